@@ -51,11 +51,11 @@ def chosen(page: Chrome) -> str:
 
 
 def passing(test: Callable[[CaseVerdict], bool]) -> list[CaseVerdict]:
-    return [one for one in MADE.verdicts() if test(one)]
+    return [verdict for verdict in MADE.verdicts() if test(verdict)]
 
 
 def shown(page: Chrome, css: str) -> list[WebElement]:
-    return [one for one in page.find_elements(By.CSS_SELECTOR, css) if one.is_displayed()]
+    return [find_element for find_element in page.find_elements(By.CSS_SELECTOR, css) if find_element.is_displayed()]
 
 
 def narrow(page: Chrome) -> list[CaseVerdict]:
@@ -66,14 +66,14 @@ def narrow(page: Chrome) -> list[CaseVerdict]:
     choose(page, "from", "32 B")
     choose(page, "to", "256 B")
     left = passing(
-        lambda one: (
-            one.case.placement == "spread"
-            and "gather" in one.case.operation
-            and one.case.form == "nonblocking"
-            and 32 <= one.case.size_bytes <= 256
+        lambda verdict: (
+            verdict.case.placement == "spread"
+            and "gather" in verdict.case.operation
+            and verdict.case.form == "nonblocking"
+            and 32 <= verdict.case.size_bytes <= 256
         )
     )
-    lines = len({one.case.operation for one in left})
+    lines = len({verdict.case.operation for verdict in left})
     until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases, {lines} of 39 operations"))
     return left
 
@@ -81,9 +81,9 @@ def narrow(page: Chrome) -> list[CaseVerdict]:
 def test_filters_hold_together_for_map_curves_and_tables(page: Chrome) -> None:
     left = narrow(page)
     until(page, lambda: len(shown(page, "#map td[data-case]")) == len(left))
-    assert [one.get_attribute("data-map") for one in shown(page, "#map figure")] == ["spread"]
-    lines = {f"{one.case.operation}.nonblocking" for one in left}
-    keys = [str(one.get_attribute("data-key")) for one in shown(page, "#curves figure")]
+    assert [element.get_attribute("data-map") for element in shown(page, "#map figure")] == ["spread"]
+    lines = {f"{verdict.case.operation}.nonblocking" for verdict in left}
+    keys = [str(element.get_attribute("data-key")) for element in shown(page, "#curves figure")]
     assert {".".join(key.split(".")[:2]) for key in keys} == lines
     assert len(keys) == len(lines)
     tables = shown(page, "details[data-table=results]")
@@ -99,9 +99,11 @@ def test_findings_and_groups_are_shown_where_one_of_their_cases_passes(page: Chr
     choose(page, "placement", "nodes")
     nodes = [one for one in findings if ".nodes." in one.cases[0]]
     until(page, lambda: len(shown(page, ".findings > li")) == len(nodes))
-    groups = [one for one in MADE.groups() if len(one.lines) > 1 and any(".nodes." in line for line in one.lines)]
+    groups = [
+        group for group in MADE.groups() if len(group.lines) > 1 and any(".nodes." in line for line in group.lines)
+    ]
     assert len(shown(page, ".group")) == len(groups) > 0
-    members = {str(one.get_attribute("data-member")) for one in shown(page, "[data-member]")}
+    members = {str(element.get_attribute("data-member")) for element in shown(page, "[data-member]")}
     assert members
     assert all(".nodes." in line for line in members)
     assert count(page).endswith(f", {len(nodes)} of {len(findings)} findings")
@@ -110,14 +112,14 @@ def test_findings_and_groups_are_shown_where_one_of_their_cases_passes(page: Chr
 @pytest.mark.parametrize(("choice", "wins"), [("alpha", True), ("not alpha", False)])
 def test_a_candidate_is_sought_where_it_wins_or_is_beaten(page: Chrome, choice: str, wins: bool) -> None:
     choose(page, "candidate", choice)
-    left = passing(lambda one: ("alpha" in one.winners) == wins)
+    left = passing(lambda verdict: ("alpha" in verdict.winners) == wins)
     until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases"))
     assert 0 < len(left) < 471
 
 
 def test_only_where_candidates_differ(page: Chrome) -> None:
     page.find_element(By.NAME, "differ").click()
-    left = passing(lambda one: len(one.winners) < len(one.ranking))
+    left = passing(lambda verdict: len(verdict.winners) < len(verdict.ranking))
     until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases"))
     assert 0 < len(left) < 471
     page.find_element(By.CSS_SELECTOR, "#filters button").click()
@@ -127,15 +129,18 @@ def test_only_where_candidates_differ(page: Chrome) -> None:
 def test_what_has_no_case_left_says_so(page: Chrome) -> None:
     page.find_element(By.NAME, "text").send_keys("no such call")
     until(page, lambda: count(page).startswith("0 of 471 cases"))
-    told = [one.text for one in shown(page, ".nothing")]
-    assert told == [
+    texts = [element.text for element in shown(page, ".nothing")]
+    assert texts == [
         "No case passes the filters.",
         "No finding rests on a case that passes the filters.",
         "No curve passes the filters.",
         "No table has a case that passes the filters.",
         *["Nothing of this rests on a case that passes the filters."] * 2,
     ]
-    assert [one.get_attribute("id") for one in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")] == [
+    assert [
+        find_element.get_attribute("id")
+        for find_element in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")
+    ] == [
         *("map", "findings", "curves", "tables", "places", "ranks"),
     ]
 
@@ -145,15 +150,15 @@ def test_the_address_leads_back_to_what_is_shown(page: Chrome, browser: Chrome) 
     until(page, lambda: len(shown(page, "#map td[data-case]")) == len(left))
     shown(page, "#map td[data-case]")[1].click()
     until(page, lambda: "case=" in page.current_url and " at spread" in chosen(page))
-    address, told, case = page.current_url, count(page), chosen(page)
+    address, sentence, case = page.current_url, count(page), chosen(page)
     again = opened(browser, address)
-    assert count(again) == told
+    assert count(again) == sentence
     assert chosen(again) == case
     assert again.find_element(By.NAME, "text").get_property("value") == "Gather non"
     assert Select(again.find_element(By.NAME, "placement")).first_selected_option.text == "spread"
     link = shown(again, "nav a")[0]
     link.click()
-    assert count(again) == told
+    assert count(again) == sentence
 
 
 def focused(page: Chrome) -> str:
@@ -166,7 +171,11 @@ def press(page: Chrome, *keys: str) -> None:
 
 def test_the_map_is_walked_by_keys_and_a_case_is_chosen(page: Chrome) -> None:
     grid = page.find_element(By.CSS_SELECTOR, "#map [role=grid]")
-    stops = [one for one in grid.find_elements(By.TAG_NAME, "td") if one.get_attribute("tabindex") == "0"]
+    stops = [
+        find_element
+        for find_element in grid.find_elements(By.TAG_NAME, "td")
+        if find_element.get_attribute("tabindex") == "0"
+    ]
     assert len(stops) == 1
     page.execute_script("arguments[0].focus()", stops[0])
     assert focused(page).startswith("accumulate 8 B: alpha")
@@ -188,7 +197,7 @@ def test_the_map_is_walked_by_keys_and_a_case_is_chosen(page: Chrome) -> None:
 
 def test_every_control_has_a_name_and_is_reached_by_tab(page: Chrome) -> None:
     controls = shown(page, "#filters select, #filters input, #filters button")
-    assert [one.accessible_name for one in controls] == [
+    assert [control.accessible_name for control in controls] == [
         "Placement",
         "Kind",
         "Operation",
@@ -199,9 +208,9 @@ def test_every_control_has_a_name_and_is_reached_by_tab(page: Chrome) -> None:
         "Clear",
     ]
     page.execute_script("arguments[0].focus()", controls[0])
-    for one in controls[1:]:
+    for element in controls[1:]:
         press(page, Keys.TAB)
-        assert page.switch_to.active_element == one
+        assert page.switch_to.active_element == element
     output = page.find_element(By.ID, "count")
     assert output.get_attribute("aria-live") == "polite"
 
@@ -210,6 +219,6 @@ def test_paper_tells_that_it_is_a_part(page: Chrome) -> None:
     choose(page, "placement", "spread")
     until(page, lambda: count(page).startswith("157 of 471 cases"))
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert [one.text for one in shown(page, "#sifted")] == [
+    assert [element.text for element in shown(page, "#sifted")] == [
         "Only a part of the campaign (placement: spread): 157 of 471 cases."
     ]

@@ -86,13 +86,19 @@ def test_it_opens_without_a_complaint_and_without_a_request(page: Chrome) -> Non
     assert logged(page, "browser") == []
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
     messages = [json.loads(entry["message"])["message"] for entry in logged(page, "performance")]
-    asked = [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+    asked = [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]
     assert [url for url in asked if not url.startswith("data:")] == [page.current_url]
 
 
 def test_every_chart_is_drawn_and_named_for_those_who_cannot_see_it(page: Chrome) -> None:
     draw_everything(page)
-    figures = [one for one in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]") if one.is_displayed()]
+    figures = [
+        find_element
+        for find_element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]")
+        if find_element.is_displayed()
+    ]
     assert len(figures) == 1 + 5 + 5 + 2
     for each in figures:
         graphic = each.find_element(By.CSS_SELECTOR, "svg")
@@ -219,17 +225,17 @@ def test_options_can_be_chosen_by_name(page_of_kinds: Chrome) -> None:
 
 def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chrome, tmp_path: Path) -> None:
     operations, sizes = ("barrier", "alltoall"), (8, 64, 512)
-    made = scales.make(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
-    write_html(tmp_path / "report.html", evaluate(made))
+    store = scales.make(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
+    write_html(tmp_path / "report.html", evaluate(store))
     page = opened(browser, (tmp_path / "report.html").as_uri())
     barrier, alltoall = page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
     assert barrier.find_elements(By.TAG_NAME, "select") == []
 
     def captions(scale: WebElement) -> list[str]:
-        for one in scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden])"):
-            drawn(page, one)
+        for element in scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden])"):
+            drawn(page, element)
         shown = scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden]) figcaption")
-        return [one.text.partition(":")[0] for one in shown]
+        return [web_element.text.partition(":")[0] for web_element in shown]
 
     assert (captions(barrier), captions(alltoall)) == (["barrier"] * 2, ["alltoall 64 B"] * 3)
     Select(alltoall.find_element(By.TAG_NAME, "select")).select_by_visible_text("512 B")

@@ -34,9 +34,9 @@ NOTHING = "Nothing of this rests on a case that passes the filters."
 def show(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Show:
     """Return what opens the report on a campaign."""
 
-    def opens(made: Store) -> Chrome:
+    def opens(store: Store) -> Chrome:
         path = tmp_path_factory.mktemp("sifted") / "report.html"
-        write_html(path, evaluate(made))
+        write_html(path, evaluate(store))
         return opened(browser, path.as_uri())
 
     return opens
@@ -56,7 +56,9 @@ def clear(page: Chrome) -> None:
 
 def texts(page: Chrome, css: str) -> list[str]:
     """Return the texts of what can be seen of some elements."""
-    return [one.text for one in page.find_elements(By.CSS_SELECTOR, css) if one.is_displayed()]
+    return [
+        find_element.text for find_element in page.find_elements(By.CSS_SELECTOR, css) if find_element.is_displayed()
+    ]
 
 
 def first_cells(page: Chrome, section: str) -> list[str]:
@@ -71,10 +73,10 @@ def look_at(page: Chrome, section: str) -> None:
 
 
 def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> None:
-    made = placed.make(
+    store = placed.make(
         tmp_path / "made", lambda *_: 1000.0, operations=("pingpong", "bandwidth"), sizes=(8, 64, 1024), launches=2
     )
-    page = show(made)
+    page = show(store)
     tables = ["pingpong, alpha", "bandwidth, alpha"]
     assert texts(page, "#places summary") == tables
     assert len(texts(page, "#places figure")) == 2
@@ -85,7 +87,11 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     assert texts(page, "#places summary") == tables
     seek(page, "bandw")
     until(page, lambda: texts(page, "#places summary") == tables[1:])
-    (figure,) = [one for one in page.find_elements(By.CSS_SELECTOR, "#places figure") if one.is_displayed()]
+    (figure,) = [
+        find_element
+        for find_element in page.find_elements(By.CSS_SELECTOR, "#places figure")
+        if find_element.is_displayed()
+    ]
     assert str(figure.get_attribute("data-key")).startswith("bandwidth.")
     drawn(page, figure)
     seek(page, "idth of nothing")
@@ -99,26 +105,45 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
 
 @pytest.mark.thorough
 def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path) -> None:
-    made = scales.make(
+    store = scales.make(
         tmp_path / "made", lambda *_: 1000.0, operations=("barrier", "alltoall"), sizes=(8, 64, 512), launches=1
     )
-    page = show(made)
+    page = show(store)
     assert texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
     sizes = page.find_element(By.CSS_SELECTOR, "#scaling select")
-    first = {str(one.get_attribute("data-key")) for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure")}
+    first = {
+        str(find_element.get_attribute("data-key"))
+        for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
+    }
     seek(page, "alltoall")
     until(page, lambda: texts(page, "#scaling summary") == ["alltoall 64 B"])
-    assert len([one for one in page.find_elements(By.CSS_SELECTOR, "#scaling .scale") if one.is_displayed()]) == 1
+    assert (
+        len(
+            [
+                find_element
+                for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
+                if find_element.is_displayed()
+            ]
+        )
+        == 1
+    )
     choose(page, "from", "512 B")
     until(page, lambda: texts(page, "#scaling summary") == [])
     assert Select(sizes).first_selected_option.text == "512 B"
-    shown = [one for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure") if one.is_displayed()]
-    assert {str(one.get_attribute("data-key")).split(".")[2] for one in shown} == {"512"}
+    shown = [
+        find_element
+        for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
+        if find_element.is_displayed()
+    ]
+    assert {str(element.get_attribute("data-key")).split(".")[2] for element in shown} == {"512"}
     assert drawn(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
     clear(page)
     until(page, lambda: texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
     assert Select(sizes).first_selected_option.text == "64 B"
-    again = {str(one.get_attribute("data-key")) for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure")}
+    again = {
+        str(find_element.get_attribute("data-key"))
+        for find_element in page.find_elements(By.CSS_SELECTOR, "#scaling figure")
+    }
     assert again == first
     look_at(page, "scaling")
     until(page, lambda: len(first_cells(page, "scaling")) == 8)
@@ -131,7 +156,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
 def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     page = show(torus.make(tmp_path / "made", launches=3, samples=50))
     names = texts(page, "#rings summary")
-    assert any("what one more hop costs" in one for one in names)
+    assert any("what one more hop costs" in name for name in names)
     look_at(page, "rings")
     until(page, lambda: len(texts(page, "#rings details[open] table")) == len(texts(page, "#rings details[open]")))
     before = len(first_cells(page, "rings"))

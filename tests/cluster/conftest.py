@@ -21,5 +21,5 @@ __all__ = ["WHEELS", "core", "home", "reach"]
 @pytest.fixture(scope="package", params=WHEELS)
 def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Core:
     """Return the core for each wheel."""
-    library = libraries.choose(request.param, [one for one in reach if one.source == "pypi"])
+    library = libraries.choose(request.param, [library for library in reach if library.source == "pypi"])
     return Core(library, build.build(library, home).binary)

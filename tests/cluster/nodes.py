@@ -99,10 +99,10 @@ def launch(
 
 def preload(name: str, folder: Path) -> Path:
     """Return a library for LD_PRELOAD, compiled."""
-    made = folder / f"{name}.so"
+    path = folder / f"{name}.so"
     options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-    subprocess.run(["cc", *options, "-o", str(made), f"{FAKES}/{name}.c", "-ldl", "-lm"], check=True)
-    return made
+    subprocess.run(["cc", *options, "-o", str(path), f"{FAKES}/{name}.c", "-ldl", "-lm"], check=True)
+    return path
 
 
 def one_way_ns(nodes: Lab) -> tuple[int, int]:

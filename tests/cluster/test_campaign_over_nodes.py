@@ -53,7 +53,9 @@ def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
     done = run(pair, home, "rings", PLAN, pair.remote_shell)
     assert done.exit_code == 0, done.printed
     kept = store.open(pair.folder / "rings")
-    assert {(one.candidate.partition("-")[0], one.placement, one.status.value) for one in kept.launches()} == {
+    assert {
+        (launch.candidate.partition("-")[0], launch.placement, launch.status.value) for launch in kept.launches()
+    } == {
         (library, placement, "ok") for library in ("mpich", "openmpi", "intel") for placement in ("1x2", "2x1", "2x2")
     }
     for launch in kept.launches():

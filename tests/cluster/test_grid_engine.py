@@ -65,15 +65,15 @@ def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = 
 
 def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
     """Return where the ranks of each library's launches were, by placement, the job's nodes counted from 1."""
-    nodes = {one.folder: (kept.folder / one.folder / "nodes").read_text().split() for one in kept.launches()}
+    nodes = {launch.folder: (kept.folder / launch.folder / "nodes").read_text().split() for launch in kept.launches()}
     assert {frozenset(names) for names in nodes.values()} == {frozenset({"n1", "n2"})}
     return {
         (
-            one.candidate.partition("-")[0],
-            one.placement,
-            tuple(f"node {nodes[one.folder].index(rank.host) + 1}" for rank in one.ranks),
+            launch.candidate.partition("-")[0],
+            launch.placement,
+            tuple(f"node {nodes[launch.folder].index(rank.host) + 1}" for rank in launch.ranks),
         )
-        for one in kept.launches()
+        for launch in kept.launches()
     }
 
 
@@ -99,11 +99,11 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     done = submit(engine, home, folder, "--wait")
     assert done.exit_code == 0, done.printed
     kept = store.open(folder)
-    assert {one.status.value for one in kept.launches()} == {"ok"}
+    assert {launch.status.value for launch in kept.launches()} == {"ok"}
     assert set(kept.cases()["status"]) == {"ok"}
     places = (("1x2", ("node 1", "node 1")), ("2x1", ("node 1", "node 2")))
     assert hosts(kept) == {(library, *where) for library in LIBRARIES for where in places}
-    (number,) = {one.job for one in kept.launches()}
+    (number,) = {launch.job for launch in kept.launches()}
     assert f"job {number} of Grid Engine on 2 nodes" in done.printed.splitlines()
     crossed = sum(
         row["taken"] * row["size_bytes"] for row in kept.cases().filter(placement="2x1").iter_rows(named=True)
@@ -130,14 +130,14 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
         ],
     )
     assert [left(engine, node) for node in engine.nodes.nodes] == ["", ""]
-    before = {one.number: one.started for one in store.open(folder).launches()}
+    before = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert 2 <= len(before) < 6
     done = submit(engine, home, folder, "--no-exclusive", "--wait", text=text)
     assert done.exit_code == 0, done.printed
     kept = store.open(folder)
-    after = {one.number: one.started for one in kept.launches()}
+    after = {launch.number: launch.started for launch in kept.launches()}
     assert len(after) == 6
     assert {one: after[one] for one in before} == before
-    assert {one.status.value for one in kept.launches()} == {"ok"}
+    assert {launch.status.value for launch in kept.launches()} == {"ok"}
     (again,) = re.findall(r"(?m)^job (\d+) of Grid Engine on 2 nodes$", done.printed)
-    assert {one.job for one in kept.launches()} == {number, again}
+    assert {launch.job for launch in kept.launches()} == {number, again}

@@ -71,13 +71,13 @@ def test_a_campaign_between_nodes_crosses_their_links(count: int, home: Path, tm
     nodes = [f"n{number}" for number in range(1, count + 1)]
     (tmp_path / "plan.toml").write_text(PLAN + f'placements = ["{count}x1"]\n')
     script = ["--", "sh", "-c", RUN_AND_COUNT, "sh", *nodes]
-    done = rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == f"lab: head, {', '.join(nodes)}; links as fast as the machine is; no delay added\n"
+    process = rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert process.stderr == f"lab: head, {', '.join(nodes)}; links as fast as the machine is; no delay added\n"
     kept = store.open(tmp_path / "results" / "plan")
-    launches = [(one.candidate.partition("-")[0], one.status.value) for one in kept.launches()]
+    launches = [(launch.candidate.partition("-")[0], launch.status.value) for launch in kept.launches()]
     assert sorted(launches) == [("intel", "ok"), ("mpich", "ok"), ("openmpi", "ok")]
-    assert all([rank.host for rank in one.ranks] == nodes for one in kept.launches())
+    assert all([rank.host for rank in launch.ranks] == nodes for launch in kept.launches())
     crossed = dict(line.split() for line in (tmp_path / "counters").read_text().splitlines())
     assert min(int(crossed[node]) for node in ("n1", "n2")) >= len(launches) * SAMPLES * MESSAGE_BYTES
 
@@ -103,12 +103,12 @@ def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, 
     text = PLAN.replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]').replace(f"= {MESSAGE_BYTES}", '= "1:1M:x2"')
     text = text.replace('"1s"', '"0.3s"').replace(f"samples = {SAMPLES}", "samples = 20000")
     (tmp_path / "plan.toml").write_text(text + 'placements = ["2x1"]\nlaunch_limit = "13s"\n')
-    done = rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "ssh: n2 is down\n" in done.stderr
-    assert "ssh: 255\nn2\n" in done.stdout
+    process = rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "ssh: n2 is down\n" in process.stderr
+    assert "ssh: 255\nn2\n" in process.stdout
     kept = store.open(tmp_path / "results" / "plan")
-    assert [(one.status.value, one.reason) for one in kept.launches()] == [
+    assert [(launch.status.value, launch.reason) for launch in kept.launches()] == [
         ("hung", "no sign of life for 13 s"),
         ("ok", ""),
     ]
@@ -195,10 +195,10 @@ def test_srun_starts_one_world_over_nodes(core: Core, pair: Lab) -> None:
 
 
 def test_a_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) -> None:
-    told = pair.folder / "told"
-    assert pair.run(["sbatch", "-W", "-N2", "-o", told, "--wrap", "srun hostname"]).exit_code == 0
-    assert sorted(told.read_text().split()) == ["n1", "n2"]
-    job = pair.run(["sbatch", "--parsable", "-o", told, "--wrap", "sleep 1000"]).printed.strip()
+    path = pair.folder / "told"
+    assert pair.run(["sbatch", "-W", "-N2", "-o", path, "--wrap", "srun hostname"]).exit_code == 0
+    assert sorted(path.read_text().split()) == ["n1", "n2"]
+    job = pair.run(["sbatch", "--parsable", "-o", path, "--wrap", "sleep 1000"]).printed.strip()
     assert pair.run(["scancel", job]).exit_code == 0
     while "JobState=CANCELLED" not in (told_of := pair.run(["scontrol", "show", "job", job]).printed):
         assert re.search("JobState=(PENDING|RUNNING|COMPLETING)", told_of), told_of
@@ -217,18 +217,18 @@ mpiexec -hosts n1,n2 -n 2 "$0" --check
 
 def test_a_lab_of_an_ordinary_user(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """In a user namespace where this user is no root, and has none of root's rights."""
-    library = libraries.choose("mpich", [one for one in reach if one.source == "pypi"])
+    library = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     program = build.build(library, home).binary
     path = f"PATH={library.prefix}/bin:{os.environ['PATH']}"
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "env", path)
     assert subprocess.run([*user, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode
     asked = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
-    done = rankbench(tmp_path, home, "lab", *asked, "--", "sh", "-c", EVERYTHING, program, before=user)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    process = rankbench(tmp_path, home, "lab", *asked, "--", "sh", "-c", EVERYTHING, program, before=user)
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
     assert lines[:4] == ["0", "n2", "0: n1", "1: n2"]
     assert "one world of 2 ranks, data right" in lines
-    assert re.findall(r"rank \d on (\w+),", done.stdout) == ["n1", "n2"]
+    assert re.findall(r"rank \d on (\w+),", process.stdout) == ["n1", "n2"]
 
 
 # --- how it ends ------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_the_exit_code_is_the_commands(command: str, code: int, pair: Lab) -> No
 
 def test_a_shell_says_where_it_is(home: Path, tmp_path: Path) -> None:
     """Its prompt goes to standard error, as there is no terminal."""
-    done = subprocess.run(
+    process = subprocess.run(
         [RANKBENCH, "lab", "--nodes", "1"],
         cwd=tmp_path,
         env={**os.environ, "RANKBENCH_HOME": str(home), "HOME": str(tmp_path)},
@@ -251,8 +251,8 @@ def test_a_shell_says_where_it_is(home: Path, tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.stdout.splitlines() == ["head", "n1 none", str(tmp_path)]
-    assert "(lab) head:~" in done.stderr
+    assert process.stdout.splitlines() == ["head", "n1 none", str(tmp_path)]
+    assert "(lab) head:~" in process.stderr
 
 
 def left_over() -> set[str]:
@@ -315,9 +315,9 @@ def test_nothing_is_left_of_a_lab_that_is_killed_while_it_comes_up(home: Path, t
 def test_nothing_is_left_of_a_lab_that_ends(home: Path, tmp_path: Path) -> None:
     before = left_over()
     script = 'readlink /proc/self/ns/net; dirname "$SLURM_CONF"; sbatch -o /dev/null --wrap "sleep 1000" >&2'
-    done = rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
-    assert done.returncode == 0, done.stderr
-    space, folder = done.stdout.split()
+    process = rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
+    assert process.returncode == 0, process.stderr
+    space, folder = process.stdout.split()
     assert in_use({space}, Path(folder)) == []
     assert left_over() == before
 
@@ -330,6 +330,10 @@ def test_a_lab_that_does_not_come_up_says_why_and_leaves_nothing(home: Path, tmp
     )
     munged.chmod(0o755)
     with_it = ("env", f"PATH={tmp_path}:{os.environ['PATH']}", f"TMPDIR={tmp_path}/folder")
-    done = rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "rankbench: lab: nodes do not come up: no luck\n")
+    process = rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
+    assert (process.returncode, process.stdout, process.stderr) == (
+        2,
+        "",
+        "rankbench: lab: nodes do not come up: no luck\n",
+    )
     assert list((tmp_path / "folder").iterdir()) == []

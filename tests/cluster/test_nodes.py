@@ -62,8 +62,8 @@ def test_clocks_differ_by_what_was_set(trio: Lab) -> None:
 def test_an_offset_is_set_to_the_nanosecond(offset_ns: int, tmp_path: Path) -> None:
     shown = ["cat", "/proc/self/timens_offsets"]
     command = ["unshare", "--user", "--map-root-user", str(compiled(CLOCKS, tmp_path)), str(offset_ns), *shown]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    offsets = re.findall(r"(\w+) +(-?\d+) +(\d+)", told)
+    sentence = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    offsets = re.findall(r"(\w+) +(-?\d+) +(\d+)", sentence)
     assert {clock: int(s) * 10**9 + int(ns) for clock, s, ns in offsets} == {
         "monotonic": offset_ns,
         "boottime": offset_ns,
@@ -98,14 +98,14 @@ for _ in range(3):
 def test_a_rank_drifts_as_told(rank: int, ppm: float, shift_ns: int, tmp_path: Path) -> None:
     origin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     drift = {"DRIFT_PPM": "0,50,-20000", "DRIFT_SHIFT_NS": "0,1000000007,-5", "DRIFT_ORIGIN_NS": str(origin_ns)}
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", DRIFTING],
         env={**os.environ, "LD_PRELOAD": str(preload("drift", tmp_path)), "PMI_RANK": str(rank), **drift},
         capture_output=True,
         text=True,
         check=True,
     )
-    lines = [line.split() for line in told.stdout.splitlines()]
+    lines = [line.split() for line in process.stdout.splitlines()]
     assert [line[0] for line in lines] == ["monotonic", "realtime", "gettimeofday"] * 3
     for clock, *readings in lines:
         first_ns, before_ns, told_ns, after_ns, last_ns = map(int, readings)
@@ -140,8 +140,8 @@ def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
 def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: Path, tmp_path: Path) -> None:
     """Many times more is sent than passes through the node's loopback network."""
     stream = tmp_path / "nodes" / "stream"
-    told = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
-    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *told]
+    texts = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
+    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
     with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
         done = launch(single, core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))
@@ -188,8 +188,8 @@ def test_nothing_is_left(ends: str, how: signal.Signals | None, tmp_path: Path) 
     if how:
         assert in_use(spaces, folder)
         holder.send_signal(how)
-    _, said = holder.communicate()
-    assert (holder.returncode, "Error" in said) == (
+    _, sentence = holder.communicate()
+    assert (holder.returncode, "Error" in sentence) == (
         (-how, False) if how else {"leaves": (0, False), "fails": (1, True)}[ends]
     )
     tries = 100 if how == signal.SIGKILL else 1
@@ -204,14 +204,14 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     """In a user namespace that allows no network namespace."""
     script = 'echo 0 >/proc/sys/user/max_net_namespaces; exec "$@"'
     holder = [sys.executable, "-c", HOLDER, str(TESTS), str(tmp_path / "nodes"), "leaves"]
-    done = subprocess.run(
+    process = subprocess.run(
         ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", *holder],
         env={**os.environ, "LC_ALL": "C"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stderr.splitlines()[-1] == (
+    assert process.stderr.splitlines()[-1] == (
         "rankbench.model.base.RankbenchError: a lab needs namespaces and mounts, which are not permitted here: "
         "unshare: unshare failed: No space left on device; "
         "be root outside a container, or let users make user namespaces"

@@ -62,8 +62,8 @@ def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> Done:
 def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
     """Return where the ranks of each library's launches were, by placement."""
     return {
-        (one.candidate.partition("-")[0], one.placement, tuple(rank.host for rank in one.ranks))
-        for one in kept.launches()
+        (launch.candidate.partition("-")[0], launch.placement, tuple(rank.host for rank in launch.ranks))
+        for launch in kept.launches()
     }
 
 
@@ -74,17 +74,19 @@ def test_from_submit_to_a_finished_campaign(nodes: Lab, home: Path, launcher: st
     done = submit(nodes, home, launcher, PLAN, "--launcher", launcher, "--wait")
     assert done.exit_code == 0, done.printed
     kept = store.open(nodes.folder / launcher)
-    assert {one.status.value for one in kept.launches()} == {"ok"}
+    assert {launch.status.value for launch in kept.launches()} == {"ok"}
     # Slurm can fail to start a step beside others on a busy machine; it is then made alone, and the log says why.
-    assert 3 in {one.together for one in kept.launches()}, (nodes.folder / launcher / "job/output.log").read_text()
+    assert 3 in {launch.together for launch in kept.launches()}, (
+        nodes.folder / launcher / "job/output.log"
+    ).read_text()
     assert set(kept.cases()["status"]) == {"ok"}
     assert hosts(kept) == {
         (library, *where) for library in LIBRARIES for where in (("1x2", ("n1", "n1")), ("2x1", ("n1", "n2")))
     }
-    numbers = {one.job for one in kept.launches()}
+    numbers = {launch.job for launch in kept.launches()}
     assert len(numbers) == 1
     assert all(number.isdigit() for number in numbers)
-    programs = {Path(one.command[0]).name for one in kept.launches()}
+    programs = {Path(launch.command[0]).name for launch in kept.launches()}
     assert programs == {launcher}
     crossed = sum(
         row["taken"] * row["size_bytes"] for row in kept.cases().filter(placement="2x1").iter_rows(named=True)
@@ -117,14 +119,14 @@ def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> 
     assert nodes.run(["scancel", number]).exit_code == 0
     followed = rankbench(nodes, home, "status", folder, "--wait")
     assert followed.exit_code == 1
-    before = {one.number: one.started for one in store.open(folder).launches()}
+    before = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert 2 <= len(before) < 6
     assert followed.printed.splitlines()[-1] == "next: submit it again, which goes on where it was"
     assert submit(nodes, home, "cancelled", PLAN, "--wait").exit_code == 0
-    after = {one.number: one.started for one in store.open(folder).launches()}
+    after = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert len(after) == 6
     assert {one: after[one] for one in before} == before
-    assert {one.job for one in store.open(folder).launches()} >= {number, str(int(number) + 1)}
+    assert {launch.job for launch in store.open(folder).launches()} >= {number, str(int(number) + 1)}
 
 
 @pytest.mark.thorough

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 BLOCKS = 6
-CORE = {one.name: one for one in fakes.description().operations}
-OSU = {one.name: one for one in osu.OPERATIONS}
+CORE = {operation.name: operation for operation in fakes.description().operations}
+OSU = {operation.name: operation for operation in osu.OPERATIONS}
 SYMMETRIC = (0.9, 1.0, 1.1)
 SKEWED = (0.8, 1.0, 1.5)
 """Samples over their median; the mean is 1.1."""
@@ -83,7 +83,7 @@ def measured(one: Planted, state: float) -> CaseResult:
 def allreduce(rest: float = 1.05) -> list[Planted]:
     """Plant a core of 1 µs, 1.2 times that after a barrier with a mean of 1.1 medians, and the tool's own part."""
     return [
-        Planted(of(CORE["allreduce"]), [1000 * one for one in SYMMETRIC], 16, 2),
-        Planted(of(CORE["allreduce"], start="library-barrier"), [1200 * one for one in SKEWED], 16, 2),
+        Planted(of(CORE["allreduce"]), [1000 * value for value in SYMMETRIC], 16, 2),
+        Planted(of(CORE["allreduce"], start="library-barrier"), [1200 * value for value in SKEWED], 16, 2),
         Planted(of(OSU["osu-allreduce"], datatype="float"), [1200 * 1.1 * rest]),
     ]

@@ -53,10 +53,10 @@ exec {prefix}/bin/core-mpicc "$@"
 def link(prefix: Path, **told: object) -> None:
     """Give a library of `library.make` a libmpi, to which programs can be linked, and say how the benchmark behaves."""
     linked.shared(prefix, "libmpi.so.12")
-    own = prefix / "bin" / "mpicc"
-    own.rename(own.with_name("core-mpicc"))
-    own.write_text(WRAPPER.format(prefix=prefix), "utf-8")
-    own.chmod(0o755)
+    path = prefix / "bin" / "mpicc"
+    path.rename(path.with_name("core-mpicc"))
+    path.write_text(WRAPPER.format(prefix=prefix), "utf-8")
+    path.chmod(0o755)
     behave(prefix, **told)
 
 

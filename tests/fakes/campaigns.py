@@ -184,7 +184,7 @@ class Draw:
                 case=case, status=truth.status, reason=REASONS[truth.status], cause=CAUSES.get(truth.status, "")
             )
         late = np.flatnonzero(self.random.random(self.samples) < truth.late_share)
-        own = self.series(case, truth, state, late)
+        column = self.series(case, truth, state, late)
         messages = 64 if case.operation == "bandwidth" else 1
         return CaseResult(
             case=case,
@@ -196,7 +196,7 @@ class Draw:
             stopped="samples",
             moved_bytes=messages * case.size_bytes,
             moved_messages=messages,
-            series=[own, *single_ranks(own, truth)],
+            series=[column, *single_ranks(column, truth)],
         )
 
     def series(self, case: Case, truth: Truth, state: float, late: np.ndarray) -> Series:
@@ -219,12 +219,12 @@ class Draw:
         )
 
 
-def single_ranks(own: Series, truth: Truth) -> Iterator[Series]:
+def single_ranks(column: Series, truth: Truth) -> Iterator[Series]:
     """Yield what single ranks saw of the samples: each began as late as its number says, in nanoseconds."""
     for rank, share in enumerate(truth.rank_ends):
-        ends = [round(share * time_ns, 1) for time_ns in own.time_ns]
+        ends = [round(share * time_ns, 1) for time_ns in column.time_ns]
         skew_ns = [float(rank)] * len(ends)
-        yield Series(rank=rank, time_ns=ends, last_rank=[], late=own.late, overrun=own.overrun, skew_ns=skew_ns)
+        yield Series(rank=rank, time_ns=ends, last_rank=[], late=column.late, overrun=column.overrun, skew_ns=skew_ns)
 
 
 def launches_of(results: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
@@ -347,9 +347,12 @@ def campaign(
         plan=plan_of(candidates, placements, control=control, seed=seed, samples=samples),
         seed=seed,
         machine=fakes.machine(),
-        libraries=[library(one) for one in candidates],
-        receipts=[receipt(one) for one in candidates],
-        candidates=[*(Candidate(name=one, library=one) for one in candidates), *(twin if control else ())],
+        libraries=[library(candidate) for candidate in candidates],
+        receipts=[receipt(candidate) for candidate in candidates],
+        candidates=[
+            *(Candidate(name=candidate, library=candidate) for candidate in candidates),
+            *(twin if control else ()),
+        ],
         cases=list(cases),
         operations=fakes.description().operations,
         notes=[],
@@ -361,11 +364,11 @@ def plan_of(candidates: Sequence[str], placements: Sequence[str], *, control: bo
     """Return a plan as it might have been read."""
     return Plan(
         question="Is alpha faster than beta?",
-        candidates=[CandidateSpec(library=one) for one in candidates],
+        candidates=[CandidateSpec(library=candidate) for candidate in candidates],
         operations=list(dict.fromkeys(name for name, _ in LINES)),
         forms=["blocking", "nonblocking"],
         sizes_bytes=list(SIZES),
-        placements=[Placement(name=one, nodes=1, ranks_per_node=2, binding="core") for one in placements],
+        placements=[Placement(name=placement, nodes=1, ranks_per_node=2, binding="core") for placement in placements],
         starts=["auto"],
         sampling=Sampling(good=samples),
         case_limit_s=1,

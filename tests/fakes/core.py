@@ -58,8 +58,8 @@ def truth_ns(operation: str, size_bytes: int) -> float:
 
 def behaviour(prefix: str) -> dict[str, Any]:
     """Return what the test wants."""
-    told = f"{prefix}/behaviour.json"
-    return USUAL | (json.loads(text_of(told)) if os.path.exists(told) else {})
+    sentence = f"{prefix}/behaviour.json"
+    return USUAL | (json.loads(text_of(sentence)) if os.path.exists(sentence) else {})
 
 
 def text_of(path: str) -> str:

@@ -24,7 +24,7 @@ OVERLAP = (
 
 def osu(head: str, *rows: Sequence[float]) -> str:
     """Return the output of a program of OSU: its head, and a row for each size, which is a whole number."""
-    return head + "".join(f"{row[0]:<10.0f}{''.join(f'{one:18.2f}' for one in row[1:])}\n" for row in rows)
+    return head + "".join(f"{row[0]:<10.0f}{''.join(f'{value:18.2f}' for value in row[1:])}\n" for row in rows)
 
 
 def latencies(*rows: Sequence[float]) -> str:

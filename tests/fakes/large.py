@@ -46,8 +46,12 @@ WORTH = 1.03
 
 def all_lines(count: int) -> list[tuple[str, Form]]:
     """Return so many operations in one form each, all of which take a size and measure for all ranks."""
-    known = [one for one in fakes.description().operations if one.sized and not one.rings and not one.once]
-    found = [(one.name, form) for one in known for form in one.forms]
+    known = [
+        operation
+        for operation in fakes.description().operations
+        if operation.sized and not operation.rings and not operation.once
+    ]
+    found = [(operation.name, form) for operation in known for form in operation.forms]
     return found[:count]
 
 
@@ -95,13 +99,13 @@ class Large:
         time_ns = launch * (0.97 + random.gamma(2, 0.02, shape))
         case, candidate, block, _ = (axis.ravel() for axis in np.indices(shape, dtype=np.uint16))
         place = {name: number for number, name in enumerate(self.placements)}
-        placed = np.array([place[one.placement] for one in self.cases], dtype=np.uint32)
+        placed = np.array([place[case.placement] for case in self.cases], dtype=np.uint32)
         turn = (block.astype(np.uint32) * len(self.placements) + placed[case]) * len(self.candidates) + candidate
         return pl.DataFrame(
             {
                 "launch": turn + 1,
                 "block": block + 1,
-                "case": pl.Series([one.key for one in self.cases]).gather(case),
+                "case": pl.Series([case.key for case in self.cases]).gather(case),
                 "candidate": pl.Series(self.candidates).gather(candidate),
                 "time_ns": time_ns.ravel().round(1),
                 "last_rank": random.integers(0, 16, time_ns.size, dtype=np.int32),

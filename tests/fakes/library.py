@@ -84,9 +84,9 @@ def behave(prefix: Path, **behaviour: object) -> None:
 
     What its core says whatever it is asked for is written down: to start Python for it takes longer than a launch.
     """
-    whole = prefix / "behaviour.json.part"  # A core that starts just now reads the one or the other.
-    whole.write_text(json.dumps(behaviour))
-    whole.replace(prefix / "behaviour.json")
+    path = prefix / "behaviour.json.part"  # A core that starts just now reads the one or the other.
+    path.write_text(json.dumps(behaviour))
+    path.replace(prefix / "behaviour.json")
     answers = prefix / "answers"
     shutil.rmtree(answers, ignore_errors=True)
     answers.mkdir()

@@ -45,9 +45,9 @@ def make(prefix: Path, version: str, soname: str = "libmpi.so.12", tags: str = "
     """Return a library that is found in a prefix; `tags` say whether its binaries heed LD_LIBRARY_PATH."""
     shared(prefix, soname)
     wrapper(prefix, "mpicc", version, soname.partition(".so")[0].removeprefix("lib"), tags)
-    (found,) = libraries.find(libraries.Search(home=prefix, prefixes=(prefix,), system=()))
-    assert found.abi == soname
-    return found
+    (library,) = libraries.find(libraries.Search(home=prefix, prefixes=(prefix,), system=()))
+    assert library.abi == soname
+    return library
 
 
 def program(library: Library, path: Path) -> Path:

@@ -44,10 +44,10 @@ def night(
     named = [f"{name}-{version}" if name == "alpha" else name for name in candidates]
 
     def truth(name: str, case: Case) -> Truth:
-        told = factor(name.partition("-")[0], case)
-        if isinstance(told, CaseStatus):
-            return Truth(noise=0, spread=scatter, status=told)
-        return Truth(noise=0, spread=scatter, factor=told)
+        fate = factor(name.partition("-")[0], case)
+        if isinstance(fate, CaseStatus):
+            return Truth(noise=0, spread=scatter, status=fate)
+        return Truth(noise=0, spread=scatter, factor=fate)
 
     def exchange(_candidate: str, _block: int) -> tuple[float, float]:
         return exchange_ns, exchange_ns
@@ -67,8 +67,10 @@ def night(
         made.campaign,
         created=f"2026-03-{day:02}T01:00:00+00:00",
         libraries=[
-            msgspec.structs.replace(one, family=one.name.partition("-")[0], version=one.name.partition("-")[2] or "1.0")
-            for one in made.campaign.libraries
+            msgspec.structs.replace(
+                library, family=library.name.partition("-")[0], version=library.name.partition("-")[2] or "1.0"
+            )
+            for library in made.campaign.libraries
         ],
         machine=msgspec.structs.replace(made.campaign.machine, **(machine or {})),
         plan=msgspec.structs.replace(made.campaign.plan, **(plan or {})),

@@ -11,16 +11,16 @@ from typing import Any
 
 def part(page: str, name: str) -> Any:
     """Return what is packed in a page under a name."""
-    found = re.search(rf'<script type="text/plain" id="part-{name}">(.*?)</script>', page, re.S)
-    assert found is not None
-    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+    match = re.search(rf'<script type="text/plain" id="part-{name}">(.*?)</script>', page, re.S)
+    assert match is not None
+    return json.loads(gzip.decompress(base64.b64decode(match[1])))
 
 
 def book(page: str) -> dict[str, Any]:
     """Return what a page knows of all cases before it draws anything."""
-    found = re.search(r'<script type="application/json" id="book">(.*?)</script>', page, re.S)
-    assert found is not None
-    read: dict[str, Any] = json.loads(found[1])
+    match = re.search(r'<script type="application/json" id="book">(.*?)</script>', page, re.S)
+    assert match is not None
+    read: dict[str, Any] = json.loads(match[1])
     return read
 
 

@@ -61,10 +61,10 @@ def record(
 ) -> Campaign:
     """Return the record of the campaign."""
     cases = [case(operation, size, place) for operation in operations for size in sizes for place in names]
-    made = hierarchy.record(name, cases, tuple(candidates))
+    campaign = hierarchy.record(name, cases, tuple(candidates))
     placements = [Placement(name=one, nodes=1, ranks_per_node=2, binding="core") for one in names]
-    plan = msgspec.structs.replace(made.plan, placements=placements, question="What does the place of ranks do?")
-    return msgspec.structs.replace(made, plan=plan)
+    plan = msgspec.structs.replace(campaign.plan, placements=placements, question="What does the place of ranks do?")
+    return msgspec.structs.replace(campaign, plan=plan)
 
 
 def make(

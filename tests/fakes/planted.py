@@ -58,8 +58,8 @@ class Noise:
         random, spread = np.random.default_rng(self.seed), self.spread
         wide = np.array([[spread(name, case) if callable(spread) else spread for case in cases] for name in candidates])
         size = (launches, *wide.shape)
-        own = random.standard_t(self.tails, size) if self.tails else random.standard_normal(size)
-        return np.asarray(wide * own + self.state * random.standard_normal((launches, 1, 1)))
+        values = random.standard_t(self.tails, size) if self.tails else random.standard_normal(size)
+        return np.asarray(wide * values + self.state * random.standard_normal((launches, 1, 1)))
 
 
 def view(
@@ -104,8 +104,12 @@ def _record(
 ) -> Campaign:
     record = campaigns.campaign("planted", cases, candidates, control=False)
     own = [
-        Candidate(name=one, library=candidates[0] if one in settings else one, settings=dict(settings.get(one, {})))
-        for one in candidates
+        Candidate(
+            name=candidate,
+            library=candidates[0] if candidate in settings else candidate,
+            settings=dict(settings.get(candidate, {})),
+        )
+        for candidate in candidates
     ]
     return msgspec.structs.replace(record, candidates=own, **changes)
 

@@ -62,7 +62,7 @@ def record(
     cores: int,
 ) -> Campaign:
     """Return the record of the campaign."""
-    cases = [case(one, size, place) for place in places for one in operations for size in sizes]
+    cases = [case(operation, size, place) for place in places for operation in operations for size in sizes]
     made = campaigns.campaign(name, list(dict.fromkeys(cases)), candidates, control=False)
     plan = msgspec.structs.replace(made.plan, placements=places, operations=list(operations), sizes_bytes=list(sizes))
     return msgspec.structs.replace(made, plan=plan, machine=fakes.machine(cores))

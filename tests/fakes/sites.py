@@ -51,8 +51,8 @@ class Site(NamedTuple):
     def run(self, command: str, *options: str) -> Done:
         """Run a command of rankbench to its end."""
         process = self.start(command, *options)
-        said, _ = process.communicate()
-        return Done(process.returncode, said)
+        text, _ = process.communicate()
+        return Done(process.returncode, text)
 
     def submit(self, *options: str) -> Done:
         """Submit the plan."""
@@ -76,9 +76,9 @@ class Site(NamedTuple):
     def wait_for_end(self) -> str:
         """Wait until the job has ended; return what `status` says then."""
         while True:
-            said = self.run("status").printed
-            if f"job {NUMBER[self.kind]} of" not in said:
-                return said
+            text = self.run("status").printed
+            if f"job {NUMBER[self.kind]} of" not in text:
+                return text
             time.sleep(0.05)
 
 

@@ -89,7 +89,7 @@ def result(one: Case, candidate: str, random: np.random.Generator, samples: int,
         for edge in range(extent)
     ]
     last = (times.argmax(axis=0) * step).tolist()
-    own = Series(rank=ALL_RANKS, time_ns=times.max(axis=0).round(1).tolist(), last_rank=last, late=[], overrun=[])
+    column = Series(rank=ALL_RANKS, time_ns=times.max(axis=0).round(1).tolist(), last_rank=last, late=[], overrun=[])
     return CaseResult(
         case=one,
         status=CaseStatus.OK,
@@ -99,5 +99,5 @@ def result(one: Case, candidate: str, random: np.random.Generator, samples: int,
         grid=[extent, extent],
         order=list(reversed(range(one.ranks))) if "reorder" in one.options and candidate == "beta" else [],
         hops=extent,
-        series=[own, *rings],
+        series=[column, *rings],
     )

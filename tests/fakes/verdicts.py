@@ -42,10 +42,10 @@ def evaluate(
             return Truth(noise=0, spread=0, status=told)
         return Truth(noise=0, spread=0, factor=told)
 
-    made = campaigns.make_campaign(
+    store = campaigns.make_campaign(
         folder / "made", truth, launches, candidates=candidates, cases=cases, control=control, samples=10
     )
-    return evaluation.evaluate(made)
+    return evaluation.evaluate(store)
 
 
 def constant(factors: Mapping[str, float]) -> Callable[[str, Case], float]:

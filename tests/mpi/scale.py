@@ -62,8 +62,8 @@ def simulate(made: build.Build, folder: Path, ranks: int, *arguments: str) -> Pa
     platform.write_text(PLATFORM)
     simulated = ["smpirun", "-np", str(ranks), "-platform", str(platform), *SIMULATION, str(made.binary)]
     asked = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream), *arguments]
-    done = subprocess.run([*simulated, *asked], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run([*simulated, *asked], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
     return stream
 
 
@@ -101,7 +101,9 @@ def collection(made: build.Build, folder: Path, ranks: int) -> tuple[float, floa
     ends = []
     for samples in (few, many):
         asked = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")
-        ends.append(next(cost(one) for one in records(simulate(made, folder, ranks, *asked)) if one["record"] == "end"))
+        ends.append(
+            next(cost(record) for record in records(simulate(made, folder, ranks, *asked)) if record["record"] == "end")
+        )
     less, more = ends
     stages = (many - few) / 128
     return (

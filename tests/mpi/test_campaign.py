@@ -50,9 +50,9 @@ def start(place: Path, home: Path) -> subprocess.Popen[str]:
 def finish(place: Path, home: Path) -> str:
     """Run the campaign to its end and return what was printed."""
     process = start(place, home)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    return said
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    return text
 
 
 def running(place: Path) -> list[str]:
@@ -112,8 +112,8 @@ def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path:
 
 def test_each_library_is_measured_and_found_inside_its_launch(tmp_path: Path, home: Path) -> None:
     (tmp_path / "plan.toml").write_text(OF_EACH)
-    said = finish(tmp_path, home)
-    assert "note:" not in said
+    text = finish(tmp_path, home)
+    assert "note:" not in text
     results = store.open(tmp_path / "results/plan")
     assert_sound(tmp_path, 1)
     assert set(results.cases()["status"]) <= {"ok", "lacking"}

@@ -127,8 +127,8 @@ class Core(NamedTuple):
     def operations(self, form: str, ranks: int) -> list[Operation]:
         """Return those that have a form, less what would never end."""
         breaks = self.known(BREAKS, ranks)
-        those = [one for one in self.description.operations if form in one.forms]
-        return [one for one in those if f"{one.name}.{form}" not in breaks]
+        those = [operation for operation in self.description.operations if form in operation.forms]
+        return [operation for operation in those if f"{operation.name}.{form}" not in breaks]
 
     def wrong(self, ranks: int) -> set[str]:
         """Return what the library is known to deliver wrong on so many ranks."""
@@ -155,7 +155,7 @@ ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(thorough, WHEELS[1:
 
 @pytest.fixture(scope="module", params=WHEELS)
 def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Core:
-    return _core(libraries.choose(request.param, [one for one in reach if one.source == "pypi"]), home)
+    return _core(libraries.choose(request.param, [library for library in reach if library.source == "pypi"]), home)
 
 
 def in_time(record: dict[str, Any], of: str) -> list[float]:
@@ -179,16 +179,16 @@ def faults_of(record: dict[str, Any]) -> set[str]:
 def cases_of(operations: Iterable[Operation], form: str, sizes: Sequence[int]) -> list[dict[str, object]]:
     """Return a case of each operation and size; some have no size."""
     return [
-        {"operation": one.name, "form": form, "bytes": size}
-        for one in operations
-        for size in (sizes if one.sized else [0])
+        {"operation": operation.name, "form": form, "bytes": size}
+        for operation in operations
+        for size in (sizes if operation.sized else [0])
     ]
 
 
 def unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> list[tuple[str, str, str]]:
     """Return the cases that ended otherwise than well, of those that should have."""
     wrong = core.wrong(ranks)
-    bad = [one for one in records if one["status"] != "ok" and not core.lacks(one)]
+    bad = [record for record in records if record["status"] != "ok" and not core.lacks(record)]
     return [
         (case_of(one), one["status"], one["reason"])
         for one in bad
@@ -201,9 +201,11 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: in
     """Nothing is timed, since four ranks are more than two cores: it is the data that count."""
     cases = [case for form in FORMS for case in cases_of(core.operations(form, ranks), form, SIZES)]
     records = core.job(tmp_path, ranks, cases, "--probe")
-    assert [(one["operation"], one["bytes"]) for one in records] == [(one["operation"], one["bytes"]) for one in cases]
+    assert [(record["operation"], record["bytes"]) for record in records] == [
+        (case["operation"], case["bytes"]) for case in cases
+    ]
     assert unexpected(core, records, ranks) == []
-    found = {case_of(one) for one in records if one["status"] == "wrong-data"}
+    found = {case_of(record) for record in records if record["status"] == "wrong-data"}
     assert found == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
@@ -227,7 +229,7 @@ def test_a_hop_between_ranks_is_told_with_each_case(core: Core, tmp_path: Path) 
 def hops_of(stream: Path) -> list[float]:
     """Return what a hop took before each case and after the last."""
     records = map(json.loads, stream.read_text().splitlines())
-    return [one["hop_ns"] for one in records if one["record"] in {"begin", "end"}]
+    return [record["hop_ns"] for record in records if record["record"] in {"begin", "end"}]
 
 
 @ONE_LIBRARY
@@ -235,7 +237,7 @@ def test_a_case_does_not_end_between_new_data_and_the_call_that_brings_them(core
     """What ends a case by time ends it while data are renewed as well, and then they would be looked for in vain."""
     limits = [{"fill_s": step / 2000, "limit_s": 60} for step in range(1, 13)]
     limits += [{"samples": 100_000, "limit_s": step / 200} for step in range(1, 13)]
-    cases = [{"operation": "allgather", "bytes": 1 << 18, "samples": 20} | one for one in limits]
+    cases = [{"operation": "allgather", "bytes": 1 << 18, "samples": 20} | limit for limit in limits]
     assert {record["status"] for record in core.job(tmp_path, 2, cases)} == {"ok"}
 
 
@@ -288,7 +290,7 @@ REFUSED = {
 
 @ONE_LIBRARY
 def test_every_value_of_every_option_is_taken_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
-    cases = [case for one in core.description.operations for case in option_cases(one)]
+    cases = [case for operation in core.description.operations for case in option_cases(operation)]
     records = core.job(tmp_path, 2, cases, "--probe", "--threads")
     assert len(records) == len(cases)
     assert {reason for _, status, reason in unexpected(core, records, 2) if status == "refused"} == REFUSED
@@ -298,10 +300,10 @@ def test_every_value_of_every_option_is_taken_or_refused_with_a_reason(core: Cor
 @ONE_LIBRARY
 def test_every_operation_moves_every_datatype_that_it_names(core: Core, tmp_path: Path) -> None:
     cases = [
-        {"operation": one.name, "bytes": 6400, "datatype": datatype}
-        for one in core.description.operations
-        for datatype in one.datatypes
-        if one.sized
+        {"operation": operation.name, "bytes": 6400, "datatype": datatype}
+        for operation in core.description.operations
+        for datatype in operation.datatypes
+        if operation.sized
     ]
     records = core.job(tmp_path, 2, cases, "--probe")
     reason = "the elements of the message cannot be divided equally among the partitions"
@@ -396,13 +398,13 @@ def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_p
             or ("cold" in asked and keeps)
         )
 
-    refused = {one.name for one in core.description.operations if refuses(one)}
+    refused = {operation.name for operation in core.description.operations if refuses(operation)}
     # Cold buffers are many, whatever their size: of each size the caches' worth is filled and looked at.
     sizes = "0,64K" if "cold" in asked else "0,992,64K"
     short = ["--start", "none", "--sizes", sizes, "--datatype", "int", "--samples", "5", "--limit", "60"]
     records = core.stream(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *asked)
-    assert {one["operation"] for one in records if one["status"] == "refused"} == refused & {
-        one["operation"] for one in records
+    assert {record["operation"] for record in records if record["status"] == "refused"} == refused & {
+        record["operation"] for record in records
     }
     assert {reason for _, status, reason in unexpected(core, records, 2) if status != "refused"} == set()
     assert any(record["status"] == "ok" for record in records)
@@ -496,8 +498,8 @@ def flip(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def raised(record: dict[str, Any]) -> int:
     """Return by how much the first wrong byte of a case is larger than it should be."""
-    found = re.fullmatch(r"rank \d+: .*: 0x(..), not 0x(..)", record["reason"])
-    return (int(found[1], 16) - int(found[2], 16)) % 256 if found and record["status"] == "wrong-data" else 0
+    match = re.fullmatch(r"rank \d+: .*: 0x(..), not 0x(..)", record["reason"])
+    return (int(match[1], 16) - int(match[2], 16)) % 256 if match and record["status"] == "wrong-data" else 0
 
 
 def unnoticed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], place: str) -> list[tuple[str, str, str]]:
@@ -512,11 +514,17 @@ def unnoticed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], plac
 
     def told(one: Spoilt, record: dict[str, Any]) -> bool:
         numbers = [calls.index(call) + 1 for call in one.calls]
-        sums = {sum(some) for count in range(len(numbers)) for some in itertools.combinations(numbers, count + 1)}
+        sums = {
+            sum(combination)
+            for count in range(len(numbers))
+            for combination in itertools.combinations(numbers, count + 1)
+        }
         return raised(record) in sums or core.lacks(record) or bool(faults_of(record) & core.wrong(2))
 
     those = zip(spoilt, records, strict=True)
-    return [(case_of(record), record["status"], record["reason"]) for one, record in those if not told(one, record)]
+    return [
+        (case_of(record), record["status"], record["reason"]) for spoilt, record in those if not told(spoilt, record)
+    ]
 
 
 @pytest.mark.parametrize("place", [thorough("first"), thorough("middle"), "last"])
@@ -525,13 +533,17 @@ def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
 ) -> None:
     """Neighbours stand in a row, where every library delivers right data; what is wrong anyway cannot be told apart."""
     row = {"dimensions": 1, "periodic": "no"}
-    rows = {one.name for one in core.description.operations if "periodic" in {option.name for option in one.options}}
+    rows = {
+        operation.name
+        for operation in core.description.operations
+        if "periodic" in {option.name for option in operation.options}
+    }
     spoilt = [
-        Spoilt(case | {"datatype": "int"} | (row if one.name in rows else {}), calls_of(one, form))
+        Spoilt(case | {"datatype": "int"} | (row if operation.name in rows else {}), calls_of(operation, form))
         for form in FORMS
-        for one in core.operations(form, 2)
-        for case in cases_of([one], form, [1024])
-        if delivers(one) and (one.name in rows or f"{one.name}.{form}" not in core.wrong(2))
+        for operation in core.operations(form, 2)
+        for case in cases_of([operation], form, [1024])
+        if delivers(operation) and (operation.name in rows or f"{operation.name}.{form}" not in core.wrong(2))
     ]
     assert unnoticed(core, flip, tmp_path, spoilt, place) == []
 
@@ -540,12 +552,19 @@ def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
 @pytest.mark.parametrize("how", ["truncate", "swap", "double", "delay"])
 def test_data_that_are_cut_late_or_in_disorder_are_caught(core: Core, flip: Path, how: str, tmp_path: Path) -> None:
     row = {"dimensions": 1, "periodic": "no"}
-    rows = {one.name for one in core.description.operations if "periodic" in {option.name for option in one.options}}
+    rows = {
+        operation.name
+        for operation in core.description.operations
+        if "periodic" in {option.name for option in operation.options}
+    }
     spoilt = [
-        Spoilt({"operation": one.name, "bytes": 1024, "datatype": "int"} | (row if one.name in rows else {}), calls)
-        for one in core.description.operations
-        if delivers(one) and one.sized and one.name != "pingpong-packed"  # It would be spoilt twice.
-        for calls in [calls_of(one, one.form)[-1:]]
+        Spoilt(
+            {"operation": operation.name, "bytes": 1024, "datatype": "int"} | (row if operation.name in rows else {}),
+            calls,
+        )
+        for operation in core.description.operations
+        if delivers(operation) and operation.sized and operation.name != "pingpong-packed"  # It would be spoilt twice.
+        for calls in [calls_of(operation, operation.form)[-1:]]
     ]
     assert passed(core, flip, tmp_path, spoilt, how) == []
 
@@ -566,12 +585,12 @@ GO_ON = {
 def test_data_that_come_with_the_next_call_only_are_caught(core: Core, flip: Path, tmp_path: Path) -> None:
     """What is put into the memory of another rank is not delivered by that rank's own calls."""
     spoilt = [
-        Spoilt(case | {"datatype": "int"}, calls_of(one, form)[-1:])
+        Spoilt(case | {"datatype": "int"}, calls_of(operation, form)[-1:])
         for form in FORMS
-        for one in core.operations(form, 2)
-        for case in cases_of([one], form, [64, 1024, 1 << 16])
-        if delivers(one) and one.name not in SPOILT_TWICE and "MPI_Put" not in calls_of(one, form)
-        if (one.kind != "one-sided" or "get" in one.name) and f"{one.name}.{form}" not in GO_ON
+        for operation in core.operations(form, 2)
+        for case in cases_of([operation], form, [64, 1024, 1 << 16])
+        if delivers(operation) and operation.name not in SPOILT_TWICE and "MPI_Put" not in calls_of(operation, form)
+        if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in GO_ON
     ]
     assert len(spoilt) > 150
     assert passed(core, flip, tmp_path, spoilt, "later") == []
@@ -596,18 +615,20 @@ def test_changes_of_other_ranks_memory_that_are_late_are_caught(
     cases = [
         case | {"datatype": "int", "epoch": epoch}
         for form in FORMS
-        for one in core.operations(form, 2)
-        if one.kind == "one-sided" and not one.name.startswith(("get-", "ring")) and one.name != "get"
-        for case in cases_of([one], form, sizes)
+        for operation in core.operations(form, 2)
+        if operation.kind == "one-sided" and not operation.name.startswith(("get-", "ring")) and operation.name != "get"
+        for case in cases_of([operation], form, sizes)
         for epoch in PASSIVE
     ]
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(UPDATES)}", "FLIP_HOW=postpone")
     late = re.compile(r"rank \d: another rank's call returned before its data were there")
     for attempt in range(TRIES):
         records = core.job(tmp_path, 2, cases, "--probe", *options, before=before)
-        assert attempt or len({case_of(one) for one in records}) >= 18
-        caught = [one["status"] != "ok" for one in records]
-        assert [one["reason"] for one in records if one["status"] != "ok" and not late.fullmatch(one["reason"])] == []
+        assert attempt or len({case_of(record) for record in records}) >= 18
+        caught = [record["status"] != "ok" for record in records]
+        assert [
+            record["reason"] for record in records if record["status"] != "ok" and not late.fullmatch(record["reason"])
+        ] == []
         cases = [case for case, is_caught in zip(cases, caught, strict=True) if not is_caught]
         if not cases:
             break
@@ -679,7 +700,7 @@ def test_calls_without_data_that_do_nothing_are_caught(
     cases, reason = HOLLOW[call]
     before = ("env", f"LD_PRELOAD={hollow}", f"HOLLOW={call}")
     wrong = [one for one in core.job(tmp_path, ranks, cases * 8, "--probe", before=before) if one["status"] != "ok"]
-    assert {case_of(one) for one in wrong} == {f"{one['operation']}.{one['form']}" for one in cases}
+    assert {case_of(one) for one in wrong} == {f"{case['operation']}.{case['form']}" for case in cases}
     assert [one["reason"] for one in wrong if not re.fullmatch(reason, one["reason"])] == []
     right = core.job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow}"))
     assert [one["status"] for one in right] == ["ok"] * len(cases)
@@ -687,20 +708,22 @@ def test_calls_without_data_that_do_nothing_are_caught(
 
 @ONE_LIBRARY
 def test_an_operation_is_checked_or_says_why_not(core: Core) -> None:
-    odd = [one.name for one in core.description.operations if one.checked == bool(one.unchecked)]
+    odd = [
+        operation.name for operation in core.description.operations if operation.checked == bool(operation.unchecked)
+    ]
     assert odd == []
-    assert "barrier" in {one.name for one in core.description.operations if one.checked}
+    assert "barrier" in {operation.name for operation in core.description.operations if operation.checked}
 
 
 @ONE_LIBRARY
 def test_a_message_in_the_place_of_another_is_caught(core: Core, flip: Path, tmp_path: Path) -> None:
     """Of a window, whose messages leave from one buffer."""
     spoilt = [
-        Spoilt({"operation": one.name, "form": form, "bytes": 64}, (call,))
-        for one in core.description.operations
-        if "window" in {option.name for option in one.options} and one.kind == "point-to-point"
+        Spoilt({"operation": operation.name, "form": form, "bytes": 64}, (call,))
+        for operation in core.description.operations
+        if "window" in {option.name for option in operation.options} and operation.kind == "point-to-point"
         for form, call in (("blocking", "MPI_Recv"), ("nonblocking", "MPI_Irecv"))
-        if form in one.forms
+        if form in operation.forms
     ]
     assert len(spoilt) > 5
     assert passed(core, flip, tmp_path, spoilt, "exchange") == []
@@ -712,8 +735,8 @@ def passed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], how: st
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={how}")
     records = core.job(tmp_path, 2, [one.case for one in spoilt], "--probe", before=before)
     assert len(records) == len(spoilt)
-    others = [one for one in records if one["status"] != "wrong-data" and not core.lacks(one)]
-    return [(case_of(one), one["status"], one["reason"]) for one in others]
+    others = [record for record in records if record["status"] != "wrong-data" and not core.lacks(record)]
+    return [(case_of(other), other["status"], other["reason"]) for other in others]
 
 
 @ONE_LIBRARY
@@ -722,13 +745,13 @@ def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_
     names = {"epoch", "allocation", "receive", "counts", "graph"}
     spoilt = [
         Spoilt(
-            {"operation": one.name, "bytes": 1024, "datatype": "int", option.name: value},
-            ("MPI_Mrecv",) if value == "matched-probe" else calls_of(one, one.form),
+            {"operation": operation.name, "bytes": 1024, "datatype": "int", option.name: value},
+            ("MPI_Mrecv",) if value == "matched-probe" else calls_of(operation, operation.form),
         )
-        for one in core.description.operations
-        for option in one.options
+        for operation in core.description.operations
+        for option in operation.options
         for value in option.values
-        if option.name in names and f"{one.name}.{one.form}" not in core.wrong(2)
+        if option.name in names and f"{operation.name}.{operation.form}" not in core.wrong(2)
     ]
     missed = unnoticed(core, flip, tmp_path, spoilt, "last")
     assert [one for one in missed if one[1] != "refused"] == []
@@ -741,7 +764,7 @@ def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_
 )
 def test_a_byte_spoilt_while_timing_is_caught_after_it(core: Core, flip: Path, case: str, tmp_path: Path) -> None:
     name, form = case.split(".")
-    (operation,) = [one for one in core.description.operations if one.name == name]
+    (operation,) = [operation for operation in core.description.operations if operation.name == name]
     (call,) = calls_of(operation, form)
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=20")
     asked = {"operation": name, "form": form, "bytes": 1000, "start": "barrier", "samples": 100, "limit_s": 20}
@@ -796,7 +819,7 @@ def test_a_library_that_does_nothing_for_a_while_is_caught(core: Core, tmp_path:
 
 def test_a_call_that_the_library_lacks_is_told(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """Debian 12's Open MPI 4.1 has no persistent collectives."""
-    old = _core(libraries.choose("openmpi", [one for one in reach if one.version.startswith("4.1")]), home)
+    old = _core(libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home)
     assert "MPI_Allreduce_init" in old.made.receipt.missing
     (record,) = old.stream(tmp_path, 2, "--op", "allreduce", "--form", "persistent", "--sizes", "8")
     assert (record["status"], record["reason"]) == ("lacking", "MPI_Allreduce_init is not in this library")
@@ -882,16 +905,16 @@ def test_arguments_that_make_no_sense_get_one_line(core: Core, arguments: list[s
 @pytest.mark.parametrize("arguments", [["--fast"], ["--stream", "/nowhere/s"]], ids=" ".join)
 def test_every_library_ends_after_one_line(core: Core, arguments: list[str]) -> None:
     """One is found while arguments are read, the other by rank 0 alone after that."""
-    said = {"--fast": "option '--fast' is not known", "--stream": "--stream /nowhere/s: No such file or directory"}
-    assert_refused(core, ["--op", "bcast", *arguments], said[arguments[0]])
+    texts = {"--fast": "option '--fast' is not known", "--stream": "--stream /nowhere/s: No such file or directory"}
+    assert_refused(core, ["--op", "bcast", *arguments], texts[arguments[0]])
 
 
 def assert_refused(core: Core, arguments: list[str], line: str) -> None:
     """Assert that two ranks say one line together, and that their launch fails."""
     done = core.run(2, *arguments)
-    said = [one for one in done.printed.splitlines() if "rankbench-core:" in one]
-    assert len(said) == 1
-    assert said[0].startswith(f"rankbench-core: {line}")
+    texts = [splitline for splitline in done.printed.splitlines() if "rankbench-core:" in splitline]
+    assert len(texts) == 1
+    assert texts[0].startswith(f"rankbench-core: {line}")
     assert done.exit_code != 0
 
 

@@ -33,7 +33,7 @@ def check(library: Library, home: Path, folder: Path, placement: Placement = PAI
 
 
 def of(family: str, reach: list[Library]) -> Library:
-    return libraries.choose(family, [one for one in reach if one.source == "pypi"])
+    return libraries.choose(family, [library for library in reach if library.source == "pypi"])
 
 
 @pytest.mark.parametrize("family", WHEELS)
@@ -61,9 +61,9 @@ def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library],
     )
     found = check(of(family, reach), home, tmp_path, far)
     advice = "mend the network or the firewall, or name other hosts: --hosts"
-    said = [f": no way leads to host 192.0.2.{number}; {advice}" for number in (1, 2)]
+    texts = [f": no way leads to host 192.0.2.{number}; {advice}" for number in (1, 2)]
     assert not found.works
-    assert found.reason[found.reason.index(":") :] in said
+    assert found.reason[found.reason.index(":") :] in texts
 
 
 def test_a_library_under_the_launcher_of_another(reach: list[Library], home: Path, tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_root_is_told_what_open_mpi_wants_of_it(reach: list[Library], home: Path
 
 
 def test_the_command_tries_every_library(home: Path) -> None:
-    done = rankbench("doctor", *WHEELS, home=home)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = [line.split()[:4] for line in done.stdout.splitlines() if line.startswith(WHEELS)]
+    process = rankbench("doctor", *WHEELS, home=home)
+    assert process.returncode == 0, process.stdout + process.stderr
+    rows = [line.split()[:4] for line in process.stdout.splitlines() if line.startswith(WHEELS)]
     assert {row[0].rpartition("-")[0] for row in rows} == set(WHEELS)
     assert {row[3] for row in rows} <= {"works", "works,"}

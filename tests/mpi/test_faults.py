@@ -176,10 +176,10 @@ SIMILAR = {
 def preload(reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the library that puts faults into MPICH's calls."""
     library = libraries.choose("mpich==5.0.2", reach)
-    made = tmp_path_factory.mktemp("fault") / "fault.so"
-    command = [library.wrapper, "-O2", "-shared", "-fPIC", "-o", str(made), str(FAULT), "-ldl"]
+    path = tmp_path_factory.mktemp("fault") / "fault.so"
+    command = [library.wrapper, "-O2", "-shared", "-fPIC", "-o", str(path), str(FAULT), "-ldl"]
     subprocess.run(command, check=True, env={**os.environ, **library.environment})
-    return made
+    return path
 
 
 class Ran(NamedTuple):
@@ -260,7 +260,7 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     case = BCAST + fault.start
     assert [(*row, without_values(why)) for *row, why in over.odd] == [(1, case, fault.status, reason)]
     assert [without_values(line) for line in over.said] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
-    assert [render(one.text) for one in over.failures] == [fault.finding]
+    assert [render(failure.text) for failure in over.failures] == [fault.finding]
     assert tuple(launch.status for launch in over.store.launches()) == fault.launches
     assert_nothing_lost(over.store)
 
@@ -271,7 +271,7 @@ def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, h
     reason = re.compile(r"rank 1: the system gave no memory for the buffers \(\d+ bytes\)")
     assert sorted((*row, status) for *row, status, _ in over.odd) == sorted((1, key, "refused") for key in large)
     assert all(reason.fullmatch(why) for *_, why in over.odd)
-    assert [render(one.text) for one in over.failures] == [
+    assert [render(failure.text) for failure in over.failures] == [
         "faulty could not be run as asked in some launches of 2 cases (allreduce and bcast)."
     ]
     assert_nothing_lost(over.store)
@@ -281,9 +281,9 @@ def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Pa
     full = {"FAULT": "fill-disk", **FIRST}
     stream = tmp_path / "results/work/stream.jsonl"
     # Nothing may hold on to the store, which is locked as long as somebody does.
-    said = one_line(lambda: ran(tmp_path, home, preload, full))
+    text = one_line(lambda: ran(tmp_path, home, preload, full))
     gc.collect()
-    assert said == f"{stream}: cannot be written (No space left on device); what was stored before is safe"
+    assert text == f"{stream}: cannot be written (No space left on device); what was stored before is safe"
     over = ran(tmp_path, home, preload, full)
     assert (over.odd, over.said, over.failures) == ([], [], [])
     assert [launch.number for launch in over.store.launches()] == [1, 2]
@@ -301,7 +301,7 @@ def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: 
     reason = "the launch hung: no sign of life for 8 s"
     assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
     assert over.said == ["block 1, faulty: launch hung: no sign of life for 8 s"]
-    assert [render(one.text) for one in over.failures] == [
+    assert [render(failure.text) for failure in over.failures] == [
         "faulty did not start in 1 of 2 launches: no sign of life for 8 s"
     ]
     assert_nothing_lost(over.store)
@@ -364,7 +364,7 @@ def test_a_full_disk_ends_a_campaign_in_one_line_and_it_goes_on_when_there_is_ro
     make(tmp_path / "9.1", "9.1")
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)
     namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*namespace, "bash", "-c", FULL],
         cwd=tmp_path,
         env=os.environ | {"RANKBENCH_HOME": str(tmp_path / "home")},
@@ -373,7 +373,7 @@ def test_a_full_disk_ends_a_campaign_in_one_line_and_it_goes_on_when_there_is_ro
         encoding="utf-8",
         check=False,
     )
-    lines = done.stdout.splitlines()
+    lines = process.stdout.splitlines()
     (error,) = [line for line in lines if line.startswith("rankbench: ")]
     assert error.endswith(": cannot be written (No space left on device); what was stored before is safe")
     assert [line for line in lines if line.startswith("ended")] == ["ended 2", "ended 0"]

@@ -31,10 +31,10 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
         assert ran.returncode == 0, ran.stderr
     against = ("--against", str(tmp_path / "old"), "--match", "openmpi=mpich")
     for launches in (6, 6):
-        told = rankbench("gate", str(tmp_path / "new"), *against, "--remeasure", home=home)
-        assert told.returncode in {0, 1}, told.stderr
-        assert "2 checks" in told.stdout
+        process = rankbench("gate", str(tmp_path / "new"), *against, "--remeasure", home=home)
+        assert process.returncode in {0, 1}, process.stderr
+        assert "2 checks" in process.stdout
         made = store.open(tmp_path / "new-against-old")
         assert len(made.launches()) == launches  # Two blocks of both and of the control; the second time none is made.
-    families = [one.library.rpartition("-")[0] for one in made.campaign.candidates]
+    families = [candidate.library.rpartition("-")[0] for candidate in made.campaign.candidates]
     assert families == ["openmpi", "mpich", "openmpi"]

@@ -26,9 +26,9 @@ def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
     got = rankbench("get", *WHEELS, home=home)
     there = [libraries.find_installed(name, home) for name in WHEELS]
     assert got.stdout.splitlines()[:3] == [
-        f"{one.name} is there already ({name}==VERSION gets another): {one.prefix}"
-        for name, one in zip(WHEELS, there, strict=True)
-        if one
+        f"{library.name} is there already ({name}==VERSION gets another): {library.prefix}"
+        for name, library in zip(WHEELS, there, strict=True)
+        if library
     ]
 
 

@@ -52,10 +52,10 @@ def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: 
     shutil.copytree(REPOSITORY / "core", core)
     (core / "ops" / "noop_example.c").write_text(NOOP)
     (tmp_path / "plan.toml").write_text(PLAN)
-    library = libraries.choose(name, [one for one in reach if one.source == "pypi"])
+    library = libraries.choose(name, [library for library in reach if library.source == "pypi"])
     made = build.build(library, tmp_path / "home", core)
     description = build.describe(made)
-    assert [one.help for one in description.operations if one.name == "noop_example"] == [
+    assert [operation.help for operation in description.operations if operation.name == "noop_example"] == [
         "asks the communicator what it is"
     ]
     planned = plan.load_plan(tmp_path / "plan.toml", fakes.machine())

@@ -27,7 +27,7 @@ def chosen(**options: str | int) -> list[str]:
 
 def figures(records: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     """Return what did not go well."""
-    return [(one["operation"], one["status"], one["reason"]) for one in records if one["status"] != "ok"]
+    return [(record["operation"], record["status"], record["reason"]) for record in records if record["status"] != "ok"]
 
 
 WHOLE = ("land", "lor", "lxor", "band", "bor", "bxor")

@@ -57,7 +57,7 @@ def wanted(family: str, reach: list[Library]) -> Library:
     """Return a wheel's library, or Debian's of a family and generation."""
     if family in WHEELS:
         return libraries.choose(family, [library for library in reach if library.source == "pypi"])
-    return next(one for one in reach if one.source == "system" and one.name.startswith(family))
+    return next(library for library in reach if library.source == "system" and library.name.startswith(family))
 
 
 def pair(name: str, machine: Machine | None = None) -> Placement:
@@ -141,7 +141,9 @@ def test_a_launcher_that_gives_other_cores_gives_no_number(
     made_so, results = launching.make(quick, tmp_path / "work")
     reason = f"not as asked: rank 0 may run on CPUs {asked[1]}, CPU {asked[0]} was asked for"
     assert made_so.status == LaunchStatus.OK
-    assert [(one.status, one.reason, one.series) for one in results] == [(CaseStatus.NOT_AS_ASKED, reason, [])]
+    assert [(result.status, result.reason, result.series) for result in results] == [
+        (CaseStatus.NOT_AS_ASKED, reason, [])
+    ]
     check = doctor.check(wrong, made, placement, tmp_path / "check")
     assert (check.works, check.reason) == (False, reason)
 
@@ -163,11 +165,11 @@ settings = { I_MPI_PIN = "0" }
 [stop]
 blocks = 2
 """)
-    done = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
-    assert done.returncode == 0, done.stderr
+    process = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
+    assert process.returncode == 0, process.stderr
     everywhere = format_ranges(os.sched_getaffinity(0))
     reason = f"not as asked: rank 0 may run on CPUs {everywhere}, CPU {numbers(pair('there'))[0]} was asked for"
-    assert f"note: loose refused on 1x2: {reason}" in done.stdout
+    assert f"note: loose refused on 1x2: {reason}" in process.stdout
     rows = store.open(tmp_path / "results/plan").cases().select("candidate", "status", "reason", "taken")
     told = {(name, status): reason for name, status, reason, _ in rows.iter_rows()}
     assert told == {("bound", "ok"): "", ("bound (again)", "ok"): "", ("loose", "not-as-asked"): reason}

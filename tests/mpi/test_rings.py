@@ -43,7 +43,9 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
     )
     case = {"operation": operation, "bytes": 64, "samples": 5, "limit_s": 20}
     records = core.job(tmp_path, 4, [case | one for one in asked])
-    assert [(one["status"], one["ranks"], one["grid"], one["hops"], edges(one)) for one in records] == [
+    assert [
+        (record["status"], record["ranks"], record["grid"], record["hops"], edges(record)) for record in records
+    ] == [
         ("ok", 4, [2, 2], 2, [0, 2]),
         ("ok", 4, [2, 2], 2, [0, 1]),
         ("ok", 4, [4], 4, [0]),
@@ -59,7 +61,7 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
 def test_a_displacement_makes_more_and_shorter_rings(core: Core, tmp_path: Path) -> None:
     case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "grid": "4"}
     records = core.job(tmp_path, 4, [case | {"displacement": count} for count in (2, 3, 4)])
-    assert [(one["status"], one["hops"], edges(one)) for one in records] == [
+    assert [(record["status"], record["hops"], edges(record)) for record in records] == [
         ("ok", 2, [0, 1]),
         ("ok", 4, [0]),
         ("ok", 1, [0, 1, 2, 3]),
@@ -95,11 +97,11 @@ def test_many_rounds_take_what_was_told_beforehand(core: Core, home: Path, tmp_p
         f'candidates = ["{core.library.family}"]\noperations = ["ring"]\nsizes = 4\nplacements = ["1x2"]\n'
         f'samples = {{ good = {ROUNDS}, passes = 1 }}\ncase_limit = "60s"\ncontrol = false\nstop = {{ blocks = 1 }}\n'
     )
-    done = rankbench("run", str(file), "--results", str(tmp_path), home=home)
-    told = TOLD.search(done.stdout)
-    assert (done.returncode, bool(told)) == (0, True), done.stdout + done.stderr
-    assert told
-    memory, _, disk, left = (float(amount) * UNITS[unit] for amount, unit in (text.split() for text in told.groups()))
+    process = rankbench("run", str(file), "--results", str(tmp_path), home=home)
+    match = TOLD.search(process.stdout)
+    assert (process.returncode, bool(match)) == (0, True), process.stdout + process.stderr
+    assert match
+    memory, _, disk, left = (float(amount) * UNITS[unit] for amount, unit in (text.split() for text in match.groups()))
     kept = store.open(tmp_path / "rings")
     counts = kept.rank_samples().group_by("series").agg(pl.len()).collect()
     assert dict(counts.iter_rows()) == {0: ROUNDS, 1: ROUNDS}

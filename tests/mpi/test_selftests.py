@@ -27,15 +27,15 @@ def wrong_calls(printed: str) -> set[str]:
 @pytest.mark.thorough
 def test_a_flipped_byte_is_a_failure(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """MPICH, whose handles are numbers: a library in between loads into every program that is started."""
-    mpich = libraries.choose("mpich", [one for one in reach if one.source == "pypi"])
+    mpich = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     between = tmp_path / "flip.so"
     subprocess.run([mpich.wrapper, "-shared", "-fPIC", "-w", "-o", str(between), str(FLIP)], check=True)
-    done = subprocess.run(
+    process = subprocess.run(
         [Path(sys.executable).with_name("rankbench"), "verify", mpich.name, "--clock", "clock_gettime"],
         env=os.environ | {"RANKBENCH_HOME": str(home), "LD_PRELOAD": str(between), "FLIP": "MPI_Allreduce"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert wrong_calls(done.stdout) == {"allreduce.blocking"}
-    assert done.returncode == 1
+    assert wrong_calls(process.stdout) == {"allreduce.blocking"}
+    assert process.returncode == 1

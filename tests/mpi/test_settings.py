@@ -34,7 +34,10 @@ def test_every_library_lists_its_variables_and_algorithms(name: str, reach: list
     listed = variables(library, home)
     assert len(listed) > 300
     for operation in ("allreduce", "bcast", "alltoall", "reduce"):
-        assert len({one.name for one in tuners.find_tuner(library).list_variants(operation, listed)}) >= 3
+        assert (
+            len({list_variant.name for list_variant in tuners.find_tuner(library).list_variants(operation, listed)})
+            >= 3
+        )
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,7 @@ def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_pat
     cases = [plain, plain | {"settings": RING}, plain, plain | {"settings": ";"}]
     before = ("env", f"LD_PRELOAD={algorithm}", f"ALGORITHM={RING_NUMBER}", "ALGORITHM_HOW=wrong")
     records = core.job(tmp_path, 2, cases, before=before)
-    assert [one["status"] for one in records] == ["ok", "wrong-data", "ok", "ok"]
+    assert [record["status"] for record in records] == ["ok", "wrong-data", "ok", "ok"]
 
 
 @ONE_LIBRARY
@@ -85,8 +88,8 @@ ring = { coll_tuned_use_dynamic_rules = 1, coll_tuned_allreduce_algorithm = "rin
 
 def test_all_settings_are_measured_in_one_launch(tmp_path: Path, home: Path) -> None:
     (tmp_path / "p.toml").write_text(PLAN)
-    done = rankbench("run", str(tmp_path / "p.toml"), "--results", str(tmp_path), home=home)
-    assert done.returncode == 0, done.stderr
+    process = rankbench("run", str(tmp_path / "p.toml"), "--results", str(tmp_path), home=home)
+    assert process.returncode == 0, process.stderr
     (launch,) = (tmp_path / "p" / "launches").iterdir()
     rows = pl.read_parquet(tmp_path / "p" / "cases" / f"{launch.stem}.parquet")
     assert rows["status"].to_list() == ["ok"] * 3
@@ -97,11 +100,11 @@ def test_all_settings_are_measured_in_one_launch(tmp_path: Path, home: Path) -> 
 def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) -> None:
     """Whether anything is faster here is the machine's; in either case every step is there and says so."""
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
-    done = rankbench("tune", "openmpi", *options, home=home)
-    assert done.returncode == 0, done.stderr
+    process = rankbench("tune", "openmpi", *options, home=home)
+    assert process.returncode == 0, process.stderr
     folder = next(tmp_path.glob("tune-openmpi-*"))
     assert (folder / "screening" / "campaign.json").exists()
-    if "no file is written" not in done.stdout:
+    if "no file is written" not in process.stdout:
         script = (folder / "settings.sh").read_text()
         assert "export OMPI_MCA_coll_tuned_dynamic_rules_filename=" in script
         assert json.loads((folder / "proof-1" / "campaign.json").read_text())["plan"]["seed"] == 1

@@ -77,9 +77,9 @@ def test_library_of_a_module_works(family: str, home: Path, reach: list[Library]
         "LD_LIBRARY_PATH": f"{own.prefix}/lib",
         "PATH": f"{own.prefix}/bin:{os.environ['PATH']}",
     }
-    found = checked(library, home, tmp_path / "check")
-    assert (found.works, found.reason, len(found.ranks)) == (True, "", 2)
-    assert [libraries.explain_wrong_libmpi(library, file) for file in mapped(found)] == [""]
+    check = checked(library, home, tmp_path / "check")
+    assert (check.works, check.reason, len(check.ranks)) == (True, "", 2)
+    assert [libraries.explain_wrong_libmpi(library, file) for file in mapped(check)] == [""]
 
 
 @pytest.mark.usefixtures("system")
@@ -162,13 +162,13 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
     # Spack cannot be had here; what Spack 0.23 said of Debian's libraries, both in /usr, was recorded.
     tools = spack.make(tmp_path / "bin", REPOSITORY / "tests/recorded/spack/4", old=True).parent
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    (debian,) = (one for one in reach if one.source == "system" and one.family == family)
+    (debian,) = (library for library in reach if library.source == "system" and library.family == family)
     library = libraries.choose(f"spack:{family}@{debian.version}", reach)
     assert (library.source, library.name) == ("spack", f"{debian.name}@{library.origin['hash'][:7]}")
     assert library.wrapper == f"/usr/bin/mpicc.{family}" == debian.wrapper
     assert library.origin["spec"].startswith(f"{family}@{debian.version} ")
-    found = checked(library, home, tmp_path / "check")
-    assert (found.works, found.reason) == (True, "")
+    check = checked(library, home, tmp_path / "check")
+    assert (check.works, check.reason) == (True, "")
 
 
 # --- compilers --------------------------------------------------------------------------------------------------------
@@ -178,20 +178,22 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
 @pytest.mark.thorough
 def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     base = wheel(family, reach)
-    made = [libraries.resolve_library(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")]
-    assert [one.name for one in made] == [f"{base.name}+gcc", f"{base.name}+clang"]
-    builds = [build.build(one, home) for one in made]
+    made = [
+        libraries.resolve_library(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")
+    ]
+    assert [library.name for library in made] == [f"{base.name}+gcc", f"{base.name}+clang"]
+    builds = [build.build(library, home) for library in made]
     receipts = [one.receipt for one in builds]
-    assert [one.compiler.split()[0] for one in receipts] == ["gcc", "Debian"]
+    assert [receipt.compiler.split()[0] for receipt in receipts] == ["gcc", "Debian"]
     assert "clang version" in receipts[1].compiler
-    assert [one.compiler for one in receipts] == [one.compiler for one in made]
+    assert [receipt.compiler for receipt in receipts] == [library.compiler for library in made]
     assert receipts[0].binary_sha256 != receipts[1].binary_sha256
-    found = [doctor.check(one, binary, PAIR, tmp_path) for one, binary in zip(made, builds, strict=True)]
-    assert [(one.works, one.reason) for one in found] == [(True, "")] * 2
+    checks = [doctor.check(library, binary, PAIR, tmp_path) for library, binary in zip(made, builds, strict=True)]
+    assert [(check.works, check.reason) for check in checks] == [(True, "")] * 2
 
 
 def test_wrappers_of_the_distribution_heed_the_compiler(reach: list[Library]) -> None:
-    for library in [one for one in reach if one.source == "system"]:
+    for library in [library for library in reach if library.source == "system"]:
         made = libraries.resolve_library(CandidateSpec(library=library.name, compiler="clang"), reach)
         assert "clang version" in made.compiler
 
@@ -239,9 +241,9 @@ def test_binary_of_another_library_runs_here(
 
 def test_library_of_the_standard_abi_is_a_candidate_itself(home: Path, reach: list[Library], tmp_path: Path) -> None:
     library = libraries.choose("abi:mpich", [wheel("mpich", reach)])
-    found = checked(library, home, tmp_path)
-    assert (found.works, found.reason) == (True, "")
-    assert {Path(one).name for one in mapped(found)} == {"libmpi_abi.so.1"}
+    check = checked(library, home, tmp_path)
+    assert (check.works, check.reason) == (True, "")
+    assert {Path(one).name for one in mapped(check)} == {"libmpi_abi.so.1"}
 
 
 def test_binary_that_runs_on_its_own_library_all_the_same_is_told(

@@ -94,7 +94,7 @@ def test_it_leaves_no_process_behind(probe: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cpus", "said"),
+    ("cpus", "sentence"),
     [
         ("x", "--cpus 'x' is no list of CPUs such as 0,2-5"),
         ("1-0", "--cpus '1-0' is no list of CPUs such as 0,2-5"),
@@ -102,6 +102,6 @@ def test_it_leaves_no_process_behind(probe: list[str]) -> None:
         ("1023", "--cpus '1023': this process may not run on CPU 1023"),
     ],
 )
-def test_what_is_no_list_of_cpus_is_one_line(probe: list[str], cpus: str, said: str) -> None:
+def test_what_is_no_list_of_cpus_is_one_line(probe: list[str], cpus: str, sentence: str) -> None:
     answer = subprocess.run([*probe, "--cpus", cpus], capture_output=True, text=True, check=False)
-    assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"rankbench-core: {said}\n")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"rankbench-core: {sentence}\n")

@@ -38,7 +38,7 @@ def statuses(
     """Return operation, bytes, status and reason of cases under a library that is wrong in one way."""
     before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={how}")
     records: list[dict[str, Any]] = core.job(tmp_path, 2, cases, *(["--probe"] if probe else []), before=before)
-    return [(one["operation"], one["bytes"], one["status"], one["reason"]) for one in records]
+    return [(record["operation"], record["bytes"], record["status"], record["reason"]) for record in records]
 
 
 def passed(found: list[tuple[str, object, str, str]]) -> list[tuple[str, object, str, str]]:

@@ -50,8 +50,8 @@ FAKES = Path(__file__).parents[1] / "fakes"
 def run(place: Path, home: Path, plan: str) -> store.Store:
     """Run a plan to its end."""
     (place / "plan.toml").write_text(plan)
-    done = rankbench("run", str(place / "plan.toml"), "--results", str(place), home=home)
-    assert done.returncode == 0, done.stderr
+    process = rankbench("run", str(place / "plan.toml"), "--results", str(place), home=home)
+    assert process.returncode == 0, process.stderr
     return store.open(place / "plan")
 
 
@@ -87,11 +87,11 @@ def test_a_library_that_a_program_cannot_load_is_refused(measured: store.Store) 
 def test_each_figure_is_what_the_program_printed(measured: store.Store) -> None:
     """The log of a launch is what it printed; of times the sample is the column's, in nanoseconds."""
     (case,) = [
-        one for one in measured.campaign.cases if (one.operation, one.size_bytes) == ("imb-mpi1-allreduce", 1000)
+        case for case in measured.campaign.cases if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)
     ]
     samples = measured.samples().filter(case=case.key).collect()
     assert samples.height == 3 * 3
-    launches = {one.number: one for one in measured.launches()}
+    launches = {launch.number: launch for launch in measured.launches()}
     for row in samples.iter_rows(named=True):
         launch = launches[row["launch"]]
         (printed,) = re.findall(r"^ +1000 +10 +\S+ +\S+ +(\S+)", launch.log, re.MULTILINE)
@@ -138,15 +138,15 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
 
 
 def test_reconcile_divides_what_imb_says_by_what_the_core_says(home: Path, tmp_path: Path) -> None:
-    done = rankbench(
+    process = rankbench(
         "reconcile", "intel-mpi", "--operations", "pingpong,bcast", "--sizes", "8,1K", "--blocks", "4",
         "--samples", "30", "--results", str(tmp_path), home=home,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    assert "imb-mpi1-pingpong beside pingpong of the core" in said
-    assert "imb-mpi1-bcast beside bcast of the core" in said
-    rows = [re.findall(r"(\d+\.\d{3}) \(", line) for line in said if re.match(r"(8 B|1 KiB) ", line)]
+    assert process.returncode == 0, process.stderr
+    texts = process.stdout.splitlines()
+    assert "imb-mpi1-pingpong beside pingpong of the core" in texts
+    assert "imb-mpi1-bcast beside bcast of the core" in texts
+    rows = [re.findall(r"(\d+\.\d{3}) \(", line) for line in texts if re.match(r"(8 B|1 KiB) ", line)]
     for whole, *parts in ([float(number) for number in row] for row in rows):
         product = 1.0
         for part in parts:

@@ -129,11 +129,11 @@ def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[O
 @pytest.fixture
 def keeps(core: Core, tmp_path: Path) -> Path:
     """Return a library that keeps a message until its rank calls MPI again, to be preloaded."""
-    made = tmp_path / "keeps.so"
+    path = tmp_path / "keeps.so"
     source = Path(fakes.__file__).with_name("keeps.c")
-    command = [core.library.wrapper, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", str(made), str(source)]
+    command = [core.library.wrapper, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", str(path), str(source)]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
-    return made
+    return path
 
 
 @PAGES
@@ -166,17 +166,17 @@ def test_the_last_launch_that_is_left_has_its_next_turn_at_once(core: Core, tmp_
     command += ["-o", str(program), str(source)]
     environment = {**os.environ, **core.library.environment}
     subprocess.run(command, check=True, env=environment)
-    done = subprocess.run([program], check=True, env=environment, capture_output=True, text=True)
-    assert done.stdout == ""
+    process = subprocess.run([program], check=True, env=environment, capture_output=True, text=True)
+    assert process.stdout == ""
 
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("over_hosts", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_a_launch_that_does_not_start_holds_up_nobody(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
     """Nobody can tell the ranks of another host: there they wait for a minute, and then nobody may come any more."""
-    one, other, statuses = beside(core, tmp_path, str(tmp_path / "no such file"), over_hosts=over_hosts)
+    outcome, other, statuses = beside(core, tmp_path, str(tmp_path / "no such file"), over_hosts=over_hosts)
     alone = over_hosts  # Where none of the others came, they may come later, and would disturb it.
-    assert (one.exit_code, other.exit_code) == (2 if alone else 0, 2)
+    assert (outcome.exit_code, other.exit_code) == (2 if alone else 0, 2)
     assert statuses == ([] if alone else ["ok", "ok"])
     assert pages() == []
 
@@ -198,11 +198,11 @@ def test_a_launch_that_is_killed_in_its_turn_holds_up_nobody(core: Core, tmp_pat
     killer = threading.Thread(target=kill)
     killer.start()
     long = job(tmp_path, 1, case(8, samples=100_000_000))
-    one, other, statuses = beside(core, tmp_path, long, over_hosts=over_hosts)
+    outcome, other, statuses = beside(core, tmp_path, long, over_hosts=over_hosts)
     killer.join()
-    assert (one.exit_code, statuses) == (0, ["ok", "ok"])
+    assert (outcome.exit_code, statuses) == (0, ["ok", "ok"])
     assert other.exit_code != 0
-    assert one.duration_s < 30
+    assert outcome.duration_s < 30
     assert pages() == []
 
 
@@ -245,7 +245,7 @@ def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path
 
 @ONE_LIBRARY
 @pytest.mark.parametrize(
-    ("told", "answer"),
+    ("text", "answer"),
     [
         ("2/2/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
         ("0/65/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
@@ -255,6 +255,6 @@ def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path
         ("0/2/1:/dev/null", "too short"),
     ],
 )
-def test_turns_that_make_no_sense_are_one_line(core: Core, told: str, answer: str) -> None:
-    done = core.run(1, "--quiet", "--op", "barrier", "--turns", told)
-    assert (done.exit_code, done.printed) == (2, f"rankbench-core: --turns {told}: {answer}\n")
+def test_turns_that_make_no_sense_are_one_line(core: Core, text: str, answer: str) -> None:
+    done = core.run(1, "--quiet", "--op", "barrier", "--turns", text)
+    assert (done.exit_code, done.printed) == (2, f"rankbench-core: --turns {text}: {answer}\n")

@@ -34,13 +34,13 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the claims, each with its verdict and what it rests on."""
     terminalreporter.section("claims")
-    reports = [one for some in terminalreporter.stats.values() for one in some if isinstance(one, pytest.TestReport)]
+    reports = [one for stat in terminalreporter.stats.values() for one in stat if isinstance(one, pytest.TestReport)]
     for report in reports:
         verdict = dict(report.user_properties).get("verdict")
         if verdict:
             claim = Path(report.location[0]).stem.removeprefix("test_").replace("_", "-")
-            said = report.longrepr[2] if isinstance(report.longrepr, tuple) else last_line(report)
-            terminalreporter.write_line(f"{verdict:<20} {claim}: {report.location[2].removeprefix('test_')}: {said}")
+            text = report.longrepr[2] if isinstance(report.longrepr, tuple) else last_line(report)
+            terminalreporter.write_line(f"{verdict:<20} {claim}: {report.location[2].removeprefix('test_')}: {text}")
 
 
 def last_line(report: pytest.TestReport) -> str:

@@ -40,15 +40,15 @@ def median_lies(measure: Callable[[], float], low: float, high: float, budget_s:
     before, values = times(), [measure() for _ in range(LEAST)]
     while True:
         least, most, _ = median_interval(np.array(values))
-        said = f"median {np.median(values):.4g} of {len(values)}, 95 % interval {least:.4g}..{most:.4g}"
+        text = f"median {np.median(values):.4g} of {len(values)}, 95 % interval {least:.4g}..{most:.4g}"
         if low <= least and most <= high:
-            print(f"{said}, inside {low:.4g}..{high:.4g}")
+            print(f"{text}, inside {low:.4g}..{high:.4g}")
             return
-        assert least <= high, f"{said}, above {high:.4g}"
-        assert most >= low, f"{said}, below {low:.4g}"
+        assert least <= high, f"{text}, above {high:.4g}"
+        assert most >= low, f"{text}, below {low:.4g}"
         if time.monotonic() - before.wall_s > budget_s:
             raise CannotTellError(
-                f"{said}, claimed {low:.4g}..{high:.4g}; other work had {others_share(before):.0%} of the CPUs"
+                f"{text}, claimed {low:.4g}..{high:.4g}; other work had {others_share(before):.0%} of the CPUs"
             )
         values.append(measure())
 
@@ -68,12 +68,12 @@ def comes_true(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: 
             failed.append(wrong)
         else:
             disturbed.append(share)
-        told = f"as claimed {so} times, not so {len(failed)} times"
-        assert len(failed) < wanted * (so + 1), f"{told}, the last time: {failed[-1]}"
+        text = f"as claimed {so} times, not so {len(failed)} times"
+        assert len(failed) < wanted * (so + 1), f"{text}, the last time: {failed[-1]}"
         if time.monotonic() - began_s > budget_s and so < wanted:
             most = max(disturbed, default=0.0)
             raise CannotTellError(
-                f"{told}, {len(disturbed)} times disturbed by other work (up to {most:.0%} of the CPUs)"
+                f"{text}, {len(disturbed)} times disturbed by other work (up to {most:.0%} of the CPUs)"
             )
     print(f"as claimed {so} times, not so {len(failed)} times, {len(disturbed)} times disturbed by other work")
 

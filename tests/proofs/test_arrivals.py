@@ -39,7 +39,7 @@ def test_random_arrivals_are_spread_evenly(core: Core, tmp_path: Path) -> None:
     the mean of those in time is then up to half the interval.
     """
     calm = calmest(core, tmp_path, {"arrival": "random", "spread_us": 2000}, cases=12, samples=50)
-    seen = [skew_ns for record in calm for skew_ns in in_time(record, "skew_ns")]
-    skews = [skew_ns for skew_ns in seen if skew_ns < 2.1 * MILLISECOND_NS]
+    values = [skew_ns for record in calm for skew_ns in in_time(record, "skew_ns")]
+    skews = [skew_ns for skew_ns in values if skew_ns < 2.1 * MILLISECOND_NS]
     undisturbed = sum(record["late"] for record in calm) < 0.1 * sum(record["taken"] for record in calm)
     assert 0.8 < sum(skews) / len(skews) / (2 * MILLISECOND_NS / 3) < (1.2 if undisturbed else 1.7)

@@ -51,8 +51,8 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
         assert core.run(2, *asked, before=("env", f"LD_PRELOAD={library}")).exit_code == 0
         (record,) = (one for one in map(json.loads, path.open()) if one["record"] == "case")
         slow = sum(250_000 < time_ns < 500_000 for time_ns in in_time(record, "time_ns"))
-        told = f"{record['late']} late rounds, {slow} valid ones of 250 to 500 us"
-        assert record["late"] > 10, told
-        assert slow < record["late"] / 4, told
+        text = f"{record['late']} late rounds, {slow} valid ones of 250 to 500 us"
+        assert record["late"] > 10, text
+        assert slow < record["late"] / 4, text
 
     comes_true(attempt)

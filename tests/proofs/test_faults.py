@@ -246,8 +246,10 @@ def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
     wrong = core.wrong(fault.ranks)
     cases = [case for case in cases_of(fault) if f"{case['operation']}.{case['form']}" not in wrong]
     records = core.job(tmp_path, fault.ranks, cases * VISITS, before=before)
-    others = {f"{one['status']}: {one['reason']}" for one in records if one["status"] not in {"ok", "wrong-data"}}
-    told = [one["status"] for one in records if one["status"] in {"ok", "wrong-data"}]
+    others = {
+        f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
+    }
+    told = [record["status"] for record in records if record["status"] in {"ok", "wrong-data"}]
     return Count(told.count("wrong-data"), len(told), tuple(sorted(others)))
 
 
@@ -268,8 +270,8 @@ def line_of(fault: Fault, counted: Count) -> str:
     sizes = " ".join(str(size) for size in fault.sizes)
     claim = {(1.0, 1.0): "always", (0.0, 0.0): "never"}.get((fault.least, fault.most), f"p >= {fault.least:g}")
     forms = " ".join(form[0] for form in fault.forms)
-    told = f"{counted.detected} of {counted.visits}"
-    return f"{fault.name} | {fault.cases} | {forms} | {sizes} | {claim} | {told} | {fault.why}"
+    text = f"{counted.detected} of {counted.visits}"
+    return f"{fault.name} | {fault.cases} | {forms} | {sizes} | {claim} | {text} | {fault.why}"
 
 
 @pytest.mark.parametrize("faults", [REVIEW, OWN], ids=["review", "own"])

@@ -54,7 +54,7 @@ def test_the_core_measures_what_a_hand_written_loop_does(
     It is 1.01 where a cache line takes 140 ns from core to core. Where a virtual machine takes 350 ns, Open MPI's is
     1.06: half of that comes with the communicators that the core has made, which a hand-written loop can be given too.
     """
-    library = libraries.choose(family, [one for one in reach if one.source == "pypi"])
+    library = libraries.choose(family, [library for library in reach if library.source == "pypi"])
     hand = tmp_path / "hand"
     compiler = [library.wrapper, "-O2", "-o", str(hand), str(LOOP)]
     subprocess.run(compiler, check=True, env={**os.environ, **library.environment})

@@ -35,10 +35,10 @@ def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, hom
     """Also the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
 
     def attempt() -> None:
-        done = rankbench("verify", library.name, home=home)
+        process = rankbench("verify", library.name, home=home)
         for source in ("tsc", "clock_gettime", "MPI_Wtime", "gettimeofday"):
-            assert re.search(rf"^{source} .*(window|cannot be used)", done.stdout, re.MULTILINE), source
-        wrong = wrong_times(done.stdout)
+            assert re.search(rf"^{source} .*(window|cannot be used)", process.stdout, re.MULTILINE), source
+        wrong = wrong_times(process.stdout)
         assert not wrong, "; ".join(wrong)
 
     comes_true(attempt)
@@ -47,8 +47,8 @@ def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, hom
 def test_synchronisation_is_as_right_as_it_says(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
     asked = ("--runs", "5", "--wait", "0.2", "--all-sources", "--save", str(path))
-    done = rankbench("clock", library.name, *asked, home=home)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    process = rankbench("clock", library.name, *asked, home=home)
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout
     (kept,) = msgspec.json.decode(path.read_bytes())
     usable = {one["name"] for one in kept["sources"] if one["usable"]}
     assert {"clock_gettime", "MPI_Wtime"} <= usable

@@ -37,14 +37,14 @@ def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.
 
 
 def measured(nodes: Lab, core: Core, method: str) -> list[Offset]:
-    return [one for one in offsets(nodes, core, clocks_apart(2), [*STUDY, "--sync", method]) if one.rank]
+    return [offset for offset in offsets(nodes, core, clocks_apart(2), [*STUDY, "--sync", method]) if offset.rank]
 
 
 @pytest.mark.parametrize("core", ["mpich", "openmpi"], indirect=True)
 @pytest.mark.parametrize("method", METHODS)
 def test_errors_are_as_likely(core: Core, nodes: Lab, method: str) -> None:
     def share() -> float:
-        return statistics.mean(one.is_as_likely(clocks_apart(2)) for one in measured(nodes, core, method))
+        return statistics.mean(offset.is_as_likely(clocks_apart(2)) for offset in measured(nodes, core, method))
 
     median_lies(share, LEAST_SHARE, 1)
 
@@ -52,7 +52,7 @@ def test_errors_are_as_likely(core: Core, nodes: Lab, method: str) -> None:
 @pytest.mark.parametrize("core", ["openmpi"], indirect=True)
 def test_what_is_likely_is_far_below_the_bound(core: Core, nodes: Lab) -> None:
     def ratio() -> float:
-        fresh = [one for one in measured(nodes, core, "tree") if one.stage == "fresh"]
-        return statistics.median(one.likely_ns / one.bound_ns for one in fresh)
+        fresh = [offset for offset in measured(nodes, core, "tree") if offset.stage == "fresh"]
+        return statistics.median(offset.likely_ns / offset.bound_ns for offset in fresh)
 
     median_lies(ratio, 0, 0.5)

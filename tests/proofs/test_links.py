@@ -67,9 +67,9 @@ def streamed_bit_s(nodes: Lab, rate_bit_s: int) -> float:
     assert sink.stdout.readline() == "ready\n"
     before = nodes.bytes_sent("n1")
     nodes.on("n1", [sys.executable, "-c", SOURCE, str(sent_bytes)])
-    told, _ = sink.communicate()
+    text, _ = sink.communicate()
     assert nodes.bytes_sent("n1") - before > sent_bytes
-    arrivals = [tuple(map(float, line.split())) for line in told.splitlines()]
+    arrivals = [tuple(map(float, line.split())) for line in text.splitlines()]
     return 8 * FRAME_OVERHEAD * bytes_per_s(arrivals, expected=rate_bit_s / 8 / FRAME_OVERHEAD)
 
 
@@ -80,7 +80,8 @@ def bytes_per_s(arrivals: list[tuple[float, ...]], expected: float) -> float:
     """
     fourth = len(arrivals) // 4
     (began_s, before), (ended_s, after) = (
-        min(some, key=lambda seen: seen[0] - seen[1] / expected) for some in (arrivals[:fourth], arrivals[-fourth:])
+        min(some, key=lambda values: values[0] - values[1] / expected)
+        for some in (arrivals[:fourth], arrivals[-fourth:])
     )
     return (after - before) / (ended_s - began_s)
 

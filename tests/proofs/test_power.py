@@ -99,8 +99,8 @@ def run(core: Core, home: Path, folder: Path, percents: list[int], seconds: floa
     ]
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(together=str(together).lower(), seconds=seconds) + "".join(candidates))
-    done = rankbench("run", str(plan), "--results", str(folder), "--seed", "1", home=home)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    process = rankbench("run", str(plan), "--results", str(folder), "--seed", "1", home=home)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
     return store.open(folder / "plan")
 
 
@@ -108,7 +108,7 @@ def measured(found: Store, estimator: str = "median") -> Measured:
     campaign = found.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     figures = judgeable(statistics.launch_figures(found.samples(), estimator, by_ranks))
-    twin = next(one.name for one in campaign.candidates if one.control_of)
+    twin = next(candidate.name for candidate in campaign.candidates if candidate.control_of)
     seconds = sum(launch.duration_s for launch in found.launches()) / figures["block"].n_unique()
     return Measured(figures, twin, seconds * 3 / len(campaign.candidates))
 
@@ -139,17 +139,17 @@ def compared(long: Measured, blocks: list[int], other: str) -> list[Comparison]:
     return statistics.compare(long.of(blocks), [(BASE, other)], THRESHOLD, control=[(BASE, long.twin)])
 
 
-def is_slowed(one: Comparison) -> bool:
-    return one.case.startswith("allreduce")
+def is_slowed(comparison: Comparison) -> bool:
+    return comparison.case.startswith("allreduce")
 
 
-def at_least(count: int, of: int, claimed: float, said: str) -> None:
+def at_least(count: int, of: int, claimed: float, text: str) -> None:
     """Judge a share: does not hold if so few would come in one of twenty times, where the claim is true."""
-    print(f"{count} of {of} {said}, claimed {claimed:.0%}")
+    print(f"{count} of {of} {text}, claimed {claimed:.0%}")
     if count >= claimed * of:
         return
-    assert scipy.stats.binom.cdf(count, of, claimed) > 0.05, f"{count} of {of} {said}, claimed {claimed:.0%}"
-    raise CannotTellError(f"{count} of {of} {said}, claimed {claimed:.0%}")
+    assert scipy.stats.binom.cdf(count, of, claimed) > 0.05, f"{count} of {of} {text}, claimed {claimed:.0%}"
+    raise CannotTellError(f"{count} of {of} {text}, claimed {claimed:.0%}")
 
 
 @pytest.mark.parametrize("percent", CLAIMED)
@@ -157,8 +157,11 @@ def test_a_slower_call_is_found(long: Measured, percent: int) -> None:
     curve = []
     for share in (0.25, 0.5, 1.0):
         told = [compared(long, blocks, slower(percent)) for blocks in parts(long, share)]
-        own = [[one for one in some if is_slowed(one) and one.other == slower(percent)] for some in told]
-        cases = [[one.different and one.ratio > 1 for one in some] for some in own]
+        own = [
+            [comparison for comparison in comparisons if is_slowed(comparison) and comparison.other == slower(percent)]
+            for comparisons in told
+        ]
+        cases = [[comparison.different and comparison.ratio > 1 for comparison in comparisons] for comparisons in own]
         found = sum(map(any, cases))
         seconds = long.wall_s * len(parts(long, share)[0])
         curve.append(f"{found} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
@@ -169,16 +172,32 @@ def test_a_slower_call_is_found(long: Measured, percent: int) -> None:
 def test_it_is_found_in_that_call_only(long: Measured, percent: int) -> None:
     told = [compared(long, blocks, slower(percent)) for blocks in parts(long)]
     clean = [
-        not any(one.different for one in some if not is_slowed(one) and one.other == slower(percent)) for some in told
+        not any(
+            comparison.different
+            for comparison in comparisons
+            if not is_slowed(comparison) and comparison.other == slower(percent)
+        )
+        for comparisons in told
     ]
-    called = [f"{one.case} {one.ratio:.3f}" for some in told for one in some if one.different and not is_slowed(one)]
+    called = [
+        f"{comparison.case} {comparison.ratio:.3f}"
+        for comparisons in told
+        for comparison in comparisons
+        if comparison.different and not is_slowed(comparison)
+    ]
     at_least(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns call nothing else different ({', '.join(called) or 'none'})")
 
 
 def test_equal_things_are_not_called_different(long: Measured) -> None:
-    told = [[one for one in compared(long, blocks, slower(10)) if one.other == long.twin] for blocks in parts(long)]
-    clean = [not any(one.different for one in some) for some in told]
-    called, cases = (sum(one.different for some in told for one in some), sum(map(len, told)))
+    told = [
+        [comparison for comparison in compared(long, blocks, slower(10)) if comparison.other == long.twin]
+        for blocks in parts(long)
+    ]
+    clean = [not any(comparison.different for comparison in comparisons) for comparisons in told]
+    called, cases = (
+        sum(comparison.different for comparisons in told for comparison in comparisons),
+        sum(map(len, told)),
+    )
     at_least(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns err nowhere ({called} of {cases} cases)")
 
 
@@ -188,9 +207,11 @@ def test_intervals_cover_what_the_next_campaign_finds(long: Measured) -> None:
     for name in (long.twin, *map(slower, CLAIMED)):
         told = [statistics.compare(long.of(blocks), [(BASE, name)], THRESHOLD) for blocks in parts(long)]
         for before, after in pairwise(told):
-            for one, two in zip(before, after, strict=True):
-                half = scipy.stats.t.isf(0.025, one.degrees + two.degrees) * math.hypot(one.error, two.error)
-                inside.append(abs(math.log(one.ratio / two.ratio)) <= half)
+            for comparison, two in zip(before, after, strict=True):
+                half = scipy.stats.t.isf(0.025, comparison.degrees + two.degrees) * math.hypot(
+                    comparison.error, two.error
+                )
+                inside.append(abs(math.log(comparison.ratio / two.ratio)) <= half)
     share = sum(inside) / len(inside)
     print(f"{share:.1%} of {len(inside)} differences lie within their 95 % interval")
     assert 0.92 <= share <= 0.995, f"{share:.1%} of {len(inside)} differences lie within their 95 % interval"
@@ -199,16 +220,16 @@ def test_intervals_cover_what_the_next_campaign_finds(long: Measured) -> None:
 def scatter(of: Measured) -> float:
     """Return the standard deviation of a log ratio of equal things, from the median deviation; median over cases."""
     logs = paired_logs(of.figures, BASE, of.twin).group_by("case").agg("log")["log"]
-    return float(np.median([scipy.stats.median_abs_deviation(one.to_numpy(), scale="normal") for one in logs]))
+    return float(np.median([scipy.stats.median_abs_deviation(log.to_numpy(), scale="normal") for log in logs]))
 
 
 def test_launches_in_turn_are_worth_several(long: Measured, alone: Store) -> None:
     """What takes n launches takes n times the square of the ratio of scatters otherwise."""
     together, single = scatter(long), scatter(measured(alone))
     needed = (together / single) ** 2
-    said = f"pairs scatter by {together:.1%} in turn, by {single:.1%} alone: {needed:.2g} of the launches"
-    print(said)
-    assert needed <= WORTH, said
+    text = f"pairs scatter by {together:.1%} in turn, by {single:.1%} alone: {needed:.2g} of the launches"
+    print(text)
+    assert needed <= WORTH, text
 
 
 def usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
@@ -226,9 +247,17 @@ def test_two_repetitions_name_the_same_winner(long: Measured, alone: Store) -> N
     """Against what is usual: one run each, or the mean of three, of a call that is 10 % slower."""
     unlike = [np.mean([one != two for one, two in usual_winners(alone, runs)]) for runs in (1, 3)]
     told = [compared(long, blocks, slower(10)) for blocks in parts(long)]
-    told = [[one for one in some if is_slowed(one) and one.other == slower(10)] for some in told]
-    pairs = [(one, two) for before, after in pairwise(told) for one, two in zip(before, after, strict=True)]
-    contradicted = sum(one.different and two.different and (one.ratio > 1) != (two.ratio > 1) for one, two in pairs)
+    told = [
+        [comparison for comparison in comparisons if is_slowed(comparison) and comparison.other == slower(10)]
+        for comparisons in told
+    ]
+    pairs = [
+        (comparison, two) for before, after in pairwise(told) for comparison, two in zip(before, after, strict=True)
+    ]
+    contradicted = sum(
+        comparison.different and two.different and (comparison.ratio > 1) != (two.ratio > 1)
+        for comparison, two in pairs
+    )
     print(
         f"two repetitions name different winners: one run each in {unlike[0]:.0%}, mean of three in {unlike[1]:.0%}, "
         f"these campaigns in {contradicted} of {len(pairs)} cases"

@@ -37,9 +37,9 @@ def test_ranks_that_stay_out_leave_their_core_to_others(core: Core) -> None:
     done = core.run(3, "--op", "pingpong", "--sizes", "8", "--samples", "5000000", "--limit", "4", before=accounted)
     assert done.exit_code == 0, done.printed
     spent = sorted(seconds(line) for line in done.printed.splitlines() if line.count("m") == 2 and line[:1].isdigit())
-    own = [one for one in spent if one > 0.01]
-    assert len(own) == 3
-    assert own[0] < own[-1] / 2
+    values = [value for value in spent if value > 0.01]
+    assert len(values) == 3
+    assert values[0] < values[-1] / 2
 
 
 def seconds(line: str) -> float:

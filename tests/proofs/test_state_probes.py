@@ -25,8 +25,8 @@ def test_all_cpus_copy_at_least_as_much_as_half_of_one(probe: list[str]) -> None
     """More CPUs move more bytes; the half is for a machine whose other CPUs are at other work."""
 
     def attempt() -> None:
-        one, every = measured(probe, "--cpus", str(CPUS[0])), measured(probe)
-        rates = (one.copy_bytes_per_s, every.copy_bytes_per_s)
+        state, every = measured(probe, "--cpus", str(CPUS[0])), measured(probe)
+        rates = (state.copy_bytes_per_s, every.copy_bytes_per_s)
         assert rates[0], rates
         assert rates[1] and rates[1] > rates[0] / 2, rates
 

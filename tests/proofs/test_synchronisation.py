@@ -45,16 +45,16 @@ def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 def check(found: Sequence[Offset], clocks: Sequence[Clock], runs: int = RUNS) -> None:
     """Each method tells each rank's offset at each stage of each run, within its bound."""
-    told = [(one.synchronisation, one.run, one.rank, one.stage) for one in found]
+    told = [(offset.synchronisation, offset.run, offset.rank, offset.stage) for offset in found]
     assert sorted(told) == sorted(itertools.product(METHODS, range(runs), range(len(clocks)), STAGES))
     for one in found:
         assert abs(one.off_ns(clocks)) <= one.bound_ns + ROUNDING_NS, one
-    assert {one.offset_ns for one in found if one.rank == 0} == {0}
+    assert {offset.offset_ns for offset in found if offset.rank == 0} == {0}
 
 
 def check_truth(found: Sequence[Offset], clocks: Sequence[Clock]) -> None:
     """Where clocks differ by their namespaces alone, the core itself knows the truth."""
-    assert {(one.rank, one.truth_ns) for one in found} == {
+    assert {(offset.rank, offset.truth_ns) for offset in found} == {
         (rank, clock.ahead_ns - clocks[0].ahead_ns) for rank, clock in enumerate(clocks)
     }
 
@@ -75,7 +75,7 @@ def test_by_tcp(core: Core, pair: Lab) -> None:
     found = offsets(pair, core, clocks, STUDY, of_nodes=True)
     check(found, clocks)
     check_truth(found, clocks)
-    assert min(one.bound_ns for one in found if one.rank) > 0
+    assert min(offset.bound_ns for offset in found if offset.rank) > 0
 
 
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)
@@ -98,7 +98,7 @@ def test_by_links_that_take_their_time(core: Core, home: Path, tmp_path: Path, r
     with cluster(tmp_path / "nodes", (0,) * ranks, delay=delay, shared=[home]) as nodes:
         found = offsets(nodes, core, clocks, ONE_RUN)
     check(found, clocks, runs=1)
-    assert min(one.bound_ns for one in found if one.rank) >= sum(delay) / 2
+    assert min(offset.bound_ns for offset in found if offset.rank) >= sum(delay) / 2
 
 
 # --- which clocks -----------------------------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ def test_ranks_that_share_a_clock_share_its_offset(core: Core, pair: Lab) -> Non
     clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns for _ in range(2)]
     found = offsets(pair, core, clocks, STUDY, of_nodes=True)
     check(found, clocks)
-    assert {(one.offset_ns, one.bound_ns) for one in found if one.rank == 1} == {(0, 0)}
-    assert min(one.bound_ns for one in found if one.rank > 1) > 0
+    assert {(offset.offset_ns, offset.bound_ns) for offset in found if offset.rank == 1} == {(0, 0)}
+    assert min(offset.bound_ns for offset in found if offset.rank > 1) > 0
 
 
 @pytest.mark.parametrize("core", ["openmpi"], indirect=True)
@@ -120,14 +120,14 @@ def test_every_source(core: Core, single: Lab) -> None:
     shifted = clocks_apart(2)
     asked = ("--clock", "all", "--sync", "all", "--runs", "1", "--wait", "0.05", "--separate-clocks")
     found = offsets(single, core, shifted, asked)
-    for source in {one.source for one in found} - {"MPI_Wtime"}:
+    for source in {offset.source for offset in found} - {"MPI_Wtime"}:
         clocks = shifted if source == "clock_gettime" else [Clock(), Clock()]
-        of_source = [one for one in found if one.source == source]
+        of_source = [offset for offset in found if offset.source == source]
         check(of_source, clocks, runs=1)
         check_truth(of_source, clocks)
-        assert min(one.bound_ns for one in of_source if one.rank) > 0
-    assert {one.truth_ns for one in found if one.source == "MPI_Wtime"} == {None}
-    assert {one.source for one in found} >= {"clock_gettime", "gettimeofday", "MPI_Wtime"}
+        assert min(offset.bound_ns for offset in of_source if offset.rank) > 0
+    assert {offset.truth_ns for offset in found if offset.source == "MPI_Wtime"} == {None}
+    assert {offset.source for offset in found} >= {"clock_gettime", "gettimeofday", "MPI_Wtime"}
 
 
 # --- drift ------------------------------------------------------------------------------------------------------------
@@ -154,9 +154,9 @@ def test_clocks_that_drift(core: Core, home: Path, tmp_path: Path, nodes: str) -
     with cluster(tmp_path / "nodes", offsets_ns, shared=[home]) as up:
         found = offsets(up, core, clocks, study, preload=preload("drift", up.folder))
     check(found, clocks, runs=1)
-    for one in found:
-        ppm = clocks[one.rank].ppm
-        assert abs(one.drift_ppm - ppm) <= one.drift_bound_ppm, one
+    for offset in found:
+        ppm = clocks[offset.rank].ppm
+        assert abs(offset.drift_ppm - ppm) <= offset.drift_bound_ppm, offset
     for rank in range(1, len(clocks)):
         surest = min((one for one in found if one.rank == rank), key=lambda one: one.drift_bound_ppm)
         assert abs(surest.drift_ppm) > surest.drift_bound_ppm

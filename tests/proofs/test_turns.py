@@ -71,8 +71,8 @@ def block(home: Path, folder: Path, names: list[str], number: int, *, together: 
     plan.write_text(
         PLAN.format(together=str(together).lower()) + "".join(CANDIDATE.format(name=library) for library in names)
     )
-    done = rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    process = rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
     return store.open(folder / name)
 
 
@@ -130,8 +130,8 @@ def quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
         joined = paired_logs(turns.figures, base, other).join(
             paired_logs(alone.figures, base, other), on=["case", "block"], suffix="_alone"
         )
-        for (case,), own in joined.group_by("case", maintain_order=True):
-            logs = (own["log"] - own["log_alone"]).to_numpy()
+        for (case,), frame in joined.group_by("case", maintain_order=True):
+            logs = (frame["log"] - frame["log_alone"]).to_numpy()
             if len(logs) >= FEWEST:
                 found.append((str(case), base, other, logs))
     tail = (1 - CONFIDENCE) / 2 / max(1, len(found))
@@ -149,18 +149,18 @@ def trimmed(logs: np.ndarray, tail: float) -> tuple[float, float]:
 def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
     found, most = quotients(*both), math.log1p(WITHIN)
     print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *found, sep="\n")
-    beyond = [one for one in found if abs(one.log) - one.half > most]
+    beyond = [quotient for quotient in found if abs(quotient.log) - quotient.half > most]
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
-    wide = [one for one in found if abs(one.log) + one.half > most]
+    wide = [quotient for quotient in found if abs(quotient.log) + quotient.half > most]
     if wide:
         raise CannotTellError(f"{len(wide)} of {len(found)} quotients may differ by more than {WITHIN:.0%}")
 
 
 def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
     effects = turn_effects(both[0].figures, both[0].beside)
-    said = [f"{one.kind} {one.level}: {math.expm1(one.log):+.2%} (± {one.half:.2%})" for one in effects]
-    print(f"effects over {both[0].number} blocks:", *said, sep="\n")
-    beyond = [text for one, text in zip(effects, said, strict=True) if one.exceeds(WITHIN)]
+    texts = [f"{effect.kind} {effect.level}: {math.expm1(effect.log):+.2%} (± {effect.half:.2%})" for effect in effects]
+    print(f"effects over {both[0].number} blocks:", *texts, sep="\n")
+    beyond = [text for effect, text in zip(effects, texts, strict=True) if effect.exceeds(WITHIN)]
     assert not beyond, f"surely above {WITHIN:.0%}: {'; '.join(beyond)}"
-    if not effects or any(abs(one.log) + one.half > math.log1p(WITHIN) for one in effects):
-        raise CannotTellError(f"effects may be above {WITHIN:.0%}: {'; '.join(said)}")
+    if not effects or any(abs(effect.log) + effect.half > math.log1p(WITHIN) for effect in effects):
+        raise CannotTellError(f"effects may be above {WITHIN:.0%}: {'; '.join(texts)}")

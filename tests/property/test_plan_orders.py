@@ -47,7 +47,7 @@ def test_launch_groups_stand_side_by_side_and_memory_in_the_order_of_the_plan(
     options: list[dict[str, str]], seed: int, block: int
 ) -> None:
     wanted = [
-        msgspec.structs.replace(case, options=one) for case, one in zip(cases(len(options)), options, strict=True)
+        msgspec.structs.replace(case, options=option) for case, option in zip(cases(len(options)), options, strict=True)
     ]
     order = plan.draw_case_order(seed, block, wanted)
     assert sorted(order, key=lambda case: case.size_bytes) == wanted
@@ -80,8 +80,8 @@ def test_sizes_are_the_same_as_text_and_as_numbers(sizes: list[int]) -> None:
 
 @given(st.text(max_size=12))
 def test_no_text_makes_the_parsers_fail_otherwise_than_by_value_error(text: str) -> None:
-    parsers = (notation.parse_sizes, notation.parse_seconds, notation.parse_share, notation.parse_until, notation.parse_alignment,
-               notation.parse_estimator, notation.parse_confidence)  # fmt: skip
+    parsers = (notation.parse_sizes, notation.parse_seconds, notation.parse_share, notation.parse_until,
+               notation.parse_alignment, notation.parse_estimator, notation.parse_confidence)  # fmt: skip
     for parse in parsers:
         try:
             parse(text)

@@ -46,25 +46,27 @@ def test_the_interval_holds_the_median_and_is_the_narrowest_that_reaches_95_perc
 
 @given(cases)
 def test_exchanging_the_two_turns_the_ratio_and_leaves_the_verdict(measured: list[Blocks]) -> None:
-    for one, turned in zip(_compared(measured), _compared(measured, ("b", "a")), strict=True):
-        assert turned.ratio == pytest.approx(1 / one.ratio)
-        assert turned.p_adjusted == pytest.approx(one.p_adjusted, abs=1e-9)
-        assert (turned.low, turned.high) == pytest.approx((1 / one.high, 1 / one.low if one.low else np.inf))
+    for comparison, turned in zip(_compared(measured), _compared(measured, ("b", "a")), strict=True):
+        assert turned.ratio == pytest.approx(1 / comparison.ratio)
+        assert turned.p_adjusted == pytest.approx(comparison.p_adjusted, abs=1e-9)
+        assert (turned.low, turned.high) == pytest.approx(
+            (1 / comparison.high, 1 / comparison.low if comparison.low else np.inf)
+        )
 
 
 @given(cases, st.lists(st.floats(0.25, 4.0), min_size=12, max_size=12))
 def test_a_machine_that_slows_whole_blocks_changes_nothing(measured: list[Blocks], states: list[float]) -> None:
     slowed = [[(a * by, b * by) for (a, b), by in zip(blocks, states, strict=False)] for blocks in measured]
-    for one, other in zip(_compared(measured), _compared(slowed), strict=True):
-        assert other.ratio == pytest.approx(one.ratio)
-        assert other.p_value == pytest.approx(one.p_value, abs=1e-6)
+    for comparison, other in zip(_compared(measured), _compared(slowed), strict=True):
+        assert other.ratio == pytest.approx(comparison.ratio)
+        assert other.p_value == pytest.approx(comparison.p_value, abs=1e-6)
 
 
 @given(cases)
 def test_nothing_is_called_different_on_less_than_it_takes(measured: list[Blocks]) -> None:
-    for one in _compared(measured):
-        assert one.p_adjusted >= one.p_value or one.p_adjusted == pytest.approx(one.p_value)
-        if one.different:
-            assert one.blocks >= 3
-            assert one.p_adjusted <= 0.05
-            assert max(one.ratio, 1 / one.ratio) > 1.03
+    for comparison in _compared(measured):
+        assert comparison.p_adjusted >= comparison.p_value or comparison.p_adjusted == pytest.approx(comparison.p_value)
+        if comparison.different:
+            assert comparison.blocks >= 3
+            assert comparison.p_adjusted <= 0.05
+            assert max(comparison.ratio, 1 / comparison.ratio) > 1.03

@@ -151,7 +151,7 @@ def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[Cas
             new.append(launch, results)
         again = store.open(new.folder)
         assert again.launches() == [launch for launch, _ in numbered]
-        assert again.cases().rows() == [case_row(launch, one) for launch, results in numbered for one in results]
+        assert again.cases().rows() == [case_row(launch, result) for launch, results in numbered for result in results]
         for samples, by_rank in ((again.samples(), False), (again.rank_samples(), True)):
             assert samples.collect().rows() == [
                 row for launch, results in numbered for row in sample_rows(launch, results, by_rank=by_rank)
@@ -208,8 +208,8 @@ def own_place(result: CaseResult) -> int:
 
 def discarded(result: CaseResult, index: int) -> bool:
     """Return whether a sample does not count, which is so for all series alike."""
-    own = result.series[own_place(result)]
-    return index in own.late or (result.case.start == "window-mpiperf" and index in own.overrun)
+    column = result.series[own_place(result)]
+    return index in column.late or (result.case.start == "window-mpiperf" and index in column.overrun)
 
 
 def head(launch: Launch, result: CaseResult) -> tuple[object, ...]:

@@ -163,8 +163,8 @@ def test_a_million_lines_take_no_more_memory_than_a_few(tmp_path: Path) -> None:
     few, many = tmp_path / "few.txt", tmp_path / "many.txt"
     few.write_text(table * 2_000)
     many.write_text(table * 40_000)
-    made = subprocess.run([sys.executable, "-c", PEAK, few, many], capture_output=True, text=True, check=True)
-    rows, more_kib = map(int, made.stdout.split())
+    process = subprocess.run([sys.executable, "-c", PEAK, few, many], capture_output=True, text=True, check=True)
+    rows, more_kib = map(int, process.stdout.split())
     assert many.read_text().count("\n") == 1_000_000
     assert rows == 840_000
     assert more_kib < 8 * 1024

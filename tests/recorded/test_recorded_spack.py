@@ -27,8 +27,8 @@ def stand_in(root: Path, prefix: str, package: str, version: str) -> None:
     name = f"bin/mpicc.{package}" if prefix == "/usr" else PLACES.get(package, "bin/mpicc")
     wrapper = root / prefix.removeprefix("/") / name
     wrapper.parent.mkdir(parents=True, exist_ok=True)
-    said = SAYINGS[package].format(version=version)
-    wrapper.write_text(f'#!/bin/sh\n[ "$1" = -v ] && echo "{said}"\n', "utf-8")
+    text = SAYINGS[package].format(version=version)
+    wrapper.write_text(f'#!/bin/sh\n[ "$1" = -v ] && echo "{text}"\n', "utf-8")
     wrapper.chmod(0o755)
 
 
@@ -47,10 +47,11 @@ def test_packages_are_found_with_what_was_built(name: str, tmp_path: Path) -> No
     found = libraries.find(site(name, tmp_path))
     expected = msgspec.json.decode((HERE / name / "expected.json").read_bytes())
     told = [
-        {"name": one.name, "wrapper": one.wrapper.removeprefix(str(tmp_path)), "origin": one.origin} for one in found
+        {"name": library.name, "wrapper": library.wrapper.removeprefix(str(tmp_path)), "origin": library.origin}
+        for library in found
     ]
     assert told == expected
-    assert {one.source for one in found} == {"spack"}
+    assert {library.source for library in found} == {"spack"}
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 CONTRACTS = {
-    "plan/estimators": ("ORDER", "NAMES", "HELP", "OVER_CALLS", "MIDDLE", "figure"),
+    "plan/estimators": ("ORDER", "NAMES", "HELP", "OVER_CALLS", "MIDDLE", "estimate_times"),
     "plan/stop_rules": ("ORDER", "NAME", "AMOUNT", "HELP", "LOOKS", "COSTS_ERROR", "decide"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
-    "libraries/tuners": ("FAMILIES", "IN_LAUNCH", "variants", "can_split", "handover"),
+    "libraries/tuners": ("FAMILIES", "IN_LAUNCH", "list_variants", "can_split", "make_handover"),
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
     "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
@@ -137,13 +137,13 @@ class Family(families.Family):
     name, title, packages, precedence = "lam", "LAM/MPI", (), 5
     versions = (r"^LAM (\\S+)/MPI",)
     failures = ((r"no lamd running", "start LAM's daemons: lamboot"),)
-    def launch_line(self, library, placement, settings, program): ...
+    def make_launch_line(self, library, placement, settings, program): ...
 """
 SOURCE = """
 from rankbench.libraries import sources
 TITLE, PRECEDENCE = "the attic", 1
 def find(search):
-    return [sources.at(wrapper, "attic") for wrapper in search.home.glob("attic/*/bin/mpicc")]
+    return [sources.make_installation(wrapper, "attic") for wrapper in search.home.glob("attic/*/bin/mpicc")]
 """
 FINDING = """
 from rankbench.model import Finding
@@ -176,7 +176,7 @@ class Scheduler(schedulers.Scheduler):
 """
 ESTIMATOR = """
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 9, "second-smallest", '"second-smallest"', "single", False
-def figure(time, name):
+def estimate_times(time, name):
     return time.sort().get(1)
 """
 STOP_RULE = """

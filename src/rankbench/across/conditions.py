@@ -68,7 +68,7 @@ def matches(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Mat
         then, now = _left(old, found, "old"), _left(new, found, "new")
         found += _only(then, now, lambda one, alike=alike: alike(old, one), lambda one, alike=alike: alike(new, one))  # type: ignore[misc]
     places = {name: place for place, name in enumerate(candidates(new))}
-    return sorted(found, key=lambda one: places[one.new])
+    return sorted(found, key=lambda match: places[match.new])
 
 
 def asked(texts: Iterable[str]) -> dict[str, str]:
@@ -102,7 +102,7 @@ def candidates(campaign: Campaign) -> list[str]:
 
 
 def _left(campaign: Campaign, found: Iterable[Match], side: str) -> list[str]:
-    taken = {getattr(one, side) for one in found}
+    taken = {getattr(match, side) for match in found}
     return [name for name in candidates(campaign) if name not in taken]
 
 
@@ -158,7 +158,7 @@ def of_machine(campaign: Campaign) -> dict[str, str]:
 def of_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     """Return what measured."""
     cores = dict.fromkeys(launch.facts.core for launch in launches if launch.facts)
-    sources = dict.fromkeys(one.core_sha256[:12] for one in campaign.receipts)
+    sources = dict.fromkeys(receipt.core_sha256[:12] for receipt in campaign.receipts)
     return {
         "rankbench": campaign.rankbench,
         "version of the core": ", ".join(cores),
@@ -182,11 +182,11 @@ def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
 def of_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
     """Return what a candidate is made of; what the library says of itself only where the version does not tell it."""
     own, made = candidate(campaign, name), library(campaign, name)
-    said = (one.facts.library_version for one in launches if one.facts and one.candidate == name)
-    compilers = [one.compiler for one in campaign.receipts if one.library == own.library]
+    texts = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == name)
+    compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == own.library]
     return {
         LIBRARY: f"{made.family} {made.version}",
-        "it says": next(said, "").strip().split("\n")[0],
+        "it says": next(texts, "").strip().split("\n")[0],
         "compiler": ", ".join(compilers),
         "settings": " ".join(f"{key}={value}" for key, value in sorted(own.settings.items())),
     }
@@ -200,7 +200,11 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[Differe
 def of_library(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
     """Return in what a candidate is not what it was. Another version of course calls itself otherwise."""
     found = differences(then, now)
-    return [one for one in found if one.what != "it says" or all(other.what != LIBRARY for other in found)]
+    return [
+        difference
+        for difference in found
+        if difference.what != "it says" or all(other.what != LIBRARY for other in found)
+    ]
 
 
 # --- the state of the machine -----------------------------------------------------------------------------------------
@@ -217,7 +221,7 @@ class Probes(Record, frozen=True, omit_defaults=True):
     @property
     def known(self) -> list[float]:
         """Return the ratios that are known."""
-        return [one for one in (self.exchange, self.copy) if one]
+        return [value for value in (self.exchange, self.copy) if value]
 
     def explain(self, ratio: float) -> bool:
         """Return whether a ratio of times is no larger than theirs, in the same direction."""
@@ -227,7 +231,7 @@ class Probes(Record, frozen=True, omit_defaults=True):
 def probes(then: Iterable[Launch], now: Iterable[Launch]) -> Probes:
     """Return how the raw probes of two campaigns compare: medians over their launches."""
     before, after = list(then), list(now)
-    copy = [_copy(one) for one in (before, after)]
+    copy = [_copy(launches) for launches in (before, after)]
     return Probes(
         exchange=_exchange(before, after),
         copy=copy[0] / copy[1] if copy[0] and copy[1] else None,
@@ -236,13 +240,13 @@ def probes(then: Iterable[Launch], now: Iterable[Launch]) -> Probes:
 
 def _exchange(then: Iterable[Launch], now: Iterable[Launch]) -> float | None:
     """Return the mean ratio over pairs of CPUs that both measured; of other pairs, that of their means."""
-    one, two = level(then), level(now)
-    if not one or not two:
+    exchanges, two = level(then), level(now)
+    if not exchanges or not two:
         return None
-    common = sorted(one.keys() & two.keys())
+    common = sorted(exchanges.keys() & two.keys())
     if not common:
-        return states.mean(two) / states.mean(one)
-    return math.exp(sum(math.log(two[pair] / one[pair]) for pair in common) / len(common))
+        return states.mean(two) / states.mean(exchanges)
+    return math.exp(sum(math.log(two[pair] / exchanges[pair]) for pair in common) / len(common))
 
 
 def level(launches: Iterable[Launch]) -> states.Exchanges:
@@ -251,11 +255,11 @@ def level(launches: Iterable[Launch]) -> states.Exchanges:
     for met in states.met(launches):
         for pair, time_ns in met.level.items():
             times.setdefault(pair, []).append(time_ns)
-    return {pair: median(found) for pair, found in times.items()}
+    return {pair: median(time) for pair, time in times.items()}
 
 
 def _copy(launches: Iterable[Launch]) -> float:
     """Return the bytes that all CPUs copied in a second, 0 where nobody knows."""
-    measured = [one.copy_bytes_per_s for launch in launches for one in (launch.before, launch.after) if one]
-    known = [one for one in measured if one]
+    measured = [state.copy_bytes_per_s for launch in launches for state in (launch.before, launch.after) if state]
+    known = [value for value in measured if value]
     return median(known) if known else 0.0

@@ -97,8 +97,8 @@ def then_and_now(held: Held) -> list[Check]:
     if not shared or not told.matches:
         what = "case" if told.matches else "candidate"
         raise RankbenchError(f"{told.new} has no {what} in common with {told.old}; nothing to gate")
-    changes = {(one.case, one.old): one for one in told.changes}
-    partners = {one.old: one.new for one in told.matches}
+    changes = {(change.case, change.old): change for change in told.changes}
+    partners = {match.old: match.new for match in told.matches}
     checks = []
     for case, name, summary in with_figures(then, conditions.candidates(then.campaign)):
         mine = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
@@ -110,31 +110,33 @@ def then_and_now(held: Held) -> list[Check]:
 def only_then(held: Held) -> list[Check]:
     """Return the checks of what has no counterpart in the newer campaign: a candidate that is gone, or a case."""
     shared = {case.key for case in common(held.then.campaign, held.now.campaign)}
-    partners = {one.new for one in held.told.matches}
+    partners = {match.new for match in held.told.matches}
     return [one for one in then_and_now(held) if one.case not in shared or one.candidate not in partners]
 
 
-def _ruling(old: Summary, new: Summary | None, change: Change | None, told: ThenAndNow, *, matched: bool) -> Ruling:
+def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
     """Return what became of a figure that was there."""
     if not matched:
         advice = say(
             "Say by --match {name}=NAME who takes its place, or gate against a newer campaign.", name=old.candidate
         )
         return Ruling(
-            "failed", say("{name} is not in {campaign} any more", name=old.candidate, campaign=told.new), advice
+            "failed", say("{name} is not in {campaign} any more", name=old.candidate, campaign=now.new), advice
         )
-    if gone := lost(old, new, told.new):
+    if gone := lost(old, new, now.new):
         return gone
     if change is None:
         return Ruling("skipped", say("its times are too short for the clock"))
     if change.levels is not None:
         return by_levels(
             [
-                LevelRatio(one.name, Ratio(one.ratio, one.low, one.high, one.p_adjusted, enough=True, memory=False))
-                for one in change.levels
+                LevelRatio(
+                    level.name, Ratio(level.ratio, level.low, level.high, level.p_adjusted, enough=True, memory=False)
+                )
+                for level in change.levels
             ],
-            told.threshold,
-            say("what it took in {old}", old=told.old),
+            now.threshold,
+            say("what it took in {old}", old=now.old),
         )
     ratio = Ratio(
         change.ratio,
@@ -147,9 +149,9 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
     found = say(
         "needs {ratio} what it took in {old}" if ratio.memory else "takes {ratio} what it took in {old}",
         ratio=ratio.text,
-        old=told.old,
+        old=now.old,
     )
-    ruled = rule(ratio, told.threshold, found)
+    ruled = rule(ratio, now.threshold, found)
     if ruled.outcome == "failed" and change.explained:
         why = say(
             "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
@@ -194,44 +196,44 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
     return checks
 
 
-def relation(one: Comparison) -> Relation:
+def relation(comparison: Comparison) -> Relation:
     """Return what the other candidate of a comparison is, as the tables say it."""
-    if one.reverses:
+    if comparison.reverses:
         return "depends"
-    if one.different:
-        return "slower" if one.ratio > 1 else "faster"
-    return "equivalent" if one.alike else "undecided"
+    if comparison.different:
+        return "slower" if comparison.ratio > 1 else "faster"
+    return "equivalent" if comparison.alike else "undecided"
 
 
-def _as_in_tables(one: Comparison, ratio: Ratio, threshold: float, found: Text) -> Ruling:
+def _as_in_tables(comparison: Comparison, ratio: Ratio, threshold: float, found: Text) -> Ruling:
     """Return the ruling on a comparison whose outcome is that of the tables, which test against the same threshold.
 
     What is different by the test fails, though the interval of the ratio may reach below the threshold: to ask for the
     whole interval as well would leave open what the tables call slower.
     """
-    if one.different:
-        return _failed(ratio, threshold, found) if one.ratio > 1 else Ruling("passed", found)
-    if one.alike or ratio.high <= 1 + threshold:
+    if comparison.different:
+        return _failed(ratio, threshold, found) if comparison.ratio > 1 else Ruling("passed", found)
+    if comparison.alike or ratio.high <= 1 + threshold:
         return Ruling("passed", found)
     return _left_open(ratio, threshold)
 
 
 def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Comparison | None:
     """Return new over old, turned where it was made the other way round; the A/A twin may be one of them."""
-    made: list[Comparison] = [*view.comparisons_of.get(case.key, ()), *view.verdict.control]
-    for one in made:
-        if one.case == case.key and (one.base, one.other) == (old, new):
-            return one
-        if one.case == case.key and (one.base, one.other) == (new, old):
-            return turned(one)
+    comparisons: list[Comparison] = [*view.comparisons_of.get(case.key, ()), *view.verdict.control]
+    for comparison in comparisons:
+        if comparison.case == case.key and (comparison.base, comparison.other) == (old, new):
+            return comparison
+        if comparison.case == case.key and (comparison.base, comparison.other) == (new, old):
+            return turned(comparison)
     return None
 
 
-def _reversed(one: Comparison) -> Ruling:
+def _reversed(comparison: Comparison) -> Ruling:
     """Return that no single ratio stands for a case, since the faster one depends on the level of the reference."""
     near, far = (
         say("{ratio:ratio} ({interval})", ratio=level.ratio, interval=between(level.low, level.high))
-        for level in one.levels
+        for level in comparison.levels
     )
     return Ruling(
         "skipped",
@@ -239,7 +241,7 @@ def _reversed(one: Comparison) -> Ruling:
             "takes {near} what {old} takes while cores are near, {far} while they are far",
             near=near,
             far=far,
-            old=one.base,
+            old=comparison.base,
         ),
         say("Find out which of these is usual where your programs run."),
     )
@@ -259,7 +261,7 @@ def with_figures(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, s
 
 def summary_of(view: CampaignView, case: Case, name: str) -> Summary | None:
     """Return the summary of a case and candidate."""
-    return next((one for _, one in view.summaries_of.get(case.key, ()) if one.candidate == name), None)
+    return next((summary for _, summary in view.summaries_of.get(case.key, ()) if summary.candidate == name), None)
 
 
 def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
@@ -320,20 +322,20 @@ def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ru
     """
     rulings = [
         rule(
-            one.ratio,
+            level.ratio,
             threshold,
             say(
                 "takes {ratio} {than} while cores are near"
-                if one.name == "near"
+                if level.name == "near"
                 else "takes {ratio} {than} while cores are far",
-                ratio=one.ratio.text,
+                ratio=level.ratio.text,
                 than=than,
             ),
         )
-        for one in levels
+        for level in levels
     ]
     faster = next(
-        (text for text, one in zip(rulings, levels, strict=True) if one.ratio.high < 1 / (1 + threshold)), None
+        (text for text, level in zip(rulings, levels, strict=True) if level.ratio.high < 1 / (1 + threshold)), None
     )
     slower = next((one for one in rulings if one.outcome == "failed"), None)
     if slower and faster:

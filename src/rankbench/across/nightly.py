@@ -57,7 +57,8 @@ def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
     """Return the last campaigns made before the new one, in order of time, and the new one."""
     moment = trend.made(new.campaign)
     older = sorted(
-        (one for one in earlier if trend.made(one.campaign) < moment), key=lambda one: trend.made(one.campaign)
+        (store for store in earlier if trend.made(store.campaign) < moment),
+        key=lambda store: trend.made(store.campaign),
     )[-last:]
     if len(older) < FEWEST_PAST:
         raise RankbenchError(
@@ -70,20 +71,20 @@ def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
 def _predicted(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
     """Return a prediction for each case and candidate of the new campaign that has enough earlier values."""
     newest = stores[-1].campaign
-    figures = [trend.figures_of(one, newest.plan.estimator) for one in stores]
-    pasts = [trend.past_of(one, one.campaign.name, own) for one, own in zip(stores, figures, strict=True)]
+    figures = [trend.figures_of(store, newest.plan.estimator) for store in stores]
+    pasts = [trend.past_of(store, store.campaign.name, figure) for store, figure in zip(stores, figures, strict=True)]
     tracks = trend.tracks(pasts)
     bases = _bases(pasts, tracks, base)
     series: dict[Key, list[float]] = {}
-    for track in (one for one in tracks if one.names.get(len(stores) - 1, base) != base):
+    for track in (track for track in tracks if track.names.get(len(stores) - 1, base) != base):
         logs_of = [
             typical_logs(figures[place], track.names.get(place, ""), bases.get(place, "") if base else None)
             for place in range(len(stores))
         ]
         for case in newest.cases:
             series[case.key, track.names[len(stores) - 1]] = [
-                own.get(case.key, math.nan) if case in past.campaign.cases else math.nan
-                for own, past in zip(logs_of, pasts, strict=True)
+                values.get(case.key, math.nan) if case in past.campaign.cases else math.nan
+                for values, past in zip(logs_of, pasts, strict=True)
             ]
     logs = {key: np.array([log for log in values[:-1] if not math.isnan(log)]) for key, values in series.items()}
     enough = [key for key, values in series.items() if len(logs[key]) >= FEWEST_PAST and not math.isnan(values[-1])]
@@ -95,7 +96,7 @@ def _predicted(stores: Sequence[Store], base: str, threshold: float) -> dict[Key
 def _bases(pasts: Sequence[Past], tracks: Sequence[Track], base: str) -> dict[int, str]:
     """Return the reference's name by the campaign's place, where it is of the same version as in the new one."""
     newest = len(pasts) - 1
-    names = next((one.names for one in tracks if base and one.names.get(newest) == base), {})
+    names = next((track.names for track in tracks if base and track.names.get(newest) == base), {})
     versions = {place: _version(pasts[place].campaign, name) for place, name in names.items()}
     return {place: name for place, name in names.items() if versions[place] == versions[newest]}
 
@@ -110,8 +111,8 @@ def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str
     With a base it is the median over blocks of the ratios to it, which are paired within blocks and visits.
     """
     if base is None:
-        own = figures.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
-        logs = own.select("case", log=pl.col("figure_ns").log())
+        frame = figures.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
+        logs = frame.select("case", log=pl.col("figure_ns").log())
     else:
         logs = paired_logs(figures, base, name)
     return dict(logs.group_by("case").agg(pl.col("log").median()).iter_rows())
@@ -119,8 +120,8 @@ def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str
 
 def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction], threshold: float) -> list[Check]:
     """Return a check of everything that had a figure in the campaign before the new one."""
-    then, now = (evaluate(one) for one in stores[-2:])
-    partners = {one.old: one.new for one in conditions.matches(then.campaign, now.campaign, {})}
+    then, now = (evaluate(store) for store in stores[-2:])
+    partners = {match.old: match.new for match in conditions.matches(then.campaign, now.campaign, {})}
     checks = []
     for case, name, summary in gate.with_figures(then, conditions.candidates(then.campaign)):
         who = partners.get(name, name)
@@ -135,18 +136,20 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
     return checks
 
 
-def _ruling(found: Prediction | None, mine: Summary | None, base: str, threshold: float, *, memory: bool) -> Ruling:
-    if mine and mine.candidate == base:
+def _ruling(
+    prediction: Prediction | None, summary: Summary | None, base: str, threshold: float, *, memory: bool
+) -> Ruling:
+    if summary and summary.candidate == base:
         return Ruling("passed", say("is the reference"))
-    if found is None:
+    if prediction is None:
         few = say("fewer than {n} earlier campaigns have this figure", n=FEWEST_PAST)
         return Ruling("skipped", few, say("Run more campaigns, or name more by --history."))
-    ratio = Ratio(found.ratio, found.low, found.high, found.p_adjusted, enough=True, memory=memory)
+    ratio = Ratio(prediction.ratio, prediction.low, prediction.high, prediction.p_adjusted, enough=True, memory=memory)
     text = say(
         "{verb} {ratio} the mean of {n} earlier campaigns",
         verb="needs" if memory else "takes",
         ratio=ratio.text,
-        n=found.past,
+        n=prediction.past,
     )
     if base:
         text = say("{text}, relative to {base}", text=text, base=base)

@@ -122,14 +122,14 @@ class History(NamedTuple):
     @property
     def changes(self) -> list[Change]:
         """Return all changes: regressions, then improvements, each by the time that it costs or saves; memory last."""
-        found = [Change(one, turn) for one in self.series for turn in one.turns]
+        found = [Change(column, turn) for column in self.series for turn in column.turns]
         found.sort(
-            key=lambda one: (
-                one.series.memory,
-                one.turn.ratio < 1,
-                -abs(one.turn.share),
-                -one.turn.campaign,
-                -abs(math.log(one.turn.ratio)),
+            key=lambda change: (
+                change.series.memory,
+                change.turn.ratio < 1,
+                -abs(change.turn.share),
+                -change.turn.campaign,
+                -abs(math.log(change.turn.ratio)),
             )
         )
         return found
@@ -156,7 +156,7 @@ def operation_of(campaign: Campaign, case: Case) -> Operation:
 
 def history(stores: Sequence[Store]) -> History:
     """Return what campaigns measured over time, all by the estimator of the newest one, and where it changed."""
-    ordered = sorted(stores, key=lambda one: made(one.campaign))
+    ordered = sorted(stores, key=lambda store: made(store.campaign))
     if len(ordered) < 2:
         raise RankbenchError(
             "a history takes two campaigns or more; name their folders, or the folder that they are in"
@@ -165,18 +165,18 @@ def history(stores: Sequence[Store]) -> History:
     pasts = [recall(store, name, newest.estimator) for store, name in zip(ordered, names(ordered), strict=True)]
     cases = {case.key: case for past in pasts for case in past.campaign.cases}
     titles = {key: _called(pasts, case) for key, case in cases.items()}
-    found = [one for track in tracks(pasts) for one in lines(pasts, track, cases, titles, newest.confidence)]
+    columns = [line for track in tracks(pasts) for line in lines(pasts, track, cases, titles, newest.confidence)]
     order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
-    found.sort(key=lambda one: order[one.case])
-    common = shared(pasts, found)
+    columns.sort(key=lambda column: order[column.case])
+    common = shared(pasts, columns)
     steady = changes.Levels(common, np.zeros(len(common)))
     return History(
         pasts,
-        priced(turned(pasts, found, newest.threshold, common), cases, newest.calls),
+        priced(turned(pasts, columns, newest.threshold, common), cases, newest.calls),
         cases,
         newest.estimator,
         newest.threshold,
-        len(found),
+        len(columns),
         changes.steps([steady], newest.threshold)[0],
     )
 
@@ -189,8 +189,8 @@ def made(campaign: Campaign) -> datetime:
 
 def names(stores: Sequence[Store]) -> list[str]:
     """Return how campaigns are called: by their own names, or those of their folders where two are called alike."""
-    own = [one.campaign.name for one in stores]
-    return own if len(set(own)) == len(own) else [str(one.folder) for one in stores]
+    own = [store.campaign.name for store in stores]
+    return own if len(set(own)) == len(own) else [str(store.folder) for store in stores]
 
 
 def recall(store: Store, name: str, estimator: str) -> Past:
@@ -316,18 +316,20 @@ def shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[np.float6
     part. One candidate alone has none, since its library and the machine are the same series.
     """
     base = pasts[-1].campaign.baseline
-    timed = [one for one in series if not one.memory]
-    names = {one.candidate for one in timed if not base or one.points[-1].candidate == base}
+    timed = [column for column in series if not column.memory]
+    names = {column.candidate for column in timed if not base or column.points[-1].candidate == base}
     if len(names) < (1 if base else 2):
         return np.zeros(len(pasts))
-    return common_part([_logs(len(pasts), [one for one in timed if one.candidate == name]) for name in sorted(names)])
+    return common_part(
+        [_logs(len(pasts), [column for column in timed if column.candidate == name]) for name in sorted(names)]
+    )
 
 
 def _logs(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
     """Return log times by series and campaign, NaN where there is none."""
     logs = np.full((len(series), count), np.nan)
-    for row, one in enumerate(series):
-        logs[row, [point.campaign for point in one.points]] = np.log([point.typical_ns for point in one.points])
+    for row, column in enumerate(series):
+        logs[row, [point.campaign for point in column.points]] = np.log([point.typical_ns for point in column.points])
     return logs
 
 
@@ -335,39 +337,39 @@ def turned(
     pasts: Sequence[Past], series: Sequence[Series], threshold: float, common: NDArray[np.float64]
 ) -> list[Series]:
     """Return the series with what changed in them beyond what is common to all, tested over all of them together."""
-    found = changes.steps([levels(pasts, one, common) for one in series], threshold)
+    found = changes.steps([levels(pasts, column, common) for column in series], threshold)
     return [
         Series(
-            case=one.case,
-            title=one.title,
-            candidate=one.candidate,
-            memory=one.memory,
-            points=one.points,
-            turns=[turn(pasts, one, steps, number) for number in range(len(steps))],
+            case=column.case,
+            title=column.title,
+            candidate=column.candidate,
+            memory=column.memory,
+            points=column.points,
+            turns=[turn(pasts, column, steps, number) for number in range(len(steps))],
         )
-        for one, steps in zip(series, found, strict=True)
+        for column, steps in zip(series, found, strict=True)
     ]
 
 
-def levels(pasts: Sequence[Past], one: Series, common: NDArray[np.float64]) -> changes.Levels:
+def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -> changes.Levels:
     """Return the logarithms of typical values less the common part, and what launches let expect of their scatter."""
-    logs = np.log([point.typical_ns for point in one.points])
-    if not one.memory:
-        logs = logs - common[[point.campaign for point in one.points]]
-    figures = [np.log(pasts[point.campaign].figures[one.case, point.candidate]) for point in one.points]
+    logs = np.log([point.typical_ns for point in column.points])
+    if not column.memory:
+        logs = logs - common[[point.campaign for point in column.points]]
+    figures = [np.log(pasts[point.campaign].figures[column.case, point.candidate]) for point in column.points]
     return changes.Levels(
-        logs, np.array([float(own.var(ddof=1)) / len(own) if len(own) > 1 else 0.0 for own in figures])
+        logs, np.array([float(figure.var(ddof=1)) / len(figure) if len(figure) > 1 else 0.0 for figure in figures])
     )
 
 
-def turn(pasts: Sequence[Past], one: Series, steps: Sequence[Step], number: int) -> Turn:
+def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: int) -> Turn:
     """Return a change with what else changed."""
     step = steps[number]
-    at, before = one.points[step.at], one.points[step.at - 1]
+    at, before = column.points[step.at], column.points[step.at - 1]
     first = steps[number - 1].at if number else 0
-    end = steps[number + 1].at if number + 1 < len(steps) else len(one.points)
+    end = steps[number + 1].at if number + 1 < len(steps) else len(column.points)
     launches = [
-        [launch for point in one.points[start:stop] for launch in pasts[point.campaign].launches]
+        [launch for point in column.points[start:stop] for launch in pasts[point.campaign].launches]
         for start, stop in ((first, step.at), (step.at, end))
     ]
     probes = conditions.probes(*launches)
@@ -380,7 +382,7 @@ def turn(pasts: Sequence[Past], one: Series, steps: Sequence[Step], number: int)
         high=step.high,
         p_adjusted=step.p_adjusted,
         reasons=[*reasons(pasts[before.campaign], pasts[at.campaign], before.candidate, at.candidate), *raw(probes)],
-        explained=not one.memory and probes.explain(step.ratio),
+        explained=not column.memory and probes.explain(step.ratio),
     )
 
 
@@ -396,7 +398,7 @@ def reasons(then: Past, now: Past, old: str, new: str) -> list[Words]:
     told = [*conditions.of_library(*candidates)]
     for before, after in others:
         told += conditions.differences(before, after)
-    return [one.arrow for one in told]
+    return [difference.arrow for difference in told]
 
 
 def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:
@@ -408,10 +410,10 @@ def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[
     if not any(counts.values()):
         counts = dict.fromkeys(cases, 1.0)
     total_ns: dict[str, float] = {}
-    for one in series:
-        if not one.memory:
-            took_ns = counts[one.case] * one.points[-1].typical_ns
-            total_ns[one.candidate] = total_ns.get(one.candidate, 0.0) + took_ns
+    for column in series:
+        if not column.memory:
+            took_ns = counts[column.case] * column.points[-1].typical_ns
+            total_ns[column.candidate] = total_ns.get(column.candidate, 0.0) + took_ns
     return [_priced(one, counts[one.case], total_ns.get(one.candidate, 0.0)) for one in series]
 
 
@@ -424,16 +426,16 @@ def _calls(case: Case, calls: Sequence[Calls]) -> float:
     )
 
 
-def _priced(one: Series, count: float, total_ns: float) -> Series:
-    if one.memory or not one.turns:
-        return one
+def _priced(column: Series, count: float, total_ns: float) -> Series:
+    if column.memory or not column.turns:
+        return column
     turns = []
-    for place, turn in enumerate(one.turns):
-        end = one.turns[place + 1].campaign if place + 1 < len(one.turns) else math.inf
-        times = [point.typical_ns for point in one.points if turn.campaign <= point.campaign < end]
+    for place, turn in enumerate(column.turns):
+        end = column.turns[place + 1].campaign if place + 1 < len(column.turns) else math.inf
+        times = [point.typical_ns for point in column.points if turn.campaign <= point.campaign < end]
         cost_ns = count * math.exp(float(np.mean(np.log(times)))) * (1 - 1 / turn.ratio)
         turns.append(msgspec.structs.replace(turn, cost_ns=cost_ns, share=cost_ns / total_ns if total_ns else 0.0))
-    return msgspec.structs.replace(one, turns=turns)
+    return msgspec.structs.replace(column, turns=turns)
 
 
 def raw(probes: conditions.Probes) -> list[Text]:

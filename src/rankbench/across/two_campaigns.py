@@ -135,7 +135,7 @@ def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, thresho
     worth = planned.threshold if threshold is None else threshold
     probes = conditions.probes(then.launches, now.launches)
     found = changes(then, now, matched, worth, probes)
-    told = ThenAndNow(
+    then_and_now = ThenAndNow(
         old=old.campaign.name,
         new=new.campaign.name,
         old_created=old.campaign.created,
@@ -147,7 +147,7 @@ def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, thresho
         remarks=[*_figures(old.campaign.plan, planned), *remarks(then, now, matched, found, probes)],
         sentences=list(sentences(found, worth, planned.confidence)),
     )
-    return Held(then, now, told)
+    return Held(then, now, then_and_now)
 
 
 def changes(
@@ -157,7 +157,7 @@ def changes(
     cases = {case.key: case for case in common(old.campaign, new.campaign)}
     places = {case.key: place for place, case in enumerate(new.campaign.cases)}
     titles = {key: title(new, case) for key, case in cases.items()}
-    pairs = [(one.old, one.new) for one in matched]
+    pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
     then, now = judgeable(old.figures), judgeable(new.figures)
     rows = compare_at_levels(
@@ -194,13 +194,13 @@ def changes(
             memory=cases[row.case].quantity == "memory",
             levels=None if at is None else [_at_level(name, one) for name, one in at.items()],
         )
-        for row, at in sorted(rows, key=lambda one: (places[one.whole.case], of[one.whole.other]))
+        for row, at in sorted(rows, key=lambda row: (places[row.whole.case], of[row.whole.other]))
     ]
 
 
 def _levels(then: pl.DataFrame, now: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
     """Return the levels of the reference over both campaigns, by case, where it has two."""
-    hops = [one.select("case", "visit_hop_ns") for one in (then, now) if "visit_hop_ns" in one.columns]
+    hops = [frame.select("case", "visit_hop_ns") for frame in (then, now) if "visit_hop_ns" in frame.columns]
     return by_case(pl.concat(hops), campaign) if len(hops) == 2 else {}
 
 
@@ -262,7 +262,7 @@ def remarks(
 
 
 def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
-    then, now = (conditions.of_machine(one.campaign) for one in (old, new))
+    then, now = (conditions.of_machine(view.campaign) for view in (old, new))
     if told := conditions.differences(then, now):
         yield Remark(
             kind="machine",
@@ -290,7 +290,7 @@ def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -
 
 
 def _rankbench(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
-    then, now = (conditions.of_rankbench(one.campaign, one.launches) for one in (old, new))
+    then, now = (conditions.of_rankbench(view.campaign, view.launches) for view in (old, new))
     if told := conditions.differences(then, now):
         yield Remark(
             kind="rankbench",
@@ -300,7 +300,7 @@ def _rankbench(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
 
 
 def _plan(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
-    then, now = (conditions.of_plan(one.campaign, one.launches) for one in (old, new))
+    then, now = (conditions.of_plan(view.campaign, view.launches) for view in (old, new))
     if told := conditions.differences(then, now):
         yield Remark(
             kind="method",
@@ -312,7 +312,7 @@ def _plan(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
 def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     """Say what has no counterpart: candidates, cases, and cases of the same name with other ranks or starts."""
     then, now = old.campaign, new.campaign
-    sides = [(True, then, {one.old for one in matched}), (False, now, {one.new for one in matched})]
+    sides = [(True, then, {match.old for match in matched}), (False, now, {match.new for match in matched})]
     alone = [
         say("{name} (then only)" if earlier else "{name} (now only)", name=name)
         for earlier, of, known in sides
@@ -388,7 +388,7 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
     levels = _levels(then, now, new.campaign)
     if not levels:
         return
-    sides = ((then, [one.old for one in matched]), (now, [one.new for one in matched]))
+    sides = ((then, [match.old for match in matched]), (now, [match.new for match in matched]))
     shares = [far_share(side.filter(pl.col("candidate").is_in(names)), levels) for side, names in sides]
     if abs(shares[0] - shares[1]) > APART:
         yield Remark(
@@ -407,7 +407,9 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
 
 
 def _few(found: Sequence[Change]) -> Iterator[Remark]:
-    least = [min(getattr(one, side) for one in found) if found else 0 for side in ("old_launches", "new_launches")]
+    least = [
+        min(getattr(change, side) for change in found) if found else 0 for side in ("old_launches", "new_launches")
+    ]
     if found and min(least) < FEW_LAUNCHES:
         yield Remark(
             kind="launches",
@@ -426,9 +428,11 @@ def _few(found: Sequence[Change]) -> Iterator[Remark]:
 
 
 def _control(old: CampaignView, new: CampaignView) -> Remark:
-    tested = [one.verdict.control for one in (old, new)]
+    tested = [view.verdict.control for view in (old, new)]
     often = any(
-        sum(one.different for one in control) > FALSE_DISCOVERIES * len(control) for control in tested if control
+        sum(comparison.different for comparison in control) > FALSE_DISCOVERIES * len(control)
+        for control in tested
+        if control
     )
     advice = NOTHING if all(tested) else say("`control = true` in the plan shows how far to trust a campaign.")
     return Remark(
@@ -442,17 +446,17 @@ def _control(old: CampaignView, new: CampaignView) -> Remark:
     )
 
 
-def _alarms(one: CampaignView) -> Text:
-    control = one.verdict.control
-    wrong = sum(found.different for found in control)
+def _alarms(view: CampaignView) -> Text:
+    control = view.verdict.control
+    wrong = sum(comparison.different for comparison in control)
     return say("in {n} of {all:count case}" if control else "none", n=wrong, all=len(control))
 
 
 def _uncontrolled(found: Sequence[Change], probes: Probes) -> Remark:
-    marked = sum(one.explained for one in found)
+    marked = sum(change.explained for change in found)
     known = say("What the machine took without MPI is not known of both")
-    if told := list(_raw(probes)):
-        known = say("Without MPI, {told:and} the time that it took then", told=told)
+    if texts := list(_raw(probes)):
+        known = say("Without MPI, {told:and} the time that it took then", told=texts)
         if marked:
             known = say("{known}; {n:count ratio} (°) {n:of is|are} no larger than that", known=known, n=marked)
     return Remark(
@@ -480,9 +484,9 @@ def between(low: float, high: float) -> Text:
     )  # fmt: skip
 
 
-def spelt(told: Iterable[Difference]) -> Text:
+def spelt(differences: Iterable[Difference]) -> Text:
     """Return what differs in one line."""
-    return clauses(one.text for one in told)
+    return clauses(difference.text for difference in differences)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
@@ -494,19 +498,19 @@ def sentences(found: Sequence[Change], threshold: float, confidence: float = LEV
         yield say("No case has figures of both.")
         return
     for memory in (False, True):
-        own = [one for one in found if one.memory == memory]
+        own = [change for change in found if change.memory == memory]
         if own:
             yield _counts(own, threshold, memory=memory)
             yield from _means(own, memory=memory)
-            if above := _extremes(own, lambda one: one.ratio, confidence):
+            if above := _extremes(own, lambda change: change.ratio, confidence):
                 yield say("Grew most: {names}." if memory else "Slowed down most: {names}.", names=above)
-            if below := _extremes(own, lambda one: 1 / one.ratio, confidence):
+            if below := _extremes(own, lambda change: 1 / change.ratio, confidence):
                 yield say("Shrank most: {names}." if memory else "Sped up most: {names}.", names=below)
 
 
 def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
-    told = [one for one in found if one.different]
-    above, explained = sum(one.ratio > 1 for one in told), sum(one.explained for one in told)
+    told = [change for change in found if change.different]
+    above, explained = sum(change.ratio > 1 for change in told), sum(change.explained for change in told)
     text = say(
         "{above} of {all:count figure} {above:of is|are} larger now, {below} smaller"
         if memory
@@ -534,8 +538,8 @@ def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
 
 def _means(found: Sequence[Change], *, memory: bool) -> Iterator[Text]:
     by_pair: dict[tuple[str, str], list[Change]] = {}
-    for one in found:
-        by_pair.setdefault((one.old, one.new), []).append(one)
+    for change in found:
+        by_pair.setdefault((change.old, change.new), []).append(change)
     for (old, new), own in by_pair.items():
         mean = math.exp(sum(math.log(one.ratio) for one in own) / len(own))
         text = _mean(old, new, mean, len(own), memory=memory)
@@ -567,23 +571,23 @@ def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
 
 def _extremes(found: Sequence[Change], size: Callable[[Change], float], confidence: float) -> Text:
     """Return the largest changes in one direction; their intervals are for as many as they were selected from."""
-    told = sorted((one for one in found if one.told and size(one) > 1), key=size, reverse=True)
+    told = sorted((change for change in found if change.told and size(change) > 1), key=size, reverse=True)
     if not told:
         return NOTHING
     return say(
-        "{cases:;}" if any("," in one.title + one.new for one in told[:EXTREMES]) else "{cases:,}",
-        cases=[_extreme(one, len(found), confidence) for one in told[:EXTREMES]],
+        "{cases:;}" if any("," in change.title + change.new for change in told[:EXTREMES]) else "{cases:,}",
+        cases=[_extreme(change, len(found), confidence) for change in told[:EXTREMES]],
     )
 
 
-def _extreme(one: Change, among: int, confidence: float) -> Text:
+def _extreme(change: Change, among: int, confidence: float) -> Text:
     """Return a change with an interval that pays for its selection among so many (Bonferroni)."""
-    estimate = Estimate(math.log(one.ratio), one.error, one.degrees)
-    (found,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
+    estimate = Estimate(math.log(change.ratio), change.error, change.degrees)
+    (decision,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
     return say(
         "{title} of {name} ({ratio:ratio}: {interval})",
-        title=one.title,
-        name=one.new,
-        ratio=one.ratio,
-        interval=between(found.low, found.high),
+        title=change.title,
+        name=change.new,
+        ratio=change.ratio,
+        interval=between(decision.low, decision.high),
     )

@@ -143,9 +143,9 @@ def describe(build: Build) -> Description:
     try:
         return msgspec.json.decode(answer.stdout, type=Description)
     except msgspec.DecodeError as error:
-        said = next(iter(answer.stderr.splitlines()), str(error))
+        text = next(iter(answer.stderr.splitlines()), str(error))
         raise RankbenchError(
-            f"{build.receipt.library}: {build.binary} --describe gives no description: {said}"
+            f"{build.receipt.library}: {build.binary} --describe gives no description: {text}"
         ) from None
 
 

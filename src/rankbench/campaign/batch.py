@@ -63,7 +63,9 @@ def places(campaign: Campaign) -> Iterator[Place]:
         for position, name in enumerate(plan.draw_block_order(campaign.seed, block, names)):
             for placement in campaign.plan.placements:
                 mine = [case for case in campaign.cases if case.placement == placement.name]
-                for group, cases in groupby(plan.draw_case_order(campaign.seed, block, mine), lambda one: one.launch_group):
+                for group, cases in groupby(
+                    plan.draw_case_order(campaign.seed, block, mine), lambda case: case.launch_group
+                ):
                     turn = Turn(block, name, placement.name, group)
                     where = "-".join(filter(None, [f"{block:03}", placement.name, *group.split()]))
                     called = f"{block:03}-{lines[name, placement.name, group]}"
@@ -99,7 +101,7 @@ def scripted(prepared: Prepared) -> script.Script:
     """Return what the job script of a campaign does."""
     campaign, made = prepared.store.campaign, list(lines(prepared))
     names = {line.name for line in made}
-    blocks = groupby((one for one in places(campaign) if one.line in names), lambda place: place.turn.block)
+    blocks = groupby((place for place in places(campaign) if place.line in names), lambda place: place.turn.block)
     return script.Script(
         campaign=prepared.store.folder.absolute(),
         question=campaign.plan.question,
@@ -107,8 +109,8 @@ def scripted(prepared: Prepared) -> script.Script:
         lines=made,
         blocks=[
             [
-                script.Turn(one.name, one.line, one.cases_file, alone(prepared, one), group(campaign, one))
-                for one in turns
+                script.Turn(turn.name, turn.line, turn.cases_file, alone(prepared, turn), group(campaign, turn))
+                for turn in turns
             ]
             for _, turns in blocks
         ],
@@ -177,11 +179,11 @@ def supplied(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
     """Yield how each line launches a foreign program, or why it does not."""
     campaign = prepared.store.campaign
     library = {candidate.name: candidate.library for candidate in campaign.candidates}
-    made = {line.name: line.command for line in lines(prepared)}
+    command_lines = {line.name: line.command for line in lines(prepared)}
     for (name, where, group), line in line_names(campaign).items():
         if cases := foreign_cases(campaign, where, group):
             reason = prepared.without.get((library[name], cases[0].operation), "")
-            yield line, Supplied(command=made.get(line), reason=reason)
+            yield line, Supplied(command=command_lines.get(line), reason=reason)
 
 
 def case_files(campaign: Campaign) -> dict[str, list[Case]]:

@@ -31,7 +31,7 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
     """
     different = differences(record.plan, wanted) if record.plan.text != wanted.text else []
     settings = [spec.settings for spec in wanted.candidates]
-    if not all(one.settings in settings for one in record.candidates):
+    if not all(candidate.settings in settings for candidate in record.candidates):
         different.append("candidates")
     measured = [KEYS.get(name, name) for name in dict.fromkeys(different) if name not in FREE]
     if measured:
@@ -93,7 +93,7 @@ def looked(stop: Stop, blocks: int) -> list[int]:
 
 def everything_open(record: Campaign, block: int, until: int) -> Look:
     """Return a look after which every case is measured with every candidate."""
-    names = [one.name for one in record.candidates if not one.control_of]
+    names = [candidate.name for candidate in record.candidates if not candidate.control_of]
     return Look(
         block=block, decided=[], given_up=[], open={case.key: names for case in record.cases}, until=until, winners={}
     )

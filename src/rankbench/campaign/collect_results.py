@@ -89,7 +89,9 @@ class Tried(NamedTuple):
 
     def cases(self, store: Store) -> list[Case]:
         """Return what it was to measure."""
-        lines = samples.read_job(self.path / "job.txt", self.place.cases, store.campaign.plan, store.campaign.once_operations)
+        lines = samples.read_job(
+            self.path / "job.txt", self.place.cases, store.campaign.plan, store.campaign.once_operations
+        )
         return list(dict.fromkeys(lines))
 
     def operation(self, store: Store) -> Operation | None:
@@ -139,10 +141,10 @@ class Taking(NamedTuple):
         line = self.line(tried, order)
         line = msgspec.structs.replace(line, arguments=[named(word, nodes) for word in line.arguments])
         surroundings = around(tried, line, neighbours(self.store.campaign, tried))
-        launch, found = launching.recorded(order, line, end, surroundings, log)
+        launch, results = launching.recorded(order, line, end, surroundings, log)
         # A foreign program that is launched again in a turn begins with its first size again.
         left = self.loop.history.left(order.turn, cases)
-        rows = [row for row in found if row.case.key in {case.key for case in left}]
+        rows = [row for row in results if row.case.key in {case.key for case in left}]
         return launch, [*rows, *self.untried(tried, left, rows, f"the launch {launch.status}: {launch.reason}")]
 
     def ending(self, tried: Tried, order: launching.Order, log: str) -> Ending:
@@ -214,8 +216,8 @@ def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circ
     """Return what surrounded a launch, as the script saw it."""
     before, after = (state(tried.path / f"{when}.json") for when in ("before", "after"))
     alone = tried.path / "alone"
-    told = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
-    ambient = dict(line.split("=", 1) for line in told if "=" in line)
+    texts = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
+    ambient = dict(line.split("=", 1) for line in texts if "=" in line)
     return launching.Circumstances(
         started=tried.left.started,
         load=tried.left.load,
@@ -283,7 +285,7 @@ def record_refusals(store: Store, watch: Watch) -> None:
         where = place.turn.candidate, place.turn.placement
         if where in refused and not loop.history.failed_check(*where):
             loop.record_refusal(place.turn._replace(group=""), place.position, refused[where])
-    for place in takewhile(lambda one: one.turn.block == 1, places(store.campaign)):
+    for place in takewhile(lambda place: place.turn.block == 1, places(store.campaign)):
         if reason := program_of(store, place).reason:
             loop.record_lack(place.turn, place.position, place.cases, reason)
 

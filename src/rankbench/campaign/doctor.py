@@ -68,14 +68,14 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
 
     A launcher may end before it has handed on what ssh said: where nobody knows why nothing began, it is asked again.
     """
-    found = [Check(works=False, reason=nameless(trial.placement)) for trial in trials]
-    left = [place for place, check in enumerate(found) if not check.reason]
+    checks = [Check(works=False, reason=nameless(trial.placement)) for trial in trials]
+    left = [place for place, check in enumerate(checks) if not check.reason]
     for _ in range(TRIES):
         tried = attempt([trials[place] for place in left])
         for place, (check, _) in zip(left, tried, strict=True):
-            found[place] = check
+            checks[place] = check
         left = [place for place, (_, unexplained) in zip(left, tried, strict=True) if unexplained]
-    return found
+    return checks
 
 
 def attempt(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
@@ -114,18 +114,18 @@ def looked_at(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]
 
 def explained(library: Library, outcome: Outcome, output: Path) -> str | None:
     """Return what a launch that went wrong means, as far as what it printed tells."""
-    said = output.read_text(encoding="utf-8", errors="replace")
-    return libraries.find_family(library).explain(said) or exit_causes.meaning(said, outcome.exit_code)
+    text = output.read_text(encoding="utf-8", errors="replace")
+    return libraries.find_family(library).explain(text) or exit_causes.meaning(text, outcome.exit_code)
 
 
 def judged(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
     """Return what a launch of the core's check found, from how it ended and what it left."""
     stream = samples.read(stream_file, [])
-    said = output.read_text(encoding="utf-8", errors="replace")
+    text = output.read_text(encoding="utf-8", errors="replace")
     reason = (
         wrong_world(library, placement, stream)
         or stream.damage
-        or wrong_end(outcome, stream, explained(library, outcome, output), said)
+        or wrong_end(outcome, stream, explained(library, outcome, output), text)
         or wrong_library(library, stream)
         or wrong_file(library, stream.ranks)
     )
@@ -200,7 +200,7 @@ def wrong_world(library: Library, placement: Placement, stream: Stream) -> str:
     )
 
 
-def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, said: str) -> str:
+def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, text: str) -> str:
     """Return why the launch did not end well: what the family makes of its output, else its first line."""
     if outcome.exit_code == WRONG_DATA_EXIT and stream.facts:
         return "data sent between neighbouring ranks came back wrong"
@@ -208,9 +208,9 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, said: s
         return ""
     if outcome.hung and stream.complete:
         return exit_causes.UNFINISHED
-    how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_causes.ending_text(outcome.exit_code, said)
+    how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_causes.ending_text(outcome.exit_code, text)
     how += " but no result" * (outcome.exit_code == 0)
-    lines = filter(None, (line.strip(" -=") for line in said.splitlines()))
+    lines = filter(None, (line.strip(" -=") for line in text.splitlines()))
     return f"{how}: {explanation or next(lines, 'it printed nothing')}"
 
 

@@ -49,7 +49,7 @@ TOLD = (
     r"srun: error: \S+: tasks? [\d,\-\[\]]+: Exited with exit code (?P<code>\d+)",
 )
 """How MPICH, Intel MPI, Open MPI, MVAPICH (two ways) and srun (two ways) say that a signal ended a rank."""
-NAMES = {signal.strsignal(one): one.name for one in signal.Signals} | {"Out Of Memory": "SIGKILL"}
+NAMES = {signal.strsignal(signals): signals.name for signals in signal.Signals} | {"Out Of Memory": "SIGKILL"}
 EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
 """Intel MPI lists every rank that it ended; one that left by itself is not among them."""
 MEANINGS = (
@@ -160,8 +160,8 @@ def surroundings(folder: Path, root: Path = Path("/")) -> Surroundings:
 
 def killed_for_memory(root: Path) -> int:
     """Return how many processes the kernel has ended for want of memory, as the container counts, else the system."""
-    found = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
-    return next((int(match[1]) for match in found if match), 0)
+    matches = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
+    return next((int(match[1]) for match in matches if match), 0)
 
 
 def counters(root: Path) -> Iterator[Path]:
@@ -179,7 +179,7 @@ LEAST_FREE_BYTES = 1 << 20
 def evidence(before: Surroundings, after: Surroundings) -> str:
     """Return what happened to the machine during a launch that may have ended it, nothing if nothing did."""
     killed = after.killed_for_memory - before.killed_for_memory
-    said = [
+    texts = [
         f"the kernel ended {killed} process{'es' * (killed > 1)} for want of memory meanwhile; use fewer ranks or "
         "smaller sizes"
         if killed > 0
@@ -188,7 +188,7 @@ def evidence(before: Surroundings, after: Surroundings) -> str:
         if after.free_bytes < LEAST_FREE_BYTES
         else "",
     ]
-    return "; ".join(filter(None, said))
+    return "; ".join(filter(None, texts))
 
 
 def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
@@ -196,12 +196,12 @@ def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
 
     Other ranks are then ended by their launcher. Exit codes tell a signal as shells do, and only if no text does.
     """
-    told = list(told_signals(log))
+    texts = list(told_signals(log))
     listed = len(re.findall(EVERY_RANK, log))
-    if told and set(told) == {"SIGKILL"} and 0 < listed < ranks:
+    if texts and set(texts) == {"SIGKILL"} and 0 < listed < ranks:
         return ""
-    own = [name for name in told if name not in COLLATERAL]
-    return next(iter(own or told), named(of_exit_code(exit_code)))
+    own = [name for name in texts if name not in COLLATERAL]
+    return next(iter(own or texts), named(of_exit_code(exit_code)))
 
 
 def ended_from_outside(exit_code: int | None, log: str) -> bool:
@@ -226,7 +226,7 @@ def of_exit_code(code: int | None) -> int:
 
 def named(number: int) -> str:
     """Return a signal's name, nothing for what is no signal."""
-    names = {int(one): one.name for one in signal.Signals}
+    names = {int(signals): signals.name for signals in signal.Signals}
     return names.get(number, "")
 
 
@@ -249,21 +249,21 @@ def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | Non
 
 def stuck(log: str) -> tuple[CaseStatus, str] | None:
     """Return how the case ended in which ranks were stuck, and why, by the rank that had an error if one had."""
-    found = min(STUCK.finditer(log), key=lambda one: one["why"] == NO_RETURN, default=None)
-    if not found:
+    match = min(STUCK.finditer(log), key=lambda one: one["why"] == NO_RETURN, default=None)
+    if not match:
         return None
-    during = f"{found['why']} (the case {found['phase']})"
+    during = f"{match['why']} (the case {match['phase']})"
     return (
         (CaseStatus.HUNG, during)
-        if found["why"] == NO_RETURN
-        else (CaseStatus.FAILED, f"{found['rank']} alone: {during}")
+        if match["why"] == NO_RETURN
+        else (CaseStatus.FAILED, f"{match['rank']} alone: {during}")
     )
 
 
 def unwritten(exit_code: int | None, log: str) -> str:
     """Return why the core could not write its samples, nothing where it could. Its line may be lost on the way."""
-    found = UNWRITTEN.search(log)
-    return found[1] if found else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""
+    match = UNWRITTEN.search(log)
+    return match[1] if match else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""
 
 
 def filled(line: str, words: dict[str, str | None]) -> str:

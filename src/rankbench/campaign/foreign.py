@@ -62,8 +62,8 @@ Programs = dict[tuple[str, str], Program]
 
 def known() -> dict[str, ModuleType]:
     """Return the tools that can be run, by name."""
-    found = units.modules(tools)
-    return {name: tool for name, tool in found.items() if all(hasattr(tool, word) for word in RUNS)}
+    types = units.modules(tools)
+    return {name: tool for name, tool in types.items() if all(hasattr(tool, word) for word in RUNS)}
 
 
 def described(description: Description, planned: Plan) -> Description:
@@ -158,24 +158,24 @@ def looked_for(name: str, spec: SuiteSpec | None, library: Library, reach: Seque
 
 def below(folder: Path, name: str) -> Path | None:
     """Return the first file of a name anywhere below a folder."""
-    return next((one for one in sorted(folder.rglob(name)) if one.is_file()), None)
+    return next((path for path in sorted(folder.rglob(name)) if path.is_file()), None)
 
 
 def folder_of(spec: SuiteSpec, library: Library) -> Path:
     """Return the folder of a tool's programs for a library."""
-    told = {"library": library.name, "family": library.family, "version": library.version}
+    texts = {"library": library.name, "family": library.family, "version": library.version}
     try:
-        return Path(spec.path.format(**told)).expanduser()
+        return Path(spec.path.format(**texts)).expanduser()
     except (LookupError, ValueError, AttributeError):
         raise RankbenchError(
             f'suites.{spec.name}.path: found "{spec.path}"; in braces can stand only '
-            f"{', '.join(f'{{{name}}}' for name in told)}"
+            f"{', '.join(f'{{{name}}}' for name in texts)}"
         ) from None
 
 
 def shipped(name: str, reach: Iterable[Library]) -> Path | None:
     """Return the folder of the first library that has a program beside its launcher, as Intel MPI has IMB."""
-    folders = (Path(one.prefix) / "bin" for one in reach if one.prefix)
+    folders = (Path(library.prefix) / "bin" for library in reach if library.prefix)
     return next((folder for folder in folders if (folder / name).exists()), None)
 
 
@@ -197,9 +197,9 @@ def built(source: Path, library: Library, home: Path) -> Path:
     with (folder / "build.log").open("wb") as log:
         for step in steps(configure, library):
             environment = os.environ | library.environment | library.build_environment
-            done = subprocess.run(step, cwd=configure.parent, env=environment, stdin=subprocess.DEVNULL, stdout=log,
+            process = subprocess.run(step, cwd=configure.parent, env=environment, stdin=subprocess.DEVNULL, stdout=log,
                                   stderr=log, check=False)  # fmt: skip
-            if done.returncode:
+            if process.returncode:
                 raise RankbenchError(f"{source} for {library.name}: {Path(step[0]).name} failed; see {log.name}")
     (folder / "made").touch()
     return folder
@@ -244,7 +244,7 @@ def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, 
     how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     try:
         text = Text(str(output), printed(output, whole=not outcome.hung and not outcome.exit_code))
-        tables = [one for one in reading.read_text(text) if is_of(one, operation)]
+        tables = [table for table in reading.read_text(text) if is_of(table, operation)]
         unreadable = ""
     except RankbenchError as error:
         tables, unreadable = [], str(error)
@@ -299,7 +299,7 @@ def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -
         for row in table.rows:
             by_size[row.size_bytes].append(row)
     missing = sorted(
-        (index for index, one in enumerate(cases) if one.size_bytes not in by_size),
+        (index for index, case in enumerate(cases) if case.size_bytes not in by_size),
         key=lambda index: cases[index].size_bytes,
     )
     results = [result(tables[0], case, by_size[case.size_bytes]) for case in cases if case.size_bytes in by_size]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import ended_from_outside
-from rankbench.model import CaseStatus, LaunchStatus, find_least_restful
+from rankbench.model import CaseStatus, LaunchStatus, find_restless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,8 +71,8 @@ class History:
 
     def alone(self, candidate: str, placement: str) -> str:
         """Return why a candidate is launched alone in a placement from now on, or nothing."""
-        own = (shares for (_, where, _), shares in self._rest.items() if where == placement)
-        if any(find_least_restful(shares, self._threshold) == candidate for shares in own):
+        groups = {group: shares for group, shares in self._rest.items() if group[1] == placement}
+        if candidate in find_restless(groups, self._threshold):
             return RESTLESS
         return self.fails_beside(candidate, placement)
 

@@ -164,9 +164,9 @@ def _made(
             environment=environment(step.command),
             evidence=evidence,
             together=len(orders),
-            beside=[one.candidate.name for one in orders] if len(orders) > 1 else [],
+            beside=[order.candidate.name for order in orders] if len(orders) > 1 else [],
             alone=order.alone,
-            share_s=max((one.duration_s for one in outcomes), default=0.0) / len(orders),
+            share_s=max((outcome.duration_s for outcome in outcomes), default=0.0) / len(orders),
         )
         made.append(recorded(order, step.command, ending, circumstances, log))
     return made

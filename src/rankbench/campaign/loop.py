@@ -126,7 +126,9 @@ class Loop:
         """Return launches that go through the cases of a placement in one order, each through its own."""
         wanted = {key for key, _ in self.wanted}
         asked = {case.key for order in orders for case in order.cases}
-        among = plan.draw_case_order(self.campaign.seed, block, [one for one in self.cases(placement) if one.key in wanted])
+        among = plan.draw_case_order(
+            self.campaign.seed, block, [case for case in self.cases(placement) if case.key in wanted]
+        )
         among = [case for case in among if case.key in asked]
         own = [{case.key for case in order.cases} for order in orders]
         return [
@@ -142,14 +144,14 @@ class Loop:
         """
         self.watch.starts([order.turn for order in orders], len(orders[0].cases))
         made = launching.make_together(orders, self.store.folder / "work")
-        for order, own, one in zip(orders, cases, made, strict=True):
+        for order, case, one in zip(orders, cases, made, strict=True):
             if isinstance(one, UnwatchedError):
                 self.lose(order.turn, one)
                 continue
             record, results = one
             numbered = msgspec.structs.replace(record, number=self.history.last_number + 1)
             if results:
-                self.settle(numbered, results, order.turn, own, order.cases)
+                self.settle(numbered, results, order.turn, case, order.cases)
             else:
                 self.keep(numbered, [])
 
@@ -317,12 +319,12 @@ def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[s
 
     The twin of the A/A control is measured wherever its original is, so that it tells of the method as it was used.
     """
-    everything = {(case.key, one.name) for case in campaign.cases for one in campaign.candidates}
+    everything = {(case.key, candidate.name) for case in campaign.cases for candidate in campaign.candidates}
     before = [look for look in looks if look.block < block]
     if not before:
         return everything
     left = max(before, key=lambda look: look.block).open
-    original = {one.name: one.control_of or one.name for one in campaign.candidates}
+    original = {candidate.name: candidate.control_of or candidate.name for candidate in campaign.candidates}
     return {(case, name) for case, name in everything if original[name] in left.get(case, ())}
 
 

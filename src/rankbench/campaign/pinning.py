@@ -55,14 +55,14 @@ def wrong_sockets(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[s
     kind = placement.name.partition(":")[0]
     if placement.binding == "none" or kind not in {"socket", "sockets", FARTHEST}:
         return
-    for one, other in pairwise(ranks):
-        if -1 in {one.socket, other.socket} or one.host != other.host:
+    for fact, other in pairwise(ranks):
+        if -1 in {fact.socket, other.socket} or fact.host != other.host:
             continue
-        if one.socket == other.socket and kind != "socket":
-            yield f"ranks {one.rank} and {other.rank} are on one socket, {placement.name} asks for two"
-        elif one.socket != other.socket and kind == "socket":
-            on = f"sockets {one.socket} and {other.socket}"
-            yield f"ranks {one.rank} and {other.rank} are on {on}, {placement.name} asks for one"
+        if fact.socket == other.socket and kind != "socket":
+            yield f"ranks {fact.rank} and {other.rank} are on one socket, {placement.name} asks for two"
+        elif fact.socket != other.socket and kind == "socket":
+            on = f"sockets {fact.socket} and {other.socket}"
+            yield f"ranks {fact.rank} and {other.rank} are on {on}, {placement.name} asks for one"
 
 
 def wrong_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
@@ -85,9 +85,9 @@ def shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[st
     first_on: dict[tuple[str, int], RankFact] = {}
     for rank in ranks:
         first = min(numbers(rank.cpus))
-        one = first_on.setdefault((rank.host, core(first) if is_here(rank) else first), rank)
-        if one is not rank:
-            yield f"ranks {one.rank} and {rank.rank} are bound to the same core (CPUs {one.cpus} and {rank.cpus})"
+        fact = first_on.setdefault((rank.host, core(first) if is_here(rank) else first), rank)
+        if fact is not rank:
+            yield f"ranks {fact.rank} and {rank.rank} are bound to the same core (CPUs {fact.cpus} and {rank.cpus})"
 
 
 def seat(placement: Placement, rank: int) -> set[int]:
@@ -105,7 +105,9 @@ def on_one_core(rank: RankFact, ranks: Sequence[RankFact]) -> bool:
     allowed = numbers(rank.cpus)
     if is_here(rank):
         return len({core(cpu) for cpu in allowed}) == 1
-    cores = {(one.socket, one.core) for one in ranks if one.host == rank.host and one.cpu in allowed and one.core >= 0}
+    cores = {
+        (fact.socket, fact.core) for fact in ranks if fact.host == rank.host and fact.cpu in allowed and fact.core >= 0
+    }
     return 1 <= len(allowed) <= MOST_THREADS and len(cores) <= 1
 
 
@@ -127,17 +129,17 @@ def seated(placement: Placement, ranks: Sequence[RankFact], results: Sequence[Ca
     for result in results:
         moved = result.moved if left_its_seat(placement, ranks, result.moved) else ""
         later = moved_before and f"{NOT_AS_ASKED}: {moved_before} in an earlier case"
-        said = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
+        text = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
         moved_before = moved or moved_before
-        yield without_samples(result, said) if said and result.status == CaseStatus.OK else result
+        yield without_samples(result, text) if text and result.status == CaseStatus.OK else result
 
 
 def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
     """Return whether a rank left its core; threads of one core are one place."""
-    told = MOVED.fullmatch(moved)
-    if placement.binding == "none" or not told:
+    match = MOVED.fullmatch(moved)
+    if placement.binding == "none" or not match:
         return False
-    rank, start, end = map(int, told.groups())
+    rank, start, end = map(int, match.groups())
     asked = seat(placement, rank)
     if asked or not ranks or is_here(ranks[rank]):
         return end not in asked if asked else core(start) != core(end)

@@ -52,9 +52,9 @@ def examine(
 ) -> dict[tuple[str, str], Refusal]:
     """Check each candidate in each placement; return those that fail, by the names of both. A twin is its original."""
     failed = {
-        (seen.candidate.name, seen.placement.name): seen.refusal
-        for seen in looks(candidates, placements, libraries, builds, folder)
-        if not seen.check.works
+        (look.candidate.name, look.placement.name): look.refusal
+        for look in looks(candidates, placements, libraries, builds, folder)
+        if not look.check.works
     }
     return {
         (candidate.name, placement.name): failed[original, placement.name]
@@ -74,21 +74,21 @@ def looks(
     """Check each candidate that is no twin in each placement, and yield what was found."""
     for placement in placements:
         asked = [candidate for candidate in candidates if not candidate.control_of]
-        for at, some in enumerate(batches(asked, placement)):
+        for at, batch in enumerate(batches(asked, placement)):
             trials = [
                 doctor.Trial(
-                    libraries[one.library],
-                    builds[one.library],
+                    libraries[candidate.library],
+                    builds[candidate.library],
                     placement,
                     folder / placement.name / f"{at}-{place}",
-                    one.settings,
+                    candidate.settings,
                 )
-                for place, one in enumerate(some)
+                for place, candidate in enumerate(batch)
             ]
             checks = doctor.check_together(trials)
             yield from (
-                Seen(one, placement, check, printed(trial.output))
-                for one, trial, check in zip(some, trials, checks, strict=True)
+                Seen(candidate, placement, check, printed(trial.output))
+                for candidate, trial, check in zip(batch, trials, checks, strict=True)
             )
 
 

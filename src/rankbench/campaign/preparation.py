@@ -132,7 +132,7 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
             "--name NAME"
         )
     require_libraries(wanted, record)
-    require_baseline(wanted.plan, [one.name for one in record.candidates if not one.control_of])
+    require_baseline(wanted.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
     tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = built(used.values(), wanted.home, tell)
@@ -278,7 +278,10 @@ def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusa
     """Add the A/A twin of the first candidate that works in every placement."""
     places = [placement.name for placement in planned.placements]
     sound = [candidate for candidate in candidates if not any((candidate.name, place) in refused for place in places)]
-    twins = [msgspec.structs.replace(one, name=f"{one.name} (again)", control_of=one.name) for one in sound[:1]]
+    twins = [
+        msgspec.structs.replace(candidate, name=f"{candidate.name} (again)", control_of=candidate.name)
+        for candidate in sound[:1]
+    ]
     return [*candidates, *(twins if planned.control else [])]
 
 

@@ -62,8 +62,8 @@ def ask(library: Library, home: Path) -> Probe:
         results = selftest.probe(selftest.bench(library, RANKS, home, Path(folder)))
     return Probe(
         answers=[
-            Answer(operation=one.case.operation, form=one.case.form, status=one.status, reason=one.reason)
-            for one in results
+            Answer(operation=result.case.operation, form=result.case.form, status=result.status, reason=result.reason)
+            for result in results
         ]
     )
 

@@ -53,8 +53,8 @@ class Progress:
     def starts(self, turns: Sequence[Turn], cases: int) -> None:
         """Take note of the launches that begin."""
         same_block = self.running and self.running[0].block == turns[0].block
-        before = {(one.candidate, one.placement) for one in self.running}
-        now = {(one.candidate, one.placement) for one in turns}
+        before = {(turn.candidate, turn.placement) for turn in self.running}
+        now = {(turn.candidate, turn.placement) for turn in turns}
         self._behind = (self._behind | before) - now if same_block else set()
         self.running, self.running_cases, self._began_s = turns, cases, monotonic()
 
@@ -100,7 +100,11 @@ class Progress:
 
     def _of_a_block(self) -> list[tuple[str, str]]:
         """Return the candidates and placements that have turns in a block."""
-        return [(one.name, where.name) for one in self.campaign.candidates for where in self.campaign.plan.placements]
+        return [
+            (candidate.name, where.name)
+            for candidate in self.campaign.candidates
+            for where in self.campaign.plan.placements
+        ]
 
     @property
     def blocks(self) -> int:

@@ -75,14 +75,14 @@ def limited(seconds: str, blocks: int) -> Stop | None:
 
 def recorded_alike(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
     """Return whether two campaigns record the same build and the same settings of two candidates."""
-    one, two = (candidate_of(campaign, name) for campaign, name in zip((old, new), pair, strict=True))
-    builds = library_of(old, one), library_of(new, two)
-    return one.settings == two.settings and not _differing(*builds)
+    candidate, two = (candidate_of(campaign, name) for campaign, name in zip((old, new), pair, strict=True))
+    builds = library_of(old, candidate), library_of(new, two)
+    return candidate.settings == two.settings and not _differing(*builds)
 
 
 def candidate_of(campaign: Campaign, name: str) -> Candidate:
     """Return the candidate of a name."""
-    return next(one for one in campaign.candidates if one.name == name)
+    return next(candidate for candidate in campaign.candidates if candidate.name == name)
 
 
 def library_of(campaign: Campaign, candidate: Candidate) -> Library:
@@ -106,7 +106,9 @@ def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> Ca
     library = library_of(campaign, candidate)
     if same := next((one for one in reach if not _differing(library, one)), None):
         return CandidateSpec(library=same.name, name=title, settings=candidate.settings)
-    spec = dict(zip((one.name for one in campaign.candidates), campaign.plan.candidates, strict=False)).get(name)
+    spec = dict(zip((candidate.name for candidate in campaign.candidates), campaign.plan.candidates, strict=False)).get(
+        name
+    )
     here = _derived(spec, reach) if spec else None
     if spec is None or here is None or _differing(library, here):
         called = next((one for one in reach if one.name == library.name), None)

@@ -100,8 +100,8 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     limit_s = doctor.LIMIT_S + wait_s
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
     found = study.read(stream_file)
-    said = output.read_text(encoding="utf-8", errors="replace")
-    reason = found.stream.damage or doctor.wrong_end(outcome, found.stream, family.explain(said), said)
+    text = output.read_text(encoding="utf-8", errors="replace")
+    reason = found.stream.damage or doctor.wrong_end(outcome, found.stream, family.explain(text), text)
     if reason:
         raise RankbenchError(f"{bench.library.name}: {reason}")
     return found
@@ -115,8 +115,8 @@ def data(bench: Bench) -> list[CaseResult]:
 def thorough_data(bench: Bench) -> list[CaseResult]:
     """Check data with every datatype and every value of every option, one unusual thing at a time."""
     usual = {operation.name: operation.datatype for operation in bench.description.operations}
-    options = {one.name: one for operation in bench.description.operations for one in operation.options}
-    every = [one.name for one in bench.description.datatypes]
+    options = {option.name: option for operation in bench.description.operations for option in operation.options}
+    every = [datatype.name for datatype in bench.description.datatypes]
     results = checked(bench, lambda case: case.datatype != usual[case.operation], datatypes=every)
     for name, option in options.items():
         integers = {"datatypes": [INTEGERS]} if name == "reduction" else {}

@@ -55,10 +55,10 @@ def spending(launches: Sequence[Launch]) -> list[Spent]:
     groups = list(_groups(launches))
     total: defaultdict[str, float] = defaultdict(float)
     for group in groups:
-        own = [(part, took) for one in group for part, took in one.spent_s.items() if part not in OUTSIDE]
+        own = [(part, took) for launch in group for part, took in launch.spent_s.items() if part not in OUTSIDE]
         for part, took in own:
             total[part] += took
-        total["start"] += max(0.0, sum(one.duration_s for one in group) - sum(took for _, took in own))
+        total["start"] += max(0.0, sum(launch.duration_s for launch in group) - sum(took for _, took in own))
     gaps_s = [_gap_s(before, after) for before, after in pairwise(groups)]
     total["between"] = median(gaps_s) * len(gaps_s) if gaps_s else 0.0  # One of an interrupted campaign may last days.
     whole = sum(total.values())
@@ -67,12 +67,12 @@ def spending(launches: Sequence[Launch]) -> list[Spent]:
 
 def _groups(launches: Sequence[Launch]) -> Iterator[list[Launch]]:
     """Yield launches that ran at the same time, with what they spent their time on, in the order of their start."""
-    known = [one for one in launches if one.spent_s]
-    for started in sorted({one.started for one in known}):
-        yield [one for one in known if one.started == started]
+    known = [launch for launch in launches if launch.spent_s]
+    for started in sorted({launch.started for launch in known}):
+        yield [launch for launch in known if launch.started == started]
 
 
 def _gap_s(before: Sequence[Launch], after: Sequence[Launch]) -> float:
     """Return the time between two groups of launches."""
     began = [datetime.fromisoformat(group[0].started).timestamp() for group in (before, after)]
-    return max(0.0, began[1] - began[0] - sum(one.duration_s for one in before))
+    return max(0.0, began[1] - began[0] - sum(launch.duration_s for launch in before))

@@ -31,10 +31,10 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
-    whole = evaluated(store)
+    view = evaluated(store)
     LAST.clear()  # It holds the store, and with it the lock.
-    verdict, launches = whole.verdict, store.launches()
-    spent_s = sum(one.duration_s for one in launches)
+    verdict, launches = view.verdict, store.launches()
+    spent_s = sum(launch.duration_s for launch in launches)
     made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
     tell(
         f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {render(decision.reason)}). "
@@ -50,7 +50,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     for line in answer(verdict, verbose=verbose):
         tell(line)
     tell("")
-    show_overview(overview(whole))
+    show_overview(overview(view))
     tell("")
     if more := prospect(store, verdict, command):
         tell(more)
@@ -62,7 +62,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 def prospect(store: Store, verdict: Verdict, command: str) -> str:
     """Say what another minute would likely decide, and by which command it is measured."""
     planned = store.campaign.plan
-    spent_s = sum(one.duration_s for one in store.launches())
+    spent_s = sum(launch.duration_s for launch in store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
     seen = looked(planned.stop, verdict.blocks)
     outlook = deciding.Outlook(

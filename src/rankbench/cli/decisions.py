@@ -33,8 +33,8 @@ def stopping(opened: Store) -> Decide:
     their launches took.
     """
     block_s: dict[int, float] = {}
-    for one in opened.launches():
-        block_s[one.block] = block_s.get(one.block, 0.0) + one.duration_s
+    for launch in opened.launches():
+        block_s[launch.block] = block_s.get(launch.block, 0.0) + launch.duration_s
     at_s = monotonic()
 
     def enough(store: Store) -> Decision:

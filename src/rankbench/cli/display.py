@@ -48,7 +48,7 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
     """Return the short answer and how many findings there are: at most seven lines; or all sentences and findings."""
     from rankbench.language import render
 
-    sentences = [render(one.text) for one in verdict.conclusion if one.brief or verbose]
+    sentences = [render(claim.text) for claim in verdict.conclusion if claim.brief or verbose]
     if verbose:
         return [*sentences, *(render(found.text) for found in verdict.findings)]
     counts = Counter(str(found.severity) for found in verdict.findings)

@@ -85,15 +85,15 @@ def by_case_and_candidate(view: CampaignView) -> dict[tuple[str, str], Summary]:
     return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
 
 
-def control(found: list[Comparison]) -> str:
+def control(comparisons: list[Comparison]) -> str:
     """Say how often equal things were called different."""
-    if not found:
+    if not comparisons:
         return format_text(
             "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
         )
     return format_text(
         "A/A control: {name}, measured twice, was called different from itself in {wrong} of {all:count case}.",
-        name=found[0].base,
-        wrong=sum(one.different for one in found),
-        all=len(found),
+        name=comparisons[0].base,
+        wrong=sum(comparison.different for comparison in comparisons),
+        all=len(comparisons),
     )

@@ -61,10 +61,13 @@ def rows(
     """Yield the lines of a forecast, each with its name."""
     planned = wanted.plan
     control = f", and {candidates[0].name} again as control" if planned.control else ""
-    yield "candidates", ", ".join(one.name for one in candidates) + control
-    yield "placements", ", ".join(f"{one.name} ({counted(one.ranks, 'rank')})" for one in planned.placements)
+    yield "candidates", ", ".join(candidate.name for candidate in candidates) + control
+    yield (
+        "placements",
+        ", ".join(f"{placement.name} ({counted(placement.ranks, 'rank')})" for placement in planned.placements),
+    )
     yield "cases", f"{len(cases)}: {', '.join(operations(cases))}"
-    block = (len(candidates) + planned.control) * len({(one.placement, one.launch_group) for one in cases})
+    block = (len(candidates) + planned.control) * len({(case.placement, case.launch_group) for case in cases})
     yield "launches", launches(planned, block)
     yield "time", time_text(wanted, len(cases), len(candidates) + planned.control)
     size = plan.estimate_footprint(planned, cases, description.operations)
@@ -79,8 +82,8 @@ def rows(
 
 def operations(cases: Sequence[Case]) -> Iterator[str]:
     """Yield each operation with its sizes."""
-    for name in dict.fromkeys(one.operation for one in cases):
-        sizes = sorted({one.size_bytes for one in cases if one.operation == name})
+    for name in dict.fromkeys(case.operation for case in cases):
+        sizes = sorted({case.size_bytes for case in cases if case.operation == name})
         ends = [format_size(size) for size in dict.fromkeys([sizes[0], sizes[-1]])]
         yield f"{name} {' to '.join(ends)}" if sizes != [0] else name
 
@@ -100,8 +103,8 @@ def time_text(wanted: Wanted, cases: int, candidates: int) -> str:
     until = notation.parse_until(planned.stop.until)
     stored = store.open(wanted.folder).launches() if is_campaign(wanted.folder) else []
     if stored:
-        block_s = sum(one.duration_s for one in stored) / len({one.block for one in stored})
-        words = "about", f"as the {counted(len({one.block for one in stored}), 'block')} that are stored"
+        block_s = sum(launch.duration_s for launch in stored) / len({launch.block for launch in stored})
+        words = "about", f"as the {counted(len({launch.block for launch in stored}), 'block')} that are stored"
     else:
         block_s = cases * candidates * planned.case_limit_s
         words = "at most about", f"case_limit of {planned.case_limit_s:g} s for each case; usually much less"

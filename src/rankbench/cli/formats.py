@@ -72,7 +72,7 @@ def with_output(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has `--output FILE` besides its own options."""
     signature = inspect.signature(command, eval_str=True)
     option = inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OUTPUT)
-    parameters = [one.replace(kind=one.kind) for one in signature.parameters.values()]
+    parameters = [parameter.replace(kind=parameter.kind) for parameter in signature.parameters.values()]
 
     @functools.wraps(command)
     def written(*values: Any, output: Path | None = None, **options: Any) -> None:
@@ -80,7 +80,7 @@ def with_output(command: Callable[..., None]) -> Callable[..., None]:
             command(*values, **options)
 
     written.__signature__ = signature.replace(parameters=[*parameters, option])  # type: ignore[attr-defined]
-    written.__annotations__ = {one.name: one.annotation for one in [*parameters, option]}
+    written.__annotations__ = {parameter.name: parameter.annotation for parameter in [*parameters, option]}
     return written
 
 

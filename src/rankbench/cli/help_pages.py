@@ -23,14 +23,16 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return what follows the command's name."""
-        arguments = [usage(one, ctx) for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        arguments = [
+            usage(get_param, ctx) for get_param in self.get_params(ctx) if get_param.param_type_name == "argument"
+        ]
         return ["[OPTIONS]", *arguments]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options."""
-        shown = [one for one in self.get_params(ctx) if not getattr(one, "hidden", False)]
+        shown = [get_param for get_param in self.get_params(ctx) if not getattr(get_param, "hidden", False)]
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
-            rows = [record(one, ctx) for one in shown if one.param_type_name == kind]
+            rows = [record(parameter, ctx) for parameter in shown if parameter.param_type_name == kind]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
@@ -77,8 +79,8 @@ def value_name(parameter: Any, ctx: Any) -> str:
     """Return how the value of a parameter is named."""
     if parameter.metavar:
         return str(parameter.metavar)
-    found = re.search(r"\w+$", parameter.display_type(ctx).strip("<>").removesuffix("]").partition(" range")[0])
-    return TYPES[found[0].lower()] if found else ""
+    match = re.search(r"\w+$", parameter.display_type(ctx).strip("<>").removesuffix("]").partition(" range")[0])
+    return TYPES[match[0].lower()] if match else ""
 
 
 def record(parameter: Any, ctx: Any) -> tuple[str, str]:
@@ -86,7 +88,7 @@ def record(parameter: Any, ctx: Any) -> tuple[str, str]:
     if parameter.param_type_name == "argument":
         return value_name(parameter, ctx).removeprefix("-- "), parameter.help or ""
     short_first = sorted(parameter.opts, key=len)
-    names = ", ".join(short_first) + "".join(f" / {one}" for one in parameter.secondary_opts)
+    names = ", ".join(short_first) + "".join(f" / {secondary_opt}" for secondary_opt in parameter.secondary_opts)
     value = "" if parameter.is_flag else f" {value_name(parameter, ctx)}"
     extra = "; ".join(extras(parameter, ctx))
     return f"{names}{value}", f"{parameter.help or ''}{f' [{extra}]' if extra else ''}"

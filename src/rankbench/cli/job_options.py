@@ -81,8 +81,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         command(asked(**{name: options.pop(name) for name in shared}), **options)
 
     hints = get_type_hints(asked, include_extras=True) | get_type_hints(command, include_extras=True)
-    parameters = [one.replace(annotation=hints[one.name]) for one in (*shared.values(), *own.values())]
+    parameters = [
+        parameter.replace(annotation=hints[parameter.name]) for parameter in (*shared.values(), *own.values())
+    ]
     whole.__name__, whole.__doc__ = command.__name__, command.__doc__
-    whole.__annotations__ = {one.name: one.annotation for one in parameters}
+    whole.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return whole

@@ -67,12 +67,12 @@ def follow(opened: Store) -> None:
     job = last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
-    seen, said, silent = len(opened.launches()), "", 0
+    seen, text, silent = len(opened.launches()), "", 0
     for look in range(10**9):
         where = asked(job)
         silent = 0 if where else silent + 1
         decision = take_in(opened)
-        said, seen = news(opened, f"job {job.number}: {where.reason}" if where else said, said, seen)
+        text, seen = news(opened, f"job {job.number}: {where.reason}" if where else text, text, seen)
         if where and where.phase == "ended":
             break
         if silent == SILENT_LOOKS:
@@ -82,7 +82,11 @@ def follow(opened: Store) -> None:
             )
         time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
     collect_results.record_refusals(opened, Quiet(opened.campaign))
-    if decision and decision.stop and any(one.facts or one.status == LaunchStatus.OK for one in opened.launches()):
+    if (
+        decision
+        and decision.stop
+        and any(launch.facts or launch.status == LaunchStatus.OK for launch in opened.launches())
+    ):
         conclude(opened, decision)
         return
     told(opened)
@@ -99,9 +103,9 @@ def asked(job: Submitted) -> JobState | None:
         return None
 
 
-def news(opened: Store, state: str, said: str, seen: int) -> tuple[str, int]:
+def news(opened: Store, state: str, text: str, seen: int) -> tuple[str, int]:
     """Print where the job stands and what launches came back, as far as that is new."""
-    if state != said:
+    if state != text:
         tell(state)
     launches, flawed = opened.launches(), wrong_cases(opened)
     for launch in launches[seen:]:
@@ -134,9 +138,9 @@ def ended(opened: Store, where: JobState | None) -> str:
     word = path.read_text(encoding="utf-8").strip() if path.exists() else ""
     kind, _, what = word.partition(" ")
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
-    told = endings.get(kind, "")
+    text = endings.get(kind, "")
     scheduler = f" ({where.reason})" if where else ""
-    return f"its job {told or 'ended without a word, as it does when a node is lost'}{scheduler}"
+    return f"its job {text or 'ended without a word, as it does when a node is lost'}{scheduler}"
 
 
 def told(opened: Store) -> None:
@@ -144,9 +148,9 @@ def told(opened: Store) -> None:
     record, launches = opened.campaign, opened.launches()
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
     tell(
-        f"{counted(len(launches), 'launch')} in {counted(len({one.block for one in launches}), 'block')} "
+        f"{counted(len(launches), 'launch')} in {counted(len({launch.block for launch in launches}), 'block')} "
         f"of {spell_blocks(record)}, "
-        f"{spell_seconds(sum(one.duration_s for one in launches))} min"
+        f"{spell_seconds(sum(launch.duration_s for launch in launches))} min"
     )
     console.print()
     console.print(table(opened), markup=False)
@@ -161,8 +165,8 @@ def told(opened: Store) -> None:
 def table(opened: Store) -> Table:
     """Return launches by candidate and placement, and how they ended."""
     flawed = wrong_cases(opened)
-    ends = Counter((one.candidate, one.placement, one.status) for one in opened.launches())
-    sound = Counter((one.candidate, one.placement) for one in opened.launches() if is_sound(one, flawed))
+    ends = Counter((launch.candidate, launch.placement, launch.status) for launch in opened.launches())
+    sound = Counter((launch.candidate, launch.placement) for launch in opened.launches() if is_sound(launch, flawed))
     scheduled = (opened.folder / FOLDER).exists()
     left = collect_results.standing(opened) if scheduled else {}
     rows = columns("candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), left=2)

@@ -64,7 +64,9 @@ class Shown(Progress):
     def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Take note of what was moved."""
         super().ended(launch, results)
-        self.moved |= {one.case.key: (one.moved_bytes, one.moved_messages) for one in results if one.moved_messages}
+        self.moved |= {
+            result.case.key: (result.moved_bytes, result.moved_messages) for result in results if result.moved_messages
+        }
 
 
 class Lines(Progress):
@@ -94,7 +96,7 @@ class Lines(Progress):
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
     """Return how a launch ended: `, ok`, or what is wrong with how many of its cases."""
-    wrong = Counter(one.status.replace("-", " ") for one in results if one.status in FAILURES)
+    wrong = Counter(result.status.replace("-", " ") for result in results if result.status in FAILURES)
     if launch.status != LaunchStatus.OK or not wrong:
         return f", {launch.status}"
     return ": " + ", ".join(f"{count} {status}" for status, count in wrong.items())
@@ -128,8 +130,8 @@ class Screen:
         grid.add_row("block", bar, f"{progress.block} of {spell_blocks(progress.campaign)}")
         if progress.look:
             counts = (len(one) for one in (progress.look.decided, progress.look.given_up, progress.look.open))
-            told = "{} decided, {} given up, {} open".format(*counts)
-            grid.add_row("cases", told, f"as of block {progress.look.block}")
+            text = "{} decided, {} given up, {} open".format(*counts)
+            grid.add_row("cases", text, f"as of block {progress.look.block}")
         grid.add_row("time left", self.time_left(), "" if progress.look else render(progress.note))
         if progress.running:
             grid.add_row("running", Text(spell_running(progress)), f"{progress.running_s:.0f} s")
@@ -162,10 +164,10 @@ class Screen:
             operation = operations[case.operation]
             measure = measures.measure(case, operation, *self.progress.moved.get(case.key, ()))
             figures = [self.progress.figure_ns(name, case) for name in names]
-            told = ("–" if one is None else measure.spelt(one) for one in figures)
+            texts = ("–" if figure is None else measure.spelt(figure) for figure in figures)
             place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
             fastest = [Text(verdict_so_far(look, case))] if look else []
-            table.add_row(Text(case_labels.full(case, operation) + place), *told, *fastest)
+            table.add_row(Text(case_labels.full(case, operation) + place), *texts, *fastest)
         if len(firsts) > FIGURES_SHOWN:
             table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
         return table

@@ -153,10 +153,10 @@ def ending(measured: Measured) -> dict[str, Any]:
 
 def blocks_of(text: str) -> int | dict[str, int]:
     """Return the number of blocks of `5`, or the fewest and the most of `5:60`."""
-    found = re.fullmatch(r"(\d+)(?:[:-](\d+))?", text.strip())
-    if not found or int(found[1]) < 1:
+    match = re.fullmatch(r"(\d+)(?:[:-](\d+))?", text.strip())
+    if not match or int(match[1]) < 1:
         raise RankbenchError(f"--blocks {text}: expected a number such as 5, or the fewest and the most such as 5:60")
-    return {"min": int(found[1]), "max": int(found[2])} if found[2] else int(found[1])
+    return {"min": int(match[1]), "max": int(match[2])} if match[2] else int(match[1])
 
 
 def question(values: Mapping[str, Any]) -> str:

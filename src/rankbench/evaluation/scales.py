@@ -70,7 +70,7 @@ def ending(summary: Summary) -> Ending | None:
     ends = {status: count for status, count in summary.failures.items() if status != NOT_RUN} or summary.failures
     if not ends:
         return None
-    status = max(ends, key=lambda one: ends[one])
+    status = max(ends, key=lambda end: ends[end])
     well = summary.launches + summary.left_out
     return Ending(status.replace("-", " "), ends[status], well + sum(ends.values()), always=not well)
 

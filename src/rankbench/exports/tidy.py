@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return tidy tables, each row with its whole case: the summaries, every launch's figure, the comparisons."""
-    found = csv_frames(view)
-    summary = found.pop("summary")
+    frames = csv_frames(view)
+    summary = frames.pop("summary")
     cases = summary.select(summary.columns[: summary.columns.index("unit") + 1]).unique(maintain_order=True)
     library = pl.DataFrame(
-        [(one.name, one.library, one.control_of) for one in view.campaign.candidates],
+        [(candidate.name, candidate.library, candidate.control_of) for candidate in view.campaign.candidates],
         schema={"candidate": pl.String, "library": pl.String, "control_of": pl.String},
         orient="row",
     )
-    told = pl.DataFrame(
-        [msgspec.structs.astuple(one) for one in values(view)],
+    frame = pl.DataFrame(
+        [msgspec.structs.astuple(value) for value in values(view)],
         schema={
             "case": pl.String,
             "candidate": pl.String,
@@ -41,19 +41,19 @@ def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
         orient="row",
     )
     key = ["case", "candidate"]
-    with_values = summary.join(told, on=key, how="left", maintain_order="left")
+    with_values = summary.join(frame, on=key, how="left", maintain_order="left")
     figures = cases.join(view.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
     named = {"": with_values, "launches": with_first_calls(figures, view.first_calls)}
     owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
-    return {**owned, **found}
+    return {**owned, **frames}
 
 
 def with_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
     """Return the launches' figures with the first two calls of the cases that saw the first of their operation."""
     if first_calls.is_empty():
         return figures.with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("first_ns", "second_ns"))
-    own = first_calls.select("launch", "case", "first_ns", "second_ns")
-    return figures.join(own, on=["launch", "case"], how="left", maintain_order="left")
+    frame = first_calls.select("launch", "case", "first_ns", "second_ns")
+    return figures.join(frame, on=["launch", "case"], how="left", maintain_order="left")
 
 
 def siblings(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:

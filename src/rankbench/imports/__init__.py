@@ -116,18 +116,18 @@ class Read(NamedTuple):
 def make(wish: Wish, folder: Path) -> Store:
     """Read all files and store them as a campaign; nothing is left of it where one cannot be read or stored."""
     refuse_twice(wish.sources)
-    found = [read(wish, source) for source in wish.sources]
-    parts = in_blocks(part for one in found for part in one.parts)
+    reads = [read(wish, source) for source in wish.sources]
+    parts = in_blocks(part for one in reads for part in one.parts)
     operations = with_usual([part.table for part in parts if part.table])
     rows = [results(part, wish, operations) for part in parts]
     if not any(rows):
-        raise RankbenchError(why_nothing([one.file for one in found]))
+        raise RankbenchError(why_nothing([one.file for one in reads]))
     begun = folder.exists()
     known = in_files(parts, rows)
-    made = store.create(folder, campaign(wish, folder.name, found, parts, rows, operations))
+    made = store.create(folder, campaign(wish, folder.name, reads, parts, rows, operations))
     try:
-        for number, (part, own) in enumerate(zip(parts, rows, strict=True), 1):
-            made.append(launch(number, part, wish), [*own, *missing(part, own, known)])
+        for number, (part, case_results) in enumerate(zip(parts, rows, strict=True), 1):
+            made.append(launch(number, part, wish), [*case_results, *missing(part, case_results, known)])
     except BaseException:
         if not begun:
             shutil.rmtree(folder)
@@ -140,11 +140,11 @@ def make(wish: Wish, folder: Path) -> Store:
 
 def refuse_twice(sources: Iterable[Source]) -> None:
     """Refuse a file that is named twice, whose figures would count as those of two runs."""
-    taken: set[Path] = set()
+    paths: set[Path] = set()
     for source in sources:
-        if source.path.resolve() in taken:
+        if source.path.resolve() in paths:
             raise RankbenchError(f"{source.path}: named twice; its figures are of one run")
-        taken.add(source.path.resolve())
+        paths.add(source.path.resolve())
 
 
 def read(wish: Wish, source: Source) -> Read:
@@ -163,22 +163,22 @@ def read(wish: Wish, source: Source) -> Read:
     ]
     if output.in_turns:
         parts = with_ends(parts)
-    said = list(dict.fromkeys(troubles(parts, cut=any(run.cut for run in output.runs))))
+    texts = list(dict.fromkeys(troubles(parts, cut=any(run.cut for run in output.runs))))
     if errors and wish.strict_errors:
-        parts, said = [], ["left out"]
+        parts, texts = [], ["left out"]
     tables = [part.table for part in parts if part.table]
     names = dict.fromkeys(f"{title(table)} {table.version}".strip() for table in tables)
     facts: dict[str, str] = {}
     for table in tables:
         facts |= {key: value for key, value in table.facts.items() if key not in facts}
-    told = ImportRecord(file=str(path), sha256=digest(path), tools=list(names), facts=facts, said=[*said, *errors])
-    return Read(told, parts, output.in_turns, len(said))
+    record = ImportRecord(file=str(path), sha256=digest(path), tools=list(names), facts=facts, said=[*texts, *errors])
+    return Read(record, parts, output.in_turns, len(texts))
 
 
 def nothing(path: Path, why: str) -> Read:
     """Return that a file, with which nothing else is wrong, has no figures."""
-    told = ImportRecord(file=str(path), sha256=digest(path), tools=[], said=[f"{NO_FIGURES}: {why}"])
-    return Read(told, [], in_turns=True, troubles=1)
+    record = ImportRecord(file=str(path), sha256=digest(path), tools=[], said=[f"{NO_FIGURES}: {why}"])
+    return Read(record, [], in_turns=True, troubles=1)
 
 
 def why_nothing(files: Sequence[ImportRecord]) -> str:
@@ -224,9 +224,9 @@ def said_in(path: Path) -> str:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    said = [line.strip() for line in text.splitlines() if WORDS.search(line)]
-    more = f" (and {len(said) - 1} lines more)" if len(said) > 1 else ""
-    return said[0] + more if said else ""
+    texts = [line.strip() for line in text.splitlines() if WORDS.search(line)]
+    more = f" (and {len(texts) - 1} lines more)" if len(texts) > 1 else ""
+    return texts[0] + more if texts else ""
 
 
 def troubles(parts: Sequence[Part], *, cut: bool) -> Iterator[str]:
@@ -262,7 +262,7 @@ def title(table: Table) -> str:
 
 def label_of(wish: Wish, source: Source, output: outputs.Output, run: Run) -> str:
     """Return the library's name for a run."""
-    turns = 1 + max(one.position for one in output.runs)
+    turns = 1 + max(run.position for run in output.runs)
     if not output.in_turns:
         label = source.label or source.path.absolute().parent.name
     else:
@@ -325,7 +325,7 @@ def placement(part: Part, wish: Wish) -> Placement:
 
 def with_usual(tables: Sequence[Table]) -> dict[str, Operation]:
     """Return the benchmarks by name; what all runs of one have in common is usual, and need not stand in each name."""
-    found: dict[str, Operation] = {}
+    operations: dict[str, Operation] = {}
     for name in dict.fromkeys(table.operation.name for table in tables):
         own = [table for table in tables if table.operation.name == name]
         common = [
@@ -334,8 +334,8 @@ def with_usual(tables: Sequence[Table]) -> dict[str, Operation]:
             if option != "quantity" and all(table.options.get(option) == value for table in own)
         ]
         options = [Option(name=option, help="as its output tells", usual=value) for option, value in common]
-        found[name] = msgspec.structs.replace(own[0].operation, options=options)
-    return found
+        operations[name] = msgspec.structs.replace(own[0].operation, options=options)
+    return operations
 
 
 def results(part: Part, wish: Wish, operations: Mapping[str, Operation]) -> list[CaseResult]:
@@ -383,20 +383,20 @@ InFiles = dict[tuple[object, ...], dict[str, Case]]
 
 def in_files(parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]) -> InFiles:
     """Return the cases that runs have, by their files and benchmarks."""
-    found: InFiles = {}
-    for part, own in zip(parts, rows, strict=True):
-        cases = {row.case.key: row.case for row in own}
-        found.setdefault((part.source,), {}).update(cases)
+    files: InFiles = {}
+    for part, case_results in zip(parts, rows, strict=True):
+        cases = {row.case.key: row.case for row in case_results}
+        files.setdefault((part.source,), {}).update(cases)
         if part.table:
-            found.setdefault((part.source, same(part.table)), {}).update(cases)
-    return found
+            files.setdefault((part.source, same(part.table)), {}).update(cases)
+    return files
 
 
-def missing(part: Part, own: Sequence[CaseResult], in_file: InFiles) -> list[CaseResult]:
+def missing(part: Part, case_results: Sequence[CaseResult], in_file: InFiles) -> list[CaseResult]:
     """Return rows for what a run that printed nothing, or was cut, should have had as others in its file have."""
     if part.table and not part.run.cut:
         return []
-    have = {row.case.key for row in own}
+    have = {row.case.key for row in case_results}
     known = in_file[(part.source, same(part.table)) if part.table else (part.source,)]
     what = f"printed {part.run.said!r}" if part.run.said else "printed nothing"
     status, reason = (CaseStatus.NOT_RUN, "the output ends before it") if part.table else (CaseStatus.CRASHED, what)
@@ -405,7 +405,7 @@ def missing(part: Part, own: Sequence[CaseResult], in_file: InFiles) -> list[Cas
 
 def launch(number: int, part: Part, wish: Wish) -> Launch:
     """Return the record of a run."""
-    told = part.table.facts if part.table else {}
+    texts = part.table.facts if part.table else {}
     what = f"printed {part.run.said!r} and no figures" if part.run.said else "printed nothing"
     what = early(part.table) if part.table else what
     well = part.table is not None and not part.run.cut
@@ -421,7 +421,7 @@ def launch(number: int, part: Part, wish: Wish) -> Launch:
         started=written.isoformat(timespec="seconds"),
         duration_s=0.0,
         exit_code=None,
-        command=told.get("command", "").split(),
+        command=texts.get("command", "").split(),
         environment={},
         facts=None,
         ranks=[],
@@ -438,14 +438,14 @@ def launch(number: int, part: Part, wish: Wish) -> Launch:
 def campaign(
     wish: Wish,
     name: str,
-    found: Sequence[Read],
+    reads: Sequence[Read],
     parts: Sequence[Part],
     rows: Sequence[Sequence[CaseResult]],
     operations: Mapping[str, Operation],
 ) -> Campaign:
     """Return the record of a campaign that was not run."""
     labels = list(dict.fromkeys(part.label for part in parts))
-    cases = list({row.case.key: row.case for own in rows for row in own}.values())
+    cases = list({row.case.key: row.case for case_results in rows for row in case_results}.values())
     starts = sorted({one.start for one in cases})
     return Campaign(
         format=store.FORMAT,
@@ -460,9 +460,9 @@ def campaign(
         candidates=[Candidate(name=label, library=label) for label in labels],
         cases=cases,
         operations=list(operations.values()),
-        notes=[*notes(found, labels), *guesses(parts, wish)],
-        starts=[Start(name=one, help=STARTS[one]) for one in starts],
-        imported=[one.file for one in found],
+        notes=[*notes(reads, labels), *guesses(parts, wish)],
+        starts=[Start(name=start, help=STARTS[start]) for start in starts],
+        imported=[one.file for one in reads],
     )
 
 
@@ -471,18 +471,18 @@ def library(label: str) -> Library:
     return Library(name=label, family=label, version="", source="imported", prefix="", wrapper="", launcher="")
 
 
-def notes(found: Sequence[Read], labels: Sequence[str]) -> Iterator[str]:
+def notes(reads: Sequence[Read], labels: Sequence[str]) -> Iterator[str]:
     """Yield what a reader of the campaign must know."""
     yield "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
-    if len(labels) > 1 and not all(one.in_turns for one in found if one.parts):
+    if len(labels) > 1 and not all(one.in_turns for one in reads if one.parts):
         yield (
             "Not all libraries took turns: what changed on the machine between their files counts as a difference "
             "between them."
         )
-    for one in found:
+    for one in reads:
         if one.troubles:
-            yield f"{Path(one.file.file).name}: {'; '.join(said.partition(' (allowed: ')[0] for said in one.file.said)}"
-    if harmless := [one.file for one in found if one.file.said and not one.troubles]:
+            yield f"{Path(one.file.file).name}: {'; '.join(text.partition(' (allowed: ')[0] for text in one.file.said)}"
+    if harmless := [one.file for one in reads if one.file.said and not one.troubles]:
         what = "1 file is whole although errors lie beside it:"
         if len(harmless) > 1:
             what = f"{len(harmless)} files are whole although errors lie beside them; such as"
@@ -492,7 +492,9 @@ def notes(found: Sequence[Read], labels: Sequence[str]) -> Iterator[str]:
 def guesses(parts: Sequence[Part], wish: Wish) -> Iterator[str]:
     """Yield that numbers of ranks were taken from names of hosts, and that such a collective has one rank."""
     guessed = [part for part in parts if part.table and part.run.hosts and not part.table.ranks and not wish.ranks]
-    alone = [one for one in guessed if len(one.run.hosts) == 1 and one.table and one.table.operation.kind != "process"]
+    alone = [
+        part for part in guessed if len(part.run.hosts) == 1 and part.table and part.table.operation.kind != "process"
+    ]
     if alone and alone[0].table:
         yield (
             f"Only 1 rank by the names of hosts: {alone[0].source.name}, line {alone[0].line}, "

@@ -77,7 +77,7 @@ class Lab(NamedTuple):
 
     def run(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> Done:
         """Run a command on the head to its end."""
-        done = subprocess.run(
+        process = subprocess.run(
             self.command(command),
             env={**os.environ, **self.environment, **(environment or {})},
             stdin=subprocess.DEVNULL,
@@ -87,7 +87,7 @@ class Lab(NamedTuple):
             timeout=self.limit_s,
             check=False,
         )
-        return Done(done.returncode, done.stdout)
+        return Done(process.returncode, process.stdout)
 
     def start(self, command: Sequence[str | Path], node: str = "") -> subprocess.Popen[str]:
         """Start a command on a node, or on the head; it ends with the lab at the latest."""
@@ -130,14 +130,14 @@ def up(wanted: Wanted, folder: Path | None = None, *, limit_s: float = HUNG_S) -
     `folder` is the lab's own, which stays; without it there is one for a time.
     """
     making.require(wanted)
-    own = folder or Path(tempfile.mkdtemp(prefix="rankbench-lab-"))
+    path = folder or Path(tempfile.mkdtemp(prefix="rankbench-lab-"))
     try:
-        told = making.prepare(own, wanted)
-        with _head(own, passing=folder is None) as head_pid:
-            yield Lab(own, wanted.names, wanted.offsets_ns, head_pid, told, limit_s)
+        text = making.prepare(path, wanted)
+        with _head(path, passing=folder is None) as head_pid:
+            yield Lab(path, wanted.names, wanted.offsets_ns, head_pid, text, limit_s)
     finally:
         if not folder:
-            shutil.rmtree(own, ignore_errors=True)
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager

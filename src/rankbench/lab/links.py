@@ -77,13 +77,13 @@ def _told_delay(delay: Delay | None, *, by_kernel: bool) -> str:
     if not delay:
         return "no delay added"
     ways = [format_time(time_ns) for time_ns in delay]
-    told = f"delay {ways[0]} each way" if delay.is_even else f"delay {ways[0]} and back {ways[1]}"
+    text = f"delay {ways[0]} each way" if delay.is_even else f"delay {ways[0]} and back {ways[1]}"
     if by_kernel:
-        return f"{told} (netem)"
+        return f"{text} (netem)"
     limits = f"adds about {format_time(SWITCH_NS)} itself"
     if min(delay) < SWITCH_LEAST_NS:
         limits += f", so delays below {format_time(SWITCH_LEAST_NS)} are rough"
-    return f"{told} by a switch in user space{', as this kernel has no netem' * delay.is_even}: it {limits}"
+    return f"{text} by a switch in user space{', as this kernel has no netem' * delay.is_even}: it {limits}"
 
 
 def format_rate(rate_bit_s: int) -> str:

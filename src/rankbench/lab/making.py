@@ -136,8 +136,8 @@ def compiled(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
     source, made = HERE / name, folder / Path(name).stem
     done = tried(["cc", *options, "-o", str(made), str(source)])
     if done.exit_code:
-        said = next(iter(done.printed.splitlines()), "cc says nothing")
-        raise RankbenchError(f"lab: {source} does not compile: {said}")
+        text = next(iter(done.printed.splitlines()), "cc says nothing")
+        raise RankbenchError(f"lab: {source} does not compile: {text}")
     return made
 
 
@@ -179,7 +179,7 @@ def kernel_has(discipline: str) -> bool:
 
 def tried(command: Sequence[str]) -> Done:
     """Return what becomes of a command of the system."""
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         env={**os.environ, "PATH": path()},
         stdout=subprocess.PIPE,
@@ -187,7 +187,7 @@ def tried(command: Sequence[str]) -> Done:
         text=True,
         check=False,
     )
-    return Done(done.returncode, done.stdout)
+    return Done(process.returncode, process.stdout)
 
 
 def unshare() -> list[str]:

@@ -34,17 +34,17 @@ def offsets_ns(text: str, nodes: int) -> tuple[int, ...]:
 
 def cores(text: str) -> Cores:
     """Return the sockets and cores of `4` or `2x4`."""
-    found = re.fullmatch(r"(?:([1-9]\d{0,2})x)?([1-9]\d{0,3})", text)
-    if not found:
+    match = re.fullmatch(r"(?:([1-9]\d{0,2})x)?([1-9]\d{0,3})", text)
+    if not match:
         raise RankbenchError(f"--cores {text}: allowed: a number of cores, or sockets x cores of each, such as 2x4")
-    return Cores(int(found[1] or 1), int(found[2]))
+    return Cores(int(match[1] or 1), int(match[2]))
 
 
 def _quantity(text: str, units: dict[str, int], option: str, what: str, example: str) -> int:
     """Return a number with a unit in the smallest one."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]+)", text)
-    scale = units.get(found[2]) if found else None
-    value = round(float(found[1]) * scale) if found and scale else 0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]+)", text)
+    scale = units.get(match[2]) if match else None
+    value = round(float(match[1]) * scale) if match and scale else 0
     if not value:
         names = [*units]
         raise RankbenchError(

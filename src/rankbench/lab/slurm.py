@@ -25,21 +25,21 @@ class Cores(NamedTuple):
 
 def configuration(folder: Path, nodes: Sequence[str], cores: Cores) -> str:
     """Return slurm.conf. Where a node is told to be down, its jobs end; where it comes up again, it serves again."""
-    own = folder / "slurm"
+    path = folder / "slurm"
     shape = f"CPUs={cores.sockets * cores.cores} Sockets={cores.sockets} CoresPerSocket={cores.cores} ThreadsPerCore=1"
     return f"""ClusterName=lab
 SlurmctldHost=head
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={own}/munge.socket
+AuthInfo=socket={path}/munge.socket
 CredType=cred/munge
-StateSaveLocation={own}/state
-SlurmdSpoolDir={own}/spool-%n
-SlurmctldPidFile={own}/slurmctld.pid
-SlurmdPidFile={own}/slurmd-%n.pid
-SlurmctldLogFile={own}/slurmctld.log
-SlurmdLogFile={own}/slurmd-%n.log
+StateSaveLocation={path}/state
+SlurmdSpoolDir={path}/spool-%n
+SlurmctldPidFile={path}/slurmctld.pid
+SlurmdPidFile={path}/slurmd-%n.pid
+SlurmctldLogFile={path}/slurmctld.log
+SlurmdLogFile={path}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none

@@ -27,7 +27,7 @@ load() {
 
 # One job at a time works on a campaign. What is launched does not inherit the lock.
 begin_job() {
-    mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/nothing" "$job/alone"
+    mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/nothing" "$job/restless" "$job/alone"
     lock_campaign
     if [ "${#node[@]}" -lt "$nodes_wanted" ]; then
         say "this job has ${#node[@]} of the $nodes_wanted nodes that it needs (${node[*]}): nothing is done"
@@ -413,7 +413,7 @@ member() {
 }
 
 # What became of launches that ran at the same time. One that hung may have taken the others with it, which are made again. One that
-# measured nothing beside the others in two blocks, or took most where all took too much while they slept, is alone from now on. Not so if nodes
+# measured nothing beside the others in two blocks, or took too much CPU time while it slept, is alone from now on. Not so if nodes
 # were lost.
 sort_out() {
     local name function out died=() cut=() shares=() one hung=false
@@ -430,7 +430,7 @@ sort_out() {
         fi
     done <"$job/beside"
     one=$(printf '%s\n' "${shares[@]}" | least_restful)
-    [ -z "$one" ] || touch "$job/alone/$one"
+    [ -z "$one" ] || disturbed "${one#* }" "${one%% *}" "${name%%-*}"
     : >"$job/lost"
     [ "${#died[@]}${#cut[@]}" = 00 ] || lost_nodes >"$job/lost"
     for one in "${cut[@]}"; do
@@ -493,13 +493,24 @@ rest_share() {
         awk '{ share = $1 >= 0.1 ? $2 / $1 : 0 } END { printf "%.6f", share }'
 }
 
-# least_restful: of the shares and functions that are read, the function with the largest, if all but the smallest are too much
-# together.
+# least_restful: of the shares and functions that are read, the largest and its function, if it is too far from the smallest, or all
+# but the smallest are too much together.
 least_restful() {
-    sort -g | awk -v most="$rest" '
+    sort -g | awk -v apart="$rest_apart" -v most="$rest" '
         NF == 2 && seen++ { sum += $1 }
-        NF == 2 { worst = $2 }
-        END { if (sum > most) print worst }'
+        NF == 2 && seen == 1 { least = $1 }
+        NF == 2 { share = $1; worst = $2 }
+        END { if (seen && (share - least > apart || sum > most)) print share, worst }'
+}
+
+# disturbed FUNCTION SHARE BLOCK: a launch took too much CPU time while it slept. After two such blocks, or a large share in one, it is
+# launched alone.
+disturbed() {
+    echo "$3" >>"$job/restless/$1"
+    if awk -v share="$2" -v large="$rest_large" 'BEGIN { exit !(share > large) }' ||
+        [ "$(sort -u "$job/restless/$1" | wc -l)" -ge 2 ]; then
+        touch "$job/alone/$1"
+    fi
 }
 
 # make_turn NAME FUNCTION CASES [alone or GROUP]: one turn, in several launches where they die on the way. What is done is skipped.

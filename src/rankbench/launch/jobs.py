@@ -49,7 +49,7 @@ def submit(scheduler: Scheduler, script: Path) -> str:
     answer = ask(command, script if scheduler.by_input else None)
     number = re.search(scheduler.printed, answer.said)
     if answer.exit_code or not number:
-        advice = (way for said, way in scheduler.refusals.items() if said in answer.said)
+        advice = (way for text, way in scheduler.refusals.items() if text in answer.said)
         raise RankbenchError(
             f"{scheduler.title} did not take {script}: {answer.first_line}; "
             f"{next(advice, 'correct [job] in the plan, or give options')}"
@@ -60,10 +60,10 @@ def submit(scheduler: Scheduler, script: Path) -> str:
 def state(scheduler: Scheduler, number: str) -> JobState:
     """Return where a job stands. Raises RankbenchError where the scheduler does not answer."""
     answer = ask(scheduler.question(number))
-    found = scheduler.state(answer.exit_code, answer.said)
-    if not found:
+    job_state = scheduler.state(answer.exit_code, answer.said)
+    if not job_state:
         raise RankbenchError(f"{scheduler.title} does not tell where job {number} stands: {answer.first_line}")
-    return found
+    return job_state
 
 
 def cancel(scheduler: Scheduler, number: str) -> None:
@@ -109,7 +109,7 @@ def checked(line: bytes, where: str) -> Submitted:
 def ask(command: Sequence[str], script: Path | None = None) -> Answer:
     """Run a scheduler's command; a script may be its standard input."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             input=script.read_text(encoding="utf-8") if script else "",
             stdout=subprocess.PIPE,
@@ -123,4 +123,4 @@ def ask(command: Sequence[str], script: Path | None = None) -> Answer:
         raise RankbenchError(f"{command[0]}: cannot be run ({error.strerror}); is this a node that submits?") from None
     except subprocess.TimeoutExpired:
         raise RankbenchError(f"{command[0]}: gave no answer in {PATIENCE_S:g} s") from None
-    return Answer(done.returncode, done.stdout)
+    return Answer(process.returncode, process.stdout)

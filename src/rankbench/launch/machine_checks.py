@@ -170,8 +170,8 @@ def balancing(root: Path) -> Iterator[Hindrance]:
 
 def shared_memory(root: Path) -> Iterator[Hindrance]:
     """Yield that /dev/shm, through which ranks of a node talk, is small."""
-    told = re.search(r"^\S+ /dev/shm \S+ \S*\bsize=(\d+)([kmg]?)", text(root / "proc/mounts"), re.MULTILINE)
-    size = int(told[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[told[2]] if told else SMALL_SHM_BYTES
+    match = re.search(r"^\S+ /dev/shm \S+ \S*\bsize=(\d+)([kmg]?)", text(root / "proc/mounts"), re.MULTILINE)
+    size = int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] if match else SMALL_SHM_BYTES
     if size < SMALL_SHM_BYTES:
         yield Hindrance(
             f"the memory disk /dev/shm holds {format_size(size)} only",
@@ -183,13 +183,15 @@ def shared_memory(root: Path) -> Iterator[Hindrance]:
 def limits(root: Path) -> Iterator[Hindrance]:
     """Yield limits of this process that ranks will have too."""
     table = text(root / "proc/self/limits")
-    yield from (one for check in (locked_memory, stack, cores, file_size, files) for one in check(root, table))
+    yield from (
+        hindrance for check in (locked_memory, stack, cores, file_size, files) for hindrance in check(root, table)
+    )
 
 
 def limit(table: str, name: str) -> float:
     """Return a limit as it holds now, infinity where there is none."""
-    found = re.search(rf"^{re.escape(name)}\s+(\d+)", table, re.MULTILINE)
-    return float(found[1]) if found else float("inf")
+    match = re.search(rf"^{re.escape(name)}\s+(\d+)", table, re.MULTILINE)
+    return float(match[1]) if match else float("inf")
 
 
 def locked_memory(root: Path, table: str) -> Iterator[Hindrance]:

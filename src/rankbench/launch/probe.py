@@ -38,5 +38,5 @@ def state(command: CommandLine) -> State:
     try:
         return msgspec.json.decode(answer.stdout, type=State)
     except msgspec.MsgspecError as error:
-        said = next(iter(answer.stderr.splitlines()), str(error))
-        raise RankbenchError(f"{line}: tells no state: {said}") from None
+        text = next(iter(answer.stderr.splitlines()), str(error))
+        raise RankbenchError(f"{line}: tells no state: {text}") from None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.launch.schedulers import job_name
-from rankbench.model import LEAST_REST, REST_PART, RankbenchError
+from rankbench.model import LEAST_REST, MOST_REST, REST_PART, RankbenchError
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
@@ -121,17 +121,19 @@ def turn(one: Turn) -> str:
 
 def head(script: Script, scheduler: Scheduler) -> list[str]:
     """Return what a person may want to change, and the nodes of the job."""
-    told = f"Campaign {script.campaign.name}, by rankbench {version('rankbench')}: {script.question}"
+    sentence = f"Campaign {script.campaign.name}, by rankbench {version('rankbench')}: {script.question}"
     more = "Run or submit it again at any time: what is done is not done again. Take a launch out by a # before it."
     return [
         "#",
-        *textwrap.wrap(told, WIDTH, initial_indent="# ", subsequent_indent="# "),
+        *textwrap.wrap(sentence, WIDTH, initial_indent="# ", subsequent_indent="# "),
         *textwrap.wrap(more, WIDTH, initial_indent="# ", subsequent_indent="# "),
         "",
         f"campaign={shlex.quote(str(script.campaign))}",
         f"time_s={round(script.job.time_s)}  # of the job; a launch that would not end in it is not begun; 0: no limit",
         f"silence_s={round(script.silence_s)}  # a launch that gives no sign of life for so long is ended",
-        f"rest={max(LEAST_REST, REST_PART * script.threshold):g}  # of a CPU; what all who wait for a turn may take",
+        f"rest={max(MOST_REST, REST_PART * script.threshold):g}  # of a CPU; what all who wait for a turn may take",
+        f"rest_apart={max(LEAST_REST, REST_PART * script.threshold):g}  # by which two of them may differ",
+        f"rest_large={script.threshold:g}  # what one may take in one block",
         f"nodes_wanted={script.job.nodes}",
         f"speaks_to_mpi={shlex.quote('|'.join(script.speaks_to_mpi))}  # variables that are kept with each launch",
         f"job_id={scheduler.job_id}",
@@ -157,7 +159,7 @@ def function(line: Line) -> list[str]:
     words = [f"{name}={value}" for name, value in line.command.environment.items()]
     files = line.command.files
     command = [*(["env", *words] if words else []), *line.command.arguments]
-    told = [f'"$out/{word}"' if word in files else quoted(word) for word in command]
+    texts = [f'"$out/{word}"' if word in files else quoted(word) for word in command]
     return [
         "",
         f"# {' '.join(line.title.split())}",
@@ -166,7 +168,7 @@ def function(line: Line) -> list[str]:
         *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
         f"{line.name}() {{",
         *(written(name, content) for name, content in files.items()),
-        f"    {broken(told if line.checked else [*told, OWN])}",
+        f"    {broken(texts if line.checked else [*texts, OWN])}",
         "}",
     ]
 

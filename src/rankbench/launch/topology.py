@@ -55,9 +55,9 @@ class Reading(NamedTuple):
 def cpus(root: Path = Path("/")) -> list[Cpu]:
     """Return the CPUs that this process may use, by number; `root` is where /sys is looked for if it is not here."""
     usable = os.sched_getaffinity(0)
-    told = asked() if root == Path("/") else ""
+    sentence = asked() if root == Path("/") else ""
     with contextlib.suppress(ValueError):
-        if found := assembled(of_xml(told), usable):
+        if found := assembled(of_xml(sentence), usable):
             return found
     return assembled(of_system(root, usable), usable)
 
@@ -130,7 +130,9 @@ def of_system(root: Path, usable: Collection[int]) -> Reading:
         for kind, name in told_of(folder / f"cpu{cpu}"):
             groups[kind, name].add(cpu)
     allowed = numbers(text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
-    shares = [Share(kind, int(name) if name.isdigit() else 0, frozenset(one)) for (kind, name), one in groups.items()]
+    shares = [
+        Share(kind, int(name) if name.isdigit() else 0, frozenset(group)) for (kind, name), group in groups.items()
+    ]
     return Reading(shares, frozenset(allowed or known or usable))
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from rankbench import units
 from rankbench.libraries import derived, families, inspection, modulefiles, sources, wheels
-from rankbench.libraries.derived import make_environment, explain_wrong_libmpi
+from rankbench.libraries.derived import explain_wrong_libmpi, make_environment
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
@@ -29,18 +29,18 @@ __all__ = [
     "Family",
     "Search",
     "choose",
+    "explain_wrong_libmpi",
+    "find",
+    "find_family",
+    "find_installed",
+    "format_title",
+    "install",
+    "load_modules",
     "make_environment",
     "make_search",
-    "find_family",
-    "find",
-    "suggest_modules",
-    "install",
-    "find_installed",
-    "explain_wrong_libmpi",
-    "resolve_library",
     "recognise",
-    "format_title",
-    "load_modules",
+    "resolve_library",
+    "suggest_modules",
 ]
 ABI = "abi"
 """Before the colon of a library's name: the same with its wrapper of the MPI standard's ABI."""
@@ -78,8 +78,8 @@ def install(requirement: str, home: Path) -> Library:
 
 def find_installed(requirement: str, home: Path) -> Library | None:
     """Return what an earlier `install` made of the same requirement, if anything."""
-    found = wheels.find_installed(requirement, home)
-    return inspection.describe(found) if found else None
+    installation = wheels.find_installed(requirement, home)
+    return inspection.describe(installation) if installation else None
 
 
 def list_installable() -> list[str]:
@@ -129,7 +129,7 @@ def choose(spec: str, available: Sequence[Library]) -> Library:
 def list_schemes() -> dict[str, Callable[[str], Installation]]:
     """Return what finds a library by the notation of its source, by what stands before the colon."""
     modules = units.modules(sources).values()
-    return {scheme: module.named for module in modules for scheme in getattr(module, "SCHEMES", ())}
+    return {scheme: module.find_named for module in modules for scheme in getattr(module, "SCHEMES", ())}
 
 
 def name_apart(library: Library, available: Sequence[Library]) -> Library:

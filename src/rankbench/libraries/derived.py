@@ -28,8 +28,8 @@ STANDARD_ABI = "libmpi_abi.so."
 def replace_compiler(library: Library, family: Family, compiler: str) -> Library:
     """Return a library whose wrapper calls another C compiler, once it is sure that it does."""
     what = f'{library.name}: compiler "{compiler}"'
-    told = library.build_environment | {family.compiler_variable: compiler}
-    environment = library.environment | told
+    texts = library.build_environment | {family.compiler_variable: compiler}
+    environment = library.environment | texts
     words = compiler.split()
     if not words or not shutil.which(words[0], path=environment.get("PATH")):
         raise RankbenchError(f"{what}: not found on PATH; install it, or load its module before the library's")
@@ -40,16 +40,16 @@ def replace_compiler(library: Library, family: Family, compiler: str) -> Library
             f"{what}: {library.wrapper} does not heed {family.compiler_variable} and calls "
             f"{called or 'nothing'}; leave compiler out, or use a library built by that compiler"
         )
-    return msgspec.structs.replace(library, name=f"{library.name}+{compiler}", build_environment=told, compiler=called)
+    return msgspec.structs.replace(library, name=f"{library.name}+{compiler}", build_environment=texts, compiler=called)
 
 
 def use_standard_abi(library: Library) -> Library:
     """Return a library with the wrapper of the MPI standard's ABI in the place of its own."""
-    own = Path(library.wrapper)
-    wrapper = own.with_name(own.name.replace("mpicc", "mpicc_abi", 1))
+    path = Path(library.wrapper)
+    wrapper = path.with_name(path.name.replace("mpicc", "mpicc_abi", 1))
     if not sources.is_executable(wrapper):
         raise RankbenchError(
-            f"abi:{library.name}: no {wrapper.name} beside {own}; libraries that offer the ABI of MPI 5 have it, "
+            f"abi:{library.name}: no {wrapper.name} beside {path}; libraries that offer the ABI of MPI 5 have it, "
             "MPICH from 5.0 on"
         )
     abi = inspection.find_linked_soname(str(wrapper), library.environment)
@@ -91,10 +91,10 @@ def make_environment(library: Library, program: Path, extra: Mapping[str, str] =
     if own and file and is_same_file(file, own):
         return dict(extra)
     before = within.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
-    told = {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(own).parent), before]))} if own else {}
-    _, file = inspection.find_loaded(program, within | told)
+    texts = {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(own).parent), before]))} if own else {}
+    _, file = inspection.find_loaded(program, within | texts)
     if own and file and is_same_file(file, own):
-        return {**extra, **told}
+        return {**extra, **texts}
     why = f"it is linked to {soname or 'no shared MPI library'}, and {library.name} has {library.abi or 'none'}"
     if file and soname == library.abi:
         why = f"it keeps to {file}, whatever LD_LIBRARY_PATH says"

@@ -89,9 +89,9 @@ def find_linked(wrapper: str, environment: Mapping[str, str]) -> tuple[str, str]
 
 def find_loaded(program: Path, environment: Mapping[str, str]) -> tuple[str, str]:
     """Return the MPI library among those that the dynamic linker would load for a program, which it does not start."""
-    told = ask([str(program)], {**environment, "LD_TRACE_LOADED_OBJECTS": "1"})
-    found = re.search(r"^\s*(libmpi(?:ch|_abi)?\.so\S*) => (/\S+|not found)", told, re.MULTILINE)
-    return (found[1], found[2].removeprefix("not found")) if found else ("", "")
+    text = ask([str(program)], {**environment, "LD_TRACE_LOADED_OBJECTS": "1"})
+    match = re.search(r"^\s*(libmpi(?:ch|_abi)?\.so\S*) => (/\S+|not found)", text, re.MULTILINE)
+    return (match[1], match[2].removeprefix("not found")) if match else ("", "")
 
 
 def ask(command: list[str], environment: Mapping[str, str] | None = None, *, success: bool = False) -> str:

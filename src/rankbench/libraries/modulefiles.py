@@ -141,7 +141,7 @@ def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Ans
     clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **kept}
     program = ["bash", "--noprofile", "--norc", "-c", SCRIPT, "bash", ":".join(map(str, files)), *command]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             program,
             env=clean,
             stdin=subprocess.DEVNULL,
@@ -155,8 +155,8 @@ def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Ans
         return Answer(1, f"ERROR: bash: {error.strerror}", {}, {})
     except subprocess.TimeoutExpired:
         return Answer(1, f"ERROR: no answer within {patience_s:g} s", {}, {})
-    before, _, after = done.stdout.partition(f"{MARK}\0")
-    return Answer(done.returncode, done.stderr, parse_environment(before), parse_environment(after))
+    before, _, after = process.stdout.partition(f"{MARK}\0")
+    return Answer(process.returncode, process.stderr, parse_environment(before), parse_environment(after))
 
 
 def parse_environment(text: str) -> dict[str, str]:
@@ -169,9 +169,11 @@ def find_reason(answer: Answer) -> str:
     """Return, in one line, why modules were not loaded: what follows the first error, to the end of its paragraph."""
     if answer.status == NO_MODULES:
         return "no Environment Modules or Lmod here; set MODULESHOME to the folder that holds its init/bash"
-    found = re.search(r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.output, re.DOTALL)
-    told = " ".join((found[1] if found else answer.output).split())
-    return told.rstrip(".") or f"module load ended with {answer.status} and said nothing"
+    match = re.search(
+        r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.output, re.DOTALL
+    )
+    text = " ".join((match[1] if match else answer.output).split())
+    return text.rstrip(".") or f"module load ended with {answer.status} and said nothing"
 
 
 def list_likely_modules(files: Sequence[Path]) -> list[str]:

@@ -24,8 +24,10 @@ def find_installed(requirement: str, home: Path) -> sources.Installation | None:
     """Return the newest installation that satisfies `family` or `family==version`."""
     family, version = parse_requirement(requirement)
     prefixes = (home / "libraries").glob(f"{family.name}-{version or '[0-9]*'}")
-    found = sorted((prefix / "bin" / "mpicc" for prefix in prefixes), key=lambda wrapper: parse_version(wrapper.parts[-3]))
-    return sources.make_installation(found[-1], "pypi") if found else None
+    paths = sorted(
+        (prefix / "bin" / "mpicc" for prefix in prefixes), key=lambda wrapper: parse_version(wrapper.parts[-3])
+    )
+    return sources.make_installation(paths[-1], "pypi") if paths else None
 
 
 def install(requirement: str, home: Path) -> sources.Installation:

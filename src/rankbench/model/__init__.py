@@ -21,17 +21,19 @@ from rankbench.model.base import (
     Record,
 )
 from rankbench.model.campaigns import Campaign, ImportRecord, Look
-from rankbench.model.columns import Column, RecordColumn, Passes, list_columns
+from rankbench.model.columns import Column, Passes, RecordColumn, list_columns
 from rankbench.model.launches import (
     BROKEN,
     FAILURES,
     LATE_START,
     LEAST_REST,
+    MOST_REST,
     REST_PART,
     CaseResult,
     CaseStatus,
     Launch,
     LaunchFacts,
+    LaunchGroup,
     LaunchStatus,
     RankFact,
     Series,
@@ -39,10 +41,21 @@ from rankbench.model.launches import (
     Stream,
     Visit,
     find_least_restful,
+    find_restless,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, State
-from rankbench.model.operations import Amount, Datatype, Description, Foreign, Meaning, NamedUnit, Operation, Option, Start
+from rankbench.model.operations import (
+    Amount,
+    Datatype,
+    Description,
+    Foreign,
+    Meaning,
+    NamedUnit,
+    Operation,
+    Option,
+    Start,
+)
 from rankbench.model.plans import (
     FILLED,
     SITE_MEMORY,
@@ -69,6 +82,7 @@ __all__ = [
     "FORMS",
     "LATE_START",
     "LEAST_REST",
+    "MOST_REST",
     "REST_PART",
     "ROTATING",
     "SITE_MEMORY",
@@ -93,7 +107,6 @@ __all__ = [
     "Comparison",
     "Cpu",
     "Datatype",
-    "RecordColumn",
     "Description",
     "Exchange",
     "Finding",
@@ -105,6 +118,7 @@ __all__ = [
     "Job",
     "Launch",
     "LaunchFacts",
+    "LaunchGroup",
     "LaunchStatus",
     "Launcher",
     "Level",
@@ -126,6 +140,7 @@ __all__ = [
     "RankbenchError",
     "Receipt",
     "Record",
+    "RecordColumn",
     "Rule",
     "Sampling",
     "Series",
@@ -142,6 +157,7 @@ __all__ = [
     "Variant",
     "Verdict",
     "Visit",
-    "list_columns",
     "find_least_restful",
+    "find_restless",
+    "list_columns",
 ]

@@ -48,10 +48,10 @@ class Campaign(Record, frozen=True):
     def baseline(self) -> str:
         """The name of the candidate that all others are compared with; empty: none, the question is who is fastest."""
         asked = self.plan.baseline
-        if not asked or any(one.name == asked for one in self.candidates):
+        if not asked or any(candidate.name == asked for candidate in self.candidates):
             return asked
         both = zip(self.plan.candidates, self.candidates, strict=False)
-        return next((one.name for spec, one in both if spec.library == asked), "")
+        return next((candidate.name for spec, candidate in both if spec.library == asked), "")
 
     @property
     def once_operations(self) -> frozenset[str]:
@@ -60,7 +60,7 @@ class Campaign(Record, frozen=True):
 
     def ranks_per_machine(self, ranks_per_node: int, nodes: int) -> int:
         """Return the number of ranks, or threads of them, that have the cores of one machine."""
-        return ranks_per_node * (nodes if any(one.one_machine for one in self.plan.placements) else 1)
+        return ranks_per_node * (nodes if any(placement.one_machine for placement in self.plan.placements) else 1)
 
     def oversubscribed(self, ranks_per_node: int, nodes: int) -> bool:
         """Return whether a machine has more ranks, or threads of them, than cores, as far as these are known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
 
@@ -161,7 +161,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     calls: Annotated[
         int,
-        Column("calls between two readings of the clock; a sample is their mean", polars_type="Int32", since=6, default_before=1),
+        Column(
+            "calls between two readings of the clock; a sample is their mean",
+            polars_type="Int32",
+            since=6,
+            default_before=1,
+        ),
     ] = 1
     cost_ns: Annotated[
         float,
@@ -188,7 +193,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     after: int = -1
     """Of the first visit: see `Visit`. They are columns of samples."""
     first_window_ns: Annotated[
-        float, Column("how far apart rounds were planned at first; 0: the start plans none", since=6, default_before=0.0)
+        float,
+        Column("how far apart rounds were planned at first; 0: the start plans none", since=6, default_before=0.0),
     ] = 0.0
     last_window_ns: Annotated[float, Column("and in the end", since=6, default_before=0.0, passes=Passes.LARGEST)] = 0.0
     estimate_ns: Annotated[
@@ -280,10 +286,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = 0.0
     second_ns: Annotated[
-        float, Column("and the second call, timed alike; 0: not known", since=10, default_before=0.0, passes=Passes.OPENING)
+        float,
+        Column("and the second call, timed alike; 0: not known", since=10, default_before=0.0, passes=Passes.OPENING),
     ] = 0.0
     grid: Annotated[
-        list[int], Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none", since=4, default_before="")
+        list[int],
+        Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none", since=4, default_before=""),
     ] = []
     order: Annotated[
         list[int],
@@ -317,7 +325,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def own_series(self) -> Series | None:
         """Return the case's own samples, over all ranks or of the one that measures. Others are single ranks' views."""
-        over_all = [one for one in self.series if one.rank == ALL_RANKS]
+        over_all = [column for column in self.series if column.rank == ALL_RANKS]
         return next(iter(over_all or self.series), None)
 
 
@@ -390,18 +398,42 @@ class LaunchStatus(enum.StrEnum):
     """The launcher or the core would not start, or what started was not what was asked for."""
 
 
-REST_PART, LEAST_REST, LEAST_WAITED_S = 0.1, 0.001, 0.1
-"""Share of the practical threshold, and at least this share of a CPU, that all who sleep may take from the launch that
-measures. Of a shorter time that all ranks of a launch waited nothing is concluded."""
+REST_PART, LEAST_REST, MOST_REST, LEAST_WAITED_S, RESTLESS_BLOCKS = 0.1, 0.001, 0.003, 0.1, 2
+"""What sleeping launches may take from the one that measures: a share of the practical threshold, and at least so much
+of a CPU by which two may differ, and which all may take together. Nothing is concluded from shorter waiting times."""
+
+
+LaunchGroup: TypeAlias = tuple[int, str, tuple[str, ...]]
+"""Launches that took turns: block, placement, and the candidates that were there."""
 
 
 def find_least_restful(shares: Mapping[str, float], threshold: float) -> str:
-    """Return which candidate of launches in turn takes most CPU time while it sleeps, if all take too much; else none.
+    """Return which candidate takes most CPU time while it sleeps, if launches in turn take too much; else nothing.
 
-    The launch that suffers most is that which takes least itself.
+    A difference between two candidates changes their ratio. What all use equally changes no ratio, but adds noise; part
+    of it, the timers of a launcher and the cost of waking, is there in launches alone too.
     """
-    others = sum(shares.values()) - min(shares.values(), default=0.0)
-    return max(shares, key=shares.__getitem__) if others > max(LEAST_REST, REST_PART * threshold) else ""
+    least, worst = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
+    apart, most = (max(floor, REST_PART * threshold) for floor in (LEAST_REST, MOST_REST))
+    disturbs = worst - least > apart or sum(shares.values()) - least > most
+    return max(shares, key=shares.__getitem__) if disturbs else ""
+
+
+def find_restless(groups: Mapping[LaunchGroup, Mapping[str, float]], threshold: float) -> dict[str, list[LaunchGroup]]:
+    """Return the groups that each candidate disturbed which is not to be launched beside others.
+
+    A single block may have met other work of the machine: two are
+    needed, or a share of a CPU above the practical threshold.
+    """
+    disturbed: dict[str, list[LaunchGroup]] = {}
+    for group, shares in groups.items():
+        if name := find_least_restful(shares, threshold):
+            disturbed.setdefault(name, []).append(group)
+    return {
+        name: keys
+        for name, keys in disturbed.items()
+        if len({block for block, *_ in keys}) >= RESTLESS_BLOCKS or any(groups[key][name] > threshold for key in keys)
+    }
 
 
 class Launch(Record, frozen=True):

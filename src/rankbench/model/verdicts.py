@@ -157,7 +157,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
 
         It keeps the number of blocks of the whole case, and has that level alone in `levels`.
         """
-        level = next((one for one in self.levels if one.name == name), None)
+        level = next((level for level in self.levels if level.name == name), None)
         if level is None:
             return None if self.levels else self
         values = {field: getattr(level, field) for field in LEVEL_FIELDS}
@@ -166,7 +166,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def reverses(self) -> bool:
         """One of the two is surely faster at one level, and the other one at the other level."""
-        return len({one.ratio > 1 for one in self.levels if one.different}) > 1
+        return len({level.ratio > 1 for level in self.levels if level.different}) > 1
 
 
 LEVEL_FIELDS = ("ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")

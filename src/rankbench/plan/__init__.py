@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from rankbench.plan.expand import expand_plan, check_calls
+from rankbench.plan.expand import check_calls, expand_plan
 from rankbench.plan.footprint import estimate_footprint
 from rankbench.plan.order import draw_block_order, draw_case_order, draw_launch_groups, list_looks
-from rankbench.plan.reading import load_plan, parse_plan, find_preset, list_presets, read_template
+from rankbench.plan.reading import find_preset, list_presets, load_plan, parse_plan, read_template
 
 __all__ = [
+    "check_calls",
     "draw_block_order",
     "draw_case_order",
-    "expand_plan",
-    "check_calls",
-    "estimate_footprint",
     "draw_launch_groups",
-    "load_plan",
-    "list_looks",
-    "parse_plan",
+    "estimate_footprint",
+    "expand_plan",
     "find_preset",
+    "list_looks",
     "list_presets",
+    "load_plan",
+    "parse_plan",
     "read_template",
 ]

@@ -9,14 +9,14 @@ from rankbench.plan import settings
 from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
 from rankbench.plan.variants import (
     CaseScope,
-    has_enough_ranks,
-    count_exact_ranks,
     abbreviate_names,
-    note_too_few_ranks,
+    count_exact_ranks,
+    has_enough_ranks,
     list_usable_datatypes,
     list_usable_memory,
     list_usable_sizes,
     list_usable_starts,
+    note_too_few_ranks,
 )
 from rankbench.quantities import format_size
 from rankbench.units import suggestion
@@ -37,10 +37,10 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
     notes: dict[str, None] = dict.fromkeys(plan.notes)
     wanted = list(choose_operations(plan, description, notes))
     notes.update(dict.fromkeys(check_options(plan, description, {operation.name for operation, _ in wanted})))
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     notes.update(dict.fromkeys(list_oversubscriptions(plan.placements, machine)))
-    repeated, told = list_repetitions(plan, [operation for operation, _ in wanted], machine)
-    notes.update(dict.fromkeys(told))
+    repeated, texts = list_repetitions(plan, [operation for operation, _ in wanted], machine)
+    notes.update(dict.fromkeys(texts))
     for placement in plan.placements:
         lines = [
             CaseScope(plan, description, operation, form, placement, notes)
@@ -48,13 +48,15 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
             if (operation.name, placement.name) not in repeated
         ]
         enough = [line for line in lines if has_enough_ranks(line)]
-        notes.update(dict.fromkeys(note_too_few_ranks(placement, [line.operation for line in lines if line not in enough])))
+        notes.update(
+            dict.fromkeys(note_too_few_ranks(placement, [line.operation for line in lines if line not in enough]))
+        )
         for line in enough:
-            found.update((case.key, case) for case in make_cases(line, machine))
-    if not found:
+            cases.update((case.key, case) for case in make_cases(line, machine))
+    if not cases:
         raise RankbenchError(f"{plan.file}: no case is left: {'; '.join(notes)}")
-    notes.update(dict.fromkeys(check_calls(plan, description, found.values())))
-    return list(found.values()), list(notes)
+    notes.update(dict.fromkeys(check_calls(plan, description, cases.values())))
+    return list(cases.values()), list(notes)
 
 
 def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) -> Iterator[str]:
@@ -87,8 +89,8 @@ def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:
                     check_memory(line, size_bytes, options, machine)
                     threads = int(options.get("threads", 1))
                     if threads > 1:
-                        told = note_oversubscription(line.placement.name, line.placement, machine, threads)
-                        line.notes.update(dict.fromkeys(told))
+                        texts = note_oversubscription(line.placement.name, line.placement, machine, threads)
+                        line.notes.update(dict.fromkeys(texts))
                     for memory in list_usable_memory(line, size_bytes):
                         yield Case(
                             operation=line.operation.name,
@@ -107,11 +109,11 @@ def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
     """Yield the cases of a foreign tool's benchmark, of which nothing can be chosen but the size."""
     operation, placement = line.operation, line.placement
     assert operation.foreign
-    said = [f"start {start}" for start in line.plan.starts if start not in {"auto", operation.start}]
-    said += [f"{memory.label} buffers" for memory in line.plan.memory if memory.label]
-    said += [f"datatype {name}" for name in line.plan.datatypes if name not in {"auto", operation.datatype}]
-    if said:
-        line.note(f"is {operation.foreign.suite}'s, which measures as it does; not with {', '.join(said)}")
+    texts = [f"start {start}" for start in line.plan.starts if start not in {"auto", operation.start}]
+    texts += [f"{memory.label} buffers" for memory in line.plan.memory if memory.label]
+    texts += [f"datatype {name}" for name in line.plan.datatypes if name not in {"auto", operation.datatype}]
+    if texts:
+        line.note(f"is {operation.foreign.suite}'s, which measures as it does; not with {', '.join(texts)}")
     for size_bytes in line.plan.sizes_bytes if operation.sized else [0]:
         yield Case(
             operation=operation.name,
@@ -151,7 +153,7 @@ def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) ->
     for placement in placements:
         many.setdefault(placement.ranks_per_machine, []).append(placement)
     for alike in many.values():
-        yield from note_oversubscription(", ".join(one.name for one in alike), alike[0], machine)
+        yield from note_oversubscription(", ".join(placement.name for placement in alike), alike[0], machine)
 
 
 def note_oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
@@ -173,24 +175,34 @@ def list_repetitions(
     Of placements by numbers those are alike whose ranks 0 and 1 are on one node, and those where they are on two: the
     first of each kind is measured, which has a core for each rank if any has.
     """
-    names = list(dict.fromkeys(one.name for one in operations if one.between_two and not names_ranks(plan, one)))
+    names = list(
+        dict.fromkeys(
+            operation.name for operation in operations if operation.between_two and not names_ranks(plan, operation)
+        )
+    )
     kinds: dict[bool, list[Placement]] = {}
     for placement in plan.placements:
         if placement.ranks > 1 and placement.name == f"{placement.nodes}x{placement.ranks_per_node}":
             kinds.setdefault(placement.ranks_per_node > 1, []).append(placement)
-    kept = [min(alike, key=lambda one: machine.short_of_cores(one.ranks_per_machine)).name for alike in kinds.values()]
-    out = [one.name for alike in kinds.values() for one in alike if one.name not in kept]
+    kept = [
+        min(alike, key=lambda placement: machine.short_of_cores(placement.ranks_per_machine)).name
+        for alike in kinds.values()
+    ]
+    out = [placement.name for alike in kinds.values() for placement in alike if placement.name not in kept]
     if not names or not out:
         return set(), []
     verb = "is" if len(names) == 1 else "are"
-    note = f"{abbreviate_names(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(kept)}, left out of {abbreviate_names(out)}"
+    note = (
+        f"{abbreviate_names(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(kept)}, "
+        f"left out of {abbreviate_names(out)}"
+    )
     return {(name, placement) for name in names for placement in out}, [note]
 
 
 def names_ranks(plan: Plan, operation: Operation) -> bool:
     """Return whether the plan says between which ranks an operation is."""
-    said = {f"{operation.name}.{name}" for name in PAIR} | set(PAIR)
-    return plan.every_pair or not said.isdisjoint(plan.options)
+    texts = {f"{operation.name}.{name}" for name in PAIR} | set(PAIR)
+    return plan.every_pair or not texts.isdisjoint(plan.options)
 
 
 def choose_operations(plan: Plan, description: Description, notes: dict[str, None]) -> Iterator[tuple[Operation, Form]]:

@@ -59,7 +59,9 @@ def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[O
     for case in cases:
         launch = (case.placement, case.launch_group)
         kept[launch] = kept.get(launch, 0) + samples * count_series(plan, case, known[case.operation])
-    rows = [samples * max(1, count_series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases]
+    rows = [
+        samples * max(1, count_series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases
+    ]
     candidates = len(plan.candidates) + plan.control
     all_bytes = candidates * STORED_BYTES * sum(kept.values())
     most = max(kept.values(), default=0)

@@ -28,7 +28,7 @@ OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 def make_text_reader(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
     """Return the reader of a list of texts, each of which may have several lines or may not."""
-    return lambda value: [one.read_text(what, lines=lines) for one in value.read_items(what)]
+    return lambda value: [read_item.read_text(what, lines=lines) for read_item in value.read_items(what)]
 
 
 READERS: dict[str, Callable[[Value], object]] = {
@@ -74,7 +74,9 @@ def set_hosts(hosts: Sequence[str], job: Job) -> Job:
 def make_job_resources(room: Resources, job: Job, placements: Value) -> Resources:
     """Return the room of a job that has not begun: nodes under names that stand for the real ones."""
     if "nodes" in (placements.raw if isinstance(placements.raw, list) else [placements.raw]) and not job.nodes:
-        raise placements.make_error('"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes')
+        raise placements.make_error(
+            '"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes'
+        )
     hosts = [f"__NODE_{number}__" for number in range(1, (job.nodes or MOST_NODES) + 1)]
     return room._replace(hosts=hosts, launcher=job.launcher, scheduled=True)
 

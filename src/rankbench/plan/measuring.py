@@ -47,11 +47,11 @@ def parse_options(value: Value) -> dict[str, list[str]]:
 
 def read_option_keys(value: Value) -> Iterator[tuple[str, Value]]:
     """Yield what the table says of each option."""
-    for name, one in value.read_entries("NAME = value").items():
-        if isinstance(one.raw, dict):
-            yield from ((f"{name}.{option}", part) for option, part in one.read_entries("NAME = value").items())
+    for name, read_entry in value.read_entries("NAME = value").items():
+        if isinstance(read_entry.raw, dict):
+            yield from ((f"{name}.{option}", part) for option, part in read_entry.read_entries("NAME = value").items())
         else:
-            yield name, one
+            yield name, read_entry
 
 
 def format_option_value(value: Value) -> str:
@@ -71,11 +71,11 @@ def parse_sampling(value: Value) -> Sampling:
         "rse": ("rse", parse_share),
         "interval": ("interval", parse_share),
         "least": ("least", parse_count),
-        "fill": ("fill_s", lambda one: one.parse_with(notation.parse_seconds, notation.TIME_HELP)),
-        "passes": ("passes", lambda one: one.read_integer(1, MOST_PASSES)),
+        "fill": ("fill_s", lambda value: value.parse_with(notation.parse_seconds, notation.TIME_HELP)),
+        "passes": ("passes", lambda value: value.read_integer(1, MOST_PASSES)),
     }
     fields = value.read_table(keys.SAMPLES)
-    found = Sampling(**{readers[key][0]: readers[key][1](one) for key, one in fields.items()})
+    found = Sampling(**{readers[key][0]: readers[key][1](field) for key, field in fields.items()})
     if "least" in fields and found.least > found.good:
         raise fields["least"].make_error(f"found {found.least} above good = {found.good}")
     if "passes" in fields:
@@ -87,7 +87,9 @@ def parse_sampling(value: Value) -> Sampling:
 def set_passes(sampling: Sampling, value: Value) -> Sampling:
     """Return the rule, if its samples can be parted among so many passes."""
     if sampling.passes > 1 and (sampling.rse or sampling.interval):
-        raise value.make_error(f"found {sampling.passes}, but rse and interval look at all samples of a case; leave one out")
+        raise value.make_error(
+            f"found {sampling.passes}, but rse and interval look at all samples of a case; leave one out"
+        )
     if sampling.passes > sampling.good:
         raise value.make_error(f"found {sampling.passes} above good = {sampling.good}")
     return sampling
@@ -111,16 +113,19 @@ def parse_share(value: Value) -> float:
 def parse_memory(value: Value) -> list[Memory]:
     """Return every combination of what the table says of memory, each once."""
     readers: dict[str, Callable[[Value], Any]] = {
-        "cache": lambda one: one.read_choice(get_args(Cache)),
-        "buffers": lambda one: one.read_choice(get_args(Buffers)),
-        "pages": lambda one: one.read_choice(get_args(Pages)),
-        "alignment": lambda one: one.parse_with(notation.parse_alignment, notation.ALIGNMENT_HELP),
+        "cache": lambda value: value.read_choice(get_args(Cache)),
+        "buffers": lambda value: value.read_choice(get_args(Buffers)),
+        "pages": lambda value: value.read_choice(get_args(Pages)),
+        "alignment": lambda value: value.parse_with(notation.parse_alignment, notation.ALIGNMENT_HELP),
         "root": parse_root,
     }
     fields = value.read_table(keys.MEMORY)
-    choices = [[readers[key](one) for one in field.read_each("a value, or a list of them")] for key, field in fields.items()]
-    found = (Memory(**dict(zip(fields, chosen, strict=True))) for chosen in itertools.product(*choices))
-    return list(dict.fromkeys(found))
+    choices = [
+        [readers[key](value) for value in field.read_each("a value, or a list of them")]
+        for key, field in fields.items()
+    ]
+    memories = (Memory(**dict(zip(fields, chosen, strict=True))) for chosen in itertools.product(*choices))
+    return list(dict.fromkeys(memories))
 
 
 def parse_root(value: Value) -> int:

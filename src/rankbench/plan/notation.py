@@ -77,7 +77,9 @@ def parse_sizes(raw: object) -> list[int]:
     parts = raw if isinstance(raw, list) else str(raw).split(",")
     if isinstance(raw, bool | float | dict) or not parts:
         raise ValueError(raw)
-    return sorted({found for part in parts for found in (parse_geometric(part) if isinstance(part, str) else [parse_size(part)])})
+    return sorted(
+        {found for part in parts for found in (parse_geometric(part) if isinstance(part, str) else [parse_size(part)])}
+    )
 
 
 def parse_positive(raw: object, units: dict[str, float], default: str) -> float:
@@ -126,10 +128,10 @@ def parse_estimator(raw: object) -> str:
 
 def parse_confidence(raw: object) -> float:
     """Return the confidence of `"95%"` or `0.95`, one of CONFIDENCES."""
-    found = round(parse_share(raw), 9)
-    if found not in CONFIDENCES:
+    value = round(parse_share(raw), 9)
+    if value not in CONFIDENCES:
         raise ValueError(raw)
-    return found
+    return value
 
 
 def parse_until(raw: object) -> Until:
@@ -147,11 +149,11 @@ AMOUNTS = {"share": parse_share, "seconds": parse_seconds}
 
 def parse_calls(call: object, count: object) -> Calls:
     """Return how often a call is made: `allreduce 8` or `bcast.nonblocking 64K`, and a number."""
-    found = re.fullmatch(r"\s*([a-z][\w-]*)(?:\.([a-z]+))?(?:\s+(\S.*))?\s*", str(call))
-    if not found or (found[2] and found[2] not in FORMS) or isinstance(count, bool):
+    match = re.fullmatch(r"\s*([a-z][\w-]*)(?:\.([a-z]+))?(?:\s+(\S.*))?\s*", str(call))
+    if not match or (match[2] and match[2] not in FORMS) or isinstance(count, bool):
         raise ValueError(call)
     number = float(str(count))
     if not 0 < number < math.inf:
         raise ValueError(count)
-    form = cast("Form", found[2] or "")
-    return Calls(operation=found[1], form=form, size_bytes=parse_size(found[3] or 0), calls=number)
+    form = cast("Form", match[2] or "")
+    return Calls(operation=match[1], form=form, size_bytes=parse_size(match[3] or 0), calls=number)

@@ -68,17 +68,19 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
     """Return the operations that have an option which the plan names; there is at least one."""
     among = [one for one in description.operations if key.operation in {"", one.name}]
     if not among:
-        names = [one.name for one in description.operations]
+        names = [operation.name for operation in description.operations]
         raise key.place.make_error(f'found "{key.operation}"; {suggestion(key.operation, names)}')
     having = group_by_option(description.operations)
     if key.operation and key.name in having and key.name not in group_by_option(among):
-        raise key.place.make_error(f"{key.operation} has no such option; those that have it: {', '.join(having[key.name])}")
+        raise key.place.make_error(
+            f"{key.operation} has no such option; those that have it: {', '.join(having[key.name])}"
+        )
     known = group_by_option(among)
     if key.name not in known:
         near = difflib.get_close_matches(key.name, known, n=1)
         whose = f"; {near[0]} is an option of {', '.join(having[near[0]])}" if near else ""
         raise key.place.make_error(f"unknown option; {suggestion(key.name, known)}{whose}")
-    return [one for one in among if one.name in known[key.name]]
+    return [operation for operation in among if operation.name in known[key.name]]
 
 
 def group_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
@@ -100,7 +102,9 @@ def check_value(place: str, value: str, offered: Sequence[Option], plan: Plan) -
         Value(plan.file, place, value).read_choice(names)
     else:
         number = int(value) if is_number(value) else value
-        Value(plan.file, place, number).read_integer(min(one.least for one in offered), max(one.most for one in offered))
+        Value(plan.file, place, number).read_integer(
+            min(option.least for option in offered), max(option.most for option in offered)
+        )
 
 
 def is_number(text: str) -> bool:
@@ -111,14 +115,14 @@ def is_number(text: str) -> bool:
 def is_grid(text: str) -> bool:
     """Return whether a value is the extents of a grid, or `auto`."""
     extents = text.split("x")
-    in_bounds = all(re.fullmatch(r"[1-9]\d*", one) and int(one) <= MOST_EXTENT for one in extents)
+    in_bounds = all(re.fullmatch(r"[1-9]\d*", extent) and int(extent) <= MOST_EXTENT for extent in extents)
     return text == AUTO or (in_bounds and len(extents) <= MOST_DIMENSIONS)
 
 
 def parse_extents(operation: Operation, chosen: Mapping[str, str]) -> list[int]:
     """Return the extents of the grid that was chosen; empty: that is left to MPI_Dims_create."""
-    told = chosen.get("grid", AUTO) if any(option.extents for option in operation.options) else AUTO
-    return [] if told == AUTO else [int(one) for one in told.split("x")]
+    text = chosen.get("grid", AUTO) if any(option.extents for option in operation.options) else AUTO
+    return [] if text == AUTO else [int(one) for one in text.split("x")]
 
 
 def count_dimensions(operation: Operation, chosen: Mapping[str, str]) -> int:
@@ -162,7 +166,9 @@ def list_usable_options(line: CaseScope, start: str) -> Iterator[dict[str, str]]
 
 def list_combinations(line: CaseScope) -> Iterator[dict[str, str]]:
     """Yield every combination of what the plan says of the operation's options, and of pairs of ranks."""
-    said = {option.name: values for option in line.operation.options if (values := list_values(option, line)) is not None}
+    said = {
+        option.name: values for option in line.operation.options if (values := list_values(option, line)) is not None
+    }
     for chosen in itertools.product(*said.values()):
         for pair in list_pairs(line):
             yield dict(zip(said, chosen, strict=True)) | pair
@@ -233,5 +239,5 @@ def explain_no_overlap(line: CaseScope, usual: Collection[str]) -> str:
 def drop_defaults(operation: Operation, chosen: dict[str, str]) -> dict[str, str]:
     """Return what was chosen less what is usual or makes no difference: a case has one name."""
     usual = {option.name: option.usual for option in operation.options}
-    told = (name for name in sorted(chosen) if chosen[name] != usual[name] and matters(name, chosen))
-    return {name: chosen[name] for name in told}
+    texts = (name for name in sorted(chosen) if chosen[name] != usual[name] and matters(name, chosen))
+    return {name: chosen[name] for name in texts}

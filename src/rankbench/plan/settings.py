@@ -30,22 +30,22 @@ MOST_BYTES = 255
 def parse_settings(value: Value) -> dict[str, dict[str, str]]:
     """Return the variables of each setting of the table `[settings]`, by name."""
     found = {}
-    for name, one in value.read_entries("NAME = { VARIABLE = value }").items():
+    for name, read_entry in value.read_entries("NAME = { VARIABLE = value }").items():
         if not NAME.fullmatch(name) or name == DEFAULT:
-            raise one.make_error(f"found {name!r}, expected {NAME_HELP}")
-        found[name] = dict(_read_variables(one))
+            raise read_entry.make_error(f"found {name!r}, expected {NAME_HELP}")
+        found[name] = dict(_read_variables(read_entry))
         if len(format_variables(found[name]).encode()) > MOST_BYTES:
-            raise one.make_error(f"its variables take more than {MOST_BYTES} characters; leave some out")
+            raise read_entry.make_error(f"its variables take more than {MOST_BYTES} characters; leave some out")
     return found
 
 
 def _read_variables(value: Value) -> Iterator[tuple[str, str]]:
-    for variable, one in value.read_entries("VARIABLE = value").items():
-        if isinstance(one.raw, bool) or not isinstance(one.raw, str | int):
-            raise one.reject("text or a whole number")
-        if re.search(r"[\s;=]", f"{variable}{one.raw}") or not variable:
-            raise one.make_error("found a blank, ; or =, which a job cannot carry")
-        yield variable, str(one.raw)
+    for variable, read_entry in value.read_entries("VARIABLE = value").items():
+        if isinstance(read_entry.raw, bool) or not isinstance(read_entry.raw, str | int):
+            raise read_entry.reject("text or a whole number")
+        if re.search(r"[\s;=]", f"{variable}{read_entry.raw}") or not variable:
+            raise read_entry.make_error("found a blank, ; or =, which a job cannot carry")
+        yield variable, str(read_entry.raw)
 
 
 def add_settings_option(description: Description, plan: Plan) -> Description:

@@ -41,7 +41,7 @@ def figures(summary: Summary, measure: Measure) -> Row:
     }
 
 
-def over_launches(candidates: Sequence[str], y: alt.Y, told: str, spelling: str = "") -> list[alt.Chart]:
+def over_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str = "") -> list[alt.Chart]:
     """Return a thin line and a point per launch for each candidate; `told` is the field of the tooltip.
 
     `spelling` is the expression that makes that field, if it is not in the data.
@@ -50,9 +50,9 @@ def over_launches(candidates: Sequence[str], y: alt.Y, told: str, spelling: str 
         x=launch_x(),
         y=y,
         color=colour(candidates),
-        tooltip=tooltips("candidate", "launch", told),
+        tooltip=tooltips("candidate", "launch", text),
     )
-    base = base.transform_calculate(**{told: spelling}) if spelling else base
+    base = base.transform_calculate(**{text: spelling}) if spelling else base
     line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))
     return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape(candidates))]
 
@@ -65,5 +65,5 @@ def unmoved(measure: Measure) -> Measure:
 def ends(summary: Summary, measure: Measure) -> Row:
     """Return value and interval of a point. The ends of the interval change places when a time becomes a bandwidth."""
     values = [measure.value(figure) for figure in (summary.typical_ns, summary.low_ns, summary.high_ns)]
-    found = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
-    return {name: rounded(value) for name, value in found.items()}
+    numbers = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
+    return {name: rounded(value) for name, value in numbers.items()}

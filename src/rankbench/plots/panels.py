@@ -77,13 +77,13 @@ class Panels(NamedTuple):
         return [words.encode(x="x:Q", y=above, text="head:N"), between.encode(x="border:Q")]
 
 
-def panelled(panels: Panels, x: alt.X, series: Series, measure: Measure, told: Sequence[str]) -> list[alt.Chart]:
+def panelled(panels: Panels, x: alt.X, series: Series, measure: Measure, texts: Sequence[str]) -> list[alt.Chart]:
     """Return a line with its interval and its points for each of the series in each panel, heads, and failures.
 
     Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures stand at the foot.
     """
     points = in_words(alt.Chart(data("points")), measure.kind)
-    base = points.encode(x=x, color=alt.Color(**series.by(series.colours)), detail="part:N", tooltip=tooltips(*told))
+    base = points.encode(x=x, color=alt.Color(**series.by(series.colours)), detail="part:N", tooltip=tooltips(*texts))
     scale = alt.Scale(type="log", nice=False, padding=12)
     low = alt.Y("low:Q", scale=scale, axis=value_axis(measure))
     value = alt.Y("value:Q", scale=scale)

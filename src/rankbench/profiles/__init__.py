@@ -47,14 +47,14 @@ def read(path: Path) -> Profile:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
     text = raw.decode("utf-8", errors="replace")
     known = units.modules(profiles)
-    tool = next((one for one in known.values() if one.recognises(text)), None)
+    tool = next((module_type for module_type in known.values() if module_type.recognises(text)), None)
     if tool is None or len(raw) > MOST_BYTES:
-        names = ", ".join(one.NAME for one in known.values())
+        names = ", ".join(module_type.NAME for module_type in known.values())
         raise RankbenchError(f"{path}: no profile that is known (allowed: {names})")
-    found: Profile = tool.read(text, str(path))
-    if not found.calls:
-        raise RankbenchError(f"{path}: {found.tool} tells of no call that moves data")
-    return found
+    profile: Profile = tool.read(text, str(path))
+    if not profile.calls:
+        raise RankbenchError(f"{path}: {profile.tool} tells of no call that moves data")
+    return profile
 
 
 def whole(text: str, where: str) -> int:
@@ -76,8 +76,10 @@ def counted(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple[list[C
             calls[key] = calls.get(key, 0.0) + count / ranks
         elif name.lower() not in OTHER_END | COMPLETION:
             ignored.append(f"MPI_{name}")
-    made = [Calls(operation=name, size_bytes=size, calls=count) for (name, size), count in calls.items() if count > 0]
-    return made, unique(ignored)
+    callses = [
+        Calls(operation=name, size_bytes=size, calls=count) for (name, size), count in calls.items() if count > 0
+    ]
+    return callses, unique(ignored)
 
 
 def operation_of(name: str) -> str:

@@ -30,7 +30,9 @@ def read(text: str, file: str) -> Profile:
             continue
         found = LINE.match(line)
         try:
-            calls.append(notation.parse_calls(found["call"], found["calls"]) if found else notation.parse_calls(line, ""))
+            calls.append(
+                notation.parse_calls(found["call"], found["calls"]) if found else notation.parse_calls(line, "")
+            )
         except ValueError:
             raise RankbenchError(f"{file}:{number}: found {line.strip()!r}, expected {notation.CALLS_HELP}") from None
     return Profile("table", calls, [])

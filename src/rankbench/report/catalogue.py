@@ -31,7 +31,7 @@ Bytes are those of each rank: n is the message size, p the number of ranks, m th
 def kinds(description: Description) -> dict[str, list[Operation]]:
     """Return the operations by kind, in the order in which the core tells them, and kinds in that of their names."""
     names = sorted({operation.kind for operation in description.operations})
-    return {name: [one for one in description.operations if one.kind == name] for name in names}
+    return {name: [operation for operation in description.operations if operation.kind == name] for name in names}
 
 
 def options(description: Description) -> dict[str, Option]:
@@ -103,13 +103,19 @@ def page(description: Description) -> str:
     parts += [section(kind, operations, description) for kind, operations in found.items()]
     every = options(description).values()
     parts.append(
-        table("Options", ["option", "values", "what it is"], [[code(one.name), values(one), one.help] for one in every])
+        table(
+            "Options",
+            ["option", "values", "what it is"],
+            [[code(option.name), values(option), option.help] for option in every],
+        )
     )
-    sizes = [[code(one.name), str(one.size_bytes), one.help] for one in description.datatypes]
+    sizes = [[code(datatype.name), str(datatype.size_bytes), datatype.help] for datatype in description.datatypes]
     parts.append(table("Datatypes", ["datatype", "a size is a multiple of, in bytes", "what it is"], sizes))
     parts.append(
         table(
-            "Starts", ["start", "how ranks begin together"], [[code(one.name), one.help] for one in description.starts]
+            "Starts",
+            ["start", "how ranks begin together"],
+            [[code(start.name), start.help] for start in description.starts],
         )
     )
     return "\n".join(parts)
@@ -128,7 +134,7 @@ def section(kind: str, operations: Sequence[Operation], description: Description
         "start",
         "standard",
     ]
-    return table(kind.capitalize(), columns, [row(one, description) for one in operations])
+    return table(kind.capitalize(), columns, [row(operation, description) for operation in operations])
 
 
 def row(operation: Operation, description: Description) -> list[str]:

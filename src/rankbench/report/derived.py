@@ -62,7 +62,7 @@ def comparison_row(comparison: Comparison) -> dict[str, object]:
     """Return a comparison whose levels are columns, empty where there are none."""
     row: dict[str, object] = {**msgspec.structs.asdict(comparison), **dict.fromkeys(LEVEL_COLUMNS)}
     del row["levels"]
-    found = {f"{one.name}_{field}": getattr(one, field) for one in comparison.levels for field in FIELDS}
+    found = {f"{level.name}_{field}": getattr(level, field) for level in comparison.levels for field in FIELDS}
     return {**row, **found}
 
 

@@ -47,10 +47,10 @@ def write_figures(folder: Path, view: CampaignView, formats: Iterable[str]) -> l
             raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, FORMATS)}")
     files.make_folder(folder)
     written = []
-    told = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
+    texts = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
     in_matrix = {case_labels.line_key(case) for case in view.cases if case.key in view.pair_cases}
     left_out = in_matrix | lines_left_out(view)
-    for plot, key, chart in plots.charts(view, told):
+    for plot, key, chart in plots.charts(view, texts):
         if key in left_out:
             continue
         spec = chart.spec(PAPER)
@@ -63,10 +63,10 @@ def write_figures(folder: Path, view: CampaignView, formats: Iterable[str]) -> l
 
 def lines_left_out(view: CampaignView) -> set[str]:
     """Return the keys of the lines, and of what stands for them at all placements, that are too many to be drawn."""
-    told = set(evidence_cases(view))
+    texts = set(evidence_cases(view))
     scopes = [SCOPES[name] for name in ("line", "places")]
     keys = {scope(case): scope for scope in scopes for case in view.cases}
-    kept = {scope(case) for scope in scopes for case in view.cases if case.key in told}
+    kept = {scope(case) for scope in scopes for case in view.cases if case.key in texts}
     lines = sum(scope == scopes[0] for scope in keys.values())
     return keys.keys() - kept if lines > MOST_LINES else set()
 
@@ -75,10 +75,10 @@ def evidence_cases(view: CampaignView) -> list[str]:
     """Return the keys of the cases that the conclusion or a finding rests on, or that stand for a group."""
     verdict = view.verdict
     told = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
-    told += [one.cases[:1] for one in alike(verdict)]
+    told += [group.cases[:1] for group in alike(verdict)]
     return list(dict.fromkeys(key for keys in told for key in keys[:SHOWN]))
 
 
 def alike(verdict: Verdict) -> list[Group]:
     """Return the groups of lines that are like others."""
-    return [one for one in verdict.groups if len(one.lines) > 1]
+    return [group for group in verdict.groups if len(group.lines) > 1]

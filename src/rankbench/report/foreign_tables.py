@@ -15,13 +15,13 @@ def meanings(view: CampaignView) -> Table:
     """Return what each benchmark's numbers mean, and what the core has in its place."""
     rows = [
         [
-            Cell(one.name, one.foreign.benchmark),
-            Cell(one.foreign.counterpart or "–"),
-            Cell(one.foreign.meaning.text),
-            Cell(one.foreign.meaning.data),
+            Cell(operation.name, operation.foreign.benchmark),
+            Cell(operation.foreign.counterpart or "–"),
+            Cell(operation.foreign.meaning.text),
+            Cell(operation.foreign.meaning.data),
         ]
-        for one in view.campaign.operations
-        if one.foreign
+        for operation in view.campaign.operations
+        if operation.foreign
     ]
     columns = [
         format_text("benchmark"),
@@ -36,12 +36,12 @@ def files(view: CampaignView) -> Table:
     """Return the files that figures were read from, with what was found in them."""
     rows = [
         [
-            Cell(one.file, one.sha256[:12]),
-            Cell(", ".join(one.tools) or "–"),
-            Cell("; ".join(f"{key} {value}" for key, value in one.facts.items()) or "–"),
-            Cell("; ".join(one.said) or "–"),
+            Cell(record.file, record.sha256[:12]),
+            Cell(", ".join(record.tools) or "–"),
+            Cell("; ".join(f"{key} {value}" for key, value in record.facts.items()) or "–"),
+            Cell("; ".join(record.said) or "–"),
         ]
-        for one in view.campaign.imported
+        for record in view.campaign.imported
     ]
     columns = [format_text("file"), format_text("printed by"), format_text("tells of itself"), format_text("found")]
     return Table(format_text("Files that were imported"), columns, rows)

@@ -51,12 +51,12 @@ ALL_FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def heading(told: History) -> str:
+def heading(history: History) -> str:
     """Return what it is the history of."""
-    first, last = told.pasts[0], told.pasts[-1]
+    first, last = history.pasts[0], history.pasts[-1]
     return format_text(
         "{n} campaigns, {first} ({begun}) to {last} ({ended})",
-        n=len(told.pasts),
+        n=len(history.pasts),
         first=first.name,
         begun=first.date,
         last=last.name,
@@ -64,67 +64,67 @@ def heading(told: History) -> str:
     )
 
 
-def table(told: History) -> Table:
+def table(history: History) -> Table:
     """Return one row per case and candidate: at first, at last, the ratio of the two, and a bar for each campaign."""
     rows = []
-    for one in told.series:
-        measure, first, last = told.measure(one.case), one.points[0], one.points[-1]
+    for column in history.series:
+        measure, first, last = history.measure(column.case), column.points[0], column.points[-1]
         ratio = format_ratio(last.typical_ns / first.typical_ns)
-        figures = (measure.spelt(first.typical_ns), measure.spelt(last.typical_ns), ratio, bars(told, one))
-        rows.append([Cell(one.title), Cell(one.candidate), *map(Cell, figures)])
-    return Table(heading(told), [*COLUMNS], rows)
+        figures = (measure.spelt(first.typical_ns), measure.spelt(last.typical_ns), ratio, bars(history, column))
+        rows.append([Cell(column.title), Cell(column.candidate), *map(Cell, figures)])
+    return Table(heading(history), [*COLUMNS], rows)
 
 
-def bars(told: History, one: Series) -> str:
+def bars(history: History, column: Series) -> str:
     """Return a bar for each campaign, higher where the case took longer; a blank where it was not measured."""
-    logs = {point.campaign: math.log(point.typical_ns) for point in one.points}
+    logs = {point.campaign: math.log(point.typical_ns) for point in column.points}
     low, high = min(logs.values()), max(logs.values())
     span = max(high - low, math.log(FLAT))
     bottom = (low + high - span) / 2
     steps = {place: BARS[round((log - bottom) / span * (len(BARS) - 1))] for place, log in logs.items()}
-    return "".join(steps.get(place, " ") for place in range(len(told.pasts))[-WIDEST:])
+    return "".join(steps.get(place, " ") for place in range(len(history.pasts))[-WIDEST:])
 
 
-def lines(told: History) -> list[str]:
+def lines(history: History) -> list[str]:
     """Return a line for each change: regressions by what they cost, then improvements by what they save."""
-    return [line(one, turn) for one, turn in told.changes]
+    return [line(column, turn) for column, turn in history.changes]
 
 
-def csv(told: History) -> str:
+def csv(history: History) -> str:
     """Return the changes in the same order as comma-separated values."""
     columns = ("case", "candidate", "since", "campaign", "ratio", "low", "high", "p_adjusted", "cost_ns", "share")
     rows = [
-        (one.case, one.candidate, turn.since, turn.name, *(getattr(turn, name) for name in columns[4:]))
-        for one, turn in told.changes
+        (column.case, column.candidate, turn.since, turn.name, *(getattr(turn, name) for name in columns[4:]))
+        for column, turn in history.changes
     ]
     texts = dict.fromkeys(columns[:4], pl.String)
     schema = {name: texts.get(name, pl.Float64) for name in columns}
     return pl.DataFrame(rows, schema, orient="row").write_csv()
 
 
-def machine(told: History) -> list[str]:
+def machine(history: History) -> list[str]:
     """Return a line for each change that all cases and candidates share: `the machine: 1.20× slower since ...`."""
     return [
         format_text(
             "the machine: all cases and candidates {factor} {way} since {date} (campaign {name}), not counted above",
             factor=format_ratio(max(step.ratio, 1 / step.ratio)),
             way="slower" if step.ratio > 1 else "faster",
-            date=told.pasts[step.at].date,
-            name=told.pasts[step.at].name,
+            date=history.pasts[step.at].date,
+            name=history.pasts[step.at].name,
         )
-        for step in reversed(told.machine)
+        for step in reversed(history.machine)
     ]
 
 
-def line(one: Series, turn: Turn) -> str:
+def line(column: Series, turn: Turn) -> str:
     """Return `allreduce 8 B, openmpi: 1.31× slower, +5 % of its time, since 2026-03-02 (campaign night-17: ...)`."""
     return format_text(
         "{case}, {candidate}: {change} since {date} (campaign {name}: {why})"
-        if one.memory
+        if column.memory
         else "{case}, {candidate}: {change}, {share:+.2g} % of its time, since {date} (campaign {name}: {why})",
-        case=one.title,
-        candidate=one.candidate,
-        change=size(one, turn),
+        case=column.title,
+        candidate=column.candidate,
+        change=size(column, turn),
         share=turn.share * 100,
         date=turn.since,
         name=turn.name,
@@ -132,11 +132,11 @@ def line(one: Series, turn: Turn) -> str:
     )
 
 
-def size(one: Series, turn: Turn) -> str:
+def size(column: Series, turn: Turn) -> str:
     """Return how large a change is: `1.31× slower`."""
     above = turn.ratio > 1
     factor = format_ratio(turn.ratio if above else 1 / turn.ratio) + MARK * turn.explained
-    if one.memory:
+    if column.memory:
         return (
             format_text("{factor} more memory", factor=factor)
             if above
@@ -148,14 +148,14 @@ def size(one: Series, turn: Turn) -> str:
 # --- charts -----------------------------------------------------------------------------------------------------------
 
 
-def charts(told: History) -> Iterator[tuple[str, Chart]]:
+def charts(history: History) -> Iterator[tuple[str, Chart]]:
     """Yield the chart of each case that changed, in their order, of all where none did, each with its case's key."""
-    changed = [one.series.case for one in told.changes]
-    for key in dict.fromkeys(changed or [one.case for one in told.series]):
-        yield key, chart(told, [one for one in told.series if one.case == key])
+    changed = [change.series.case for change in history.changes]
+    for key in dict.fromkeys(changed or [column.case for column in history.series]):
+        yield key, chart(history, [column for column in history.series if column.case == key])
 
 
-def write(folder: Path, told: History, formats: Iterable[str]) -> list[Path]:
+def write(folder: Path, history: History, formats: Iterable[str]) -> list[Path]:
     """Write the charts in every format into a folder, and return the files."""
     wanted = list(dict.fromkeys(formats))
     for name in wanted:
@@ -163,7 +163,7 @@ def write(folder: Path, told: History, formats: Iterable[str]) -> list[Path]:
             raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, ALL_FORMATS)}")
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for key, drawn in charts(told):
+    for key, drawn in charts(history):
         spec = drawn.spec(PAPER)
         for name in wanted:
             path = folder / f"history-{re.sub('[^A-Za-z0-9.-]+', '_', key)}.{name}"
@@ -172,20 +172,27 @@ def write(folder: Path, told: History, formats: Iterable[str]) -> list[Path]:
     return written
 
 
-def chart(told: History, series: Sequence[Series]) -> Chart:
+def chart(history: History, series: Sequence[Series]) -> Chart:
     """Draw one case over campaigns, with what changed."""
-    measure = told.measure(series[0].case)
-    marks = changes(told, series)
-    launches = sorted({point.launches for one in series for point in one.points})
+    measure = history.measure(series[0].case)
+    marks = changes(history, series)
+    launches = sorted({point.launches for column in series for point in column.points})
     return Chart(
         form(
-            [one.candidate for one in series], measure, told.pasts, 1 + max((row["line"] for row in marks), default=-1)
+            [column.candidate for column in series],
+            measure,
+            history.pasts,
+            1 + max((row["line"] for row in marks), default=-1),
         ),
-        format_text("{case}: {what} over {n} campaigns", case=series[0].title, what=plain(measure), n=len(told.pasts)),
-        subtitle(told.estimator, launches),
+        format_text(
+            "{case}: {what} over {n} campaigns", case=series[0].title, what=plain(measure), n=len(history.pasts)
+        ),
+        subtitle(history.estimator, launches),
         {
-            "points": [row(told, one, place, measure) for one in series for place in range(len(one.points))],
-            "levels": [level for one in series for level in steady(one, measure)],
+            "points": [
+                row(history, column, place, measure) for column in series for place in range(len(column.points))
+            ],
+            "levels": [level for column in series for level in steady(column, measure)],
             "changes": marks,
         },
     )
@@ -206,13 +213,13 @@ def plain(measure: Measure) -> str:
     return format_text("time per call") if measure.name == "time" else measure.heading
 
 
-def row(told: History, one: Series, place: int, measure: Measure) -> Row:
+def row(history: History, column: Series, place: int, measure: Measure) -> Row:
     """Return one campaign's point."""
-    point = one.points[place]
-    past = told.pasts[point.campaign]
+    point = column.points[place]
+    past = history.pasts[point.campaign]
     ends = [measure.value(figure) for figure in (point.low_ns, point.high_ns)]
     return {
-        "candidate": one.candidate,
+        "candidate": column.candidate,
         "position": point.campaign + 1,
         "campaign": past.name,
         "date": past.date,
@@ -226,34 +233,35 @@ def row(told: History, one: Series, place: int, measure: Measure) -> Row:
     }
 
 
-def steady(one: Series, measure: Measure) -> Iterator[Row]:
+def steady(column: Series, measure: Measure) -> Iterator[Row]:
     """Yield the levels of a series that has changes: from where to where, and their geometric mean."""
     starts = [
-        next(place for place, point in enumerate(one.points) if point.campaign == turn.campaign) for turn in one.turns
+        next(place for place, point in enumerate(column.points) if point.campaign == turn.campaign)
+        for turn in column.turns
     ]
-    for start, end in zip([0, *starts], [*starts, len(one.points)], strict=True) if starts else ():
-        part = one.points[start:end]
+    for start, end in zip([0, *starts], [*starts, len(column.points)], strict=True) if starts else ():
+        part = column.points[start:end]
         mean = math.exp(sum(math.log(point.typical_ns) for point in part) / len(part))
         yield {
-            "candidate": one.candidate,
+            "candidate": column.candidate,
             "position": part[0].campaign + 0.5,
             "end": part[-1].campaign + 1.5,
             "value": plots_marks.rounded(measure.value(mean)),
         }
 
 
-def changes(told: History, series: Sequence[Series]) -> list[Row]:
+def changes(history: History, series: Sequence[Series]) -> list[Row]:
     """Return a mark for each campaign in which something changed, with words, towards where there is room."""
     found: dict[int, list[str]] = {}
-    for one in series:
-        for turn in one.turns:
-            found.setdefault(turn.campaign, []).append(f"{one.candidate} {size(one, turn)}")
+    for column in series:
+        for turn in column.turns:
+            found.setdefault(turn.campaign, []).append(f"{column.candidate} {size(column, turn)}")
     for place, words in found.items():
         reasons = dict.fromkeys(
             render(why) for one in series for turn in one.turns if turn.campaign == place for why in turn.reasons
         )
         words += list(reasons)[:2]
-    return stacked([Words(place, tuple(words), len(told.pasts)) for place, words in sorted(found.items())])
+    return stacked([Words(place, tuple(words), len(history.pasts)) for place, words in sorted(found.items())])
 
 
 class Words(NamedTuple):
@@ -283,8 +291,8 @@ class Words(NamedTuple):
 def stacked(marks: Sequence[Words]) -> list[Row]:
     """Return a row per line of words, counted from the view upwards, so that none are written over others."""
     below: list[int] = []
-    for one in marks:
-        others = [lines + len(other.lines) for lines, other in zip(below, marks, strict=False) if one.meets(other)]
+    for mark in marks:
+        others = [lines + len(other.lines) for lines, other in zip(below, marks, strict=False) if mark.meets(other)]
         below.append(max(others, default=0))
     return [
         {"position": one.place + 0.5, "words": words, "side": one.side, "line": lines + number, "first": not number}

@@ -23,7 +23,7 @@ NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """Characters that no XML 1.0 document may hold, such as the escapes of a coloured log."""
 
 
-def junit(checks: Sequence[Check], name: str, at: str, said: Iterable[str], failure: str = "regression") -> str:
+def junit(checks: Sequence[Check], name: str, at: str, texts: Iterable[str], failure: str = "regression") -> str:
     """Return the document.
 
     `at` is when the campaign was made, ISO 8601; `said` what the reader must know; `failure` what a failure is.
@@ -41,7 +41,7 @@ def junit(checks: Sequence[Check], name: str, at: str, said: Iterable[str], fail
     suite = ElementTree.SubElement(root, "testsuite", {**totals, "timestamp": at[:19]})
     for check in checks:
         add(suite, check, failure)
-    ElementTree.SubElement(suite, "system-out").text = clean("\n".join(said))
+    ElementTree.SubElement(suite, "system-out").text = clean("\n".join(texts))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -55,8 +55,8 @@ def add(suite: ElementTree.Element, check: Check, kind: str) -> None:
         failure = ElementTree.SubElement(case, "failure", {"message": clean(text), "type": kind})
         failure.text = clean(f"{text}\n{advice}".rstrip())
     elif check.outcome == "skipped":
-        told = f"{text}. {advice}" if advice else text
-        ElementTree.SubElement(case, "skipped", {"message": clean(told)})
+        sentence = f"{text}. {advice}" if advice else text
+        ElementTree.SubElement(case, "skipped", {"message": clean(sentence)})
 
 
 def seconds(time_s: float) -> str:

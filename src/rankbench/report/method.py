@@ -51,7 +51,7 @@ def _measured(view: CampaignView) -> Iterator[tuple[str, str]]:
 
 def _turns(view: CampaignView) -> str:
     """Return whether launches of a block ran at the same time."""
-    together = {one.together > 1 for one in view.launches}
+    together = {launch.together > 1 for launch in view.launches}
     if together == {True}:
         return format_text(
             "The launches of a block are started together and take turns case by case: while one measures, the others "

@@ -20,7 +20,7 @@ ROWS = 16
 def overview(view: CampaignView) -> Table:
     """Return the first cases, with what the signs mean and how many more there are as the caption."""
     picked = view.without_pairs()
-    summaries = {(one.case, one.candidate): one for one in picked.verdict.summaries}
+    summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     verdicts = list(picked.shown_verdicts())
     rows = []
     for verdict in verdicts[:ROWS]:

@@ -49,7 +49,7 @@ def columns(rows: Sequence[Row]) -> list[Any]:
     packed = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
         values = [row.get(name) for row in rows]
-        alike = len(rows) > 1 and all(type(one) is type(values[0]) and one == values[0] for one in values)
+        alike = len(rows) > 1 and all(type(value) is type(values[0]) and value == values[0] for value in values)
         packed[name] = {"all": values[0]} if alike else values
     return [len(rows), packed]
 

@@ -125,10 +125,12 @@ def contents(view: CampaignView) -> dict[str, Any]:
             foreign_tables.meanings(view),
         ],
         "control": tables.control(view),
-        "foreign": any(one.foreign for one in campaign.operations),
+        "foreign": any(operation.foreign for operation in campaign.operations),
         "probed": any(launch.before or launch.after for launch in view.launches),
         "starts": sorted({case.start for case in campaign.cases}),
-        "requirements": [f"{one.family}=={one.version}" for one in campaign.libraries if one.source == "pypi"],
+        "requirements": [
+            f"{library.family}=={library.version}" for library in campaign.libraries if library.source == "pypi"
+        ],
         "memory": format_size(campaign.machine.memory_bytes),
         "book": book(view),
         "parts": {name: packing.zipped(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
@@ -155,7 +157,7 @@ def line_of(part: CampaignView) -> dict[str, Any]:
     case = part.cases[0]
     return {
         "name": tables.line_name(part),
-        "plot": "curves" if len({one.size_bytes for one in part.cases}) > 1 else "bars",
+        "plot": "curves" if len({case.size_bytes for case in part.cases}) > 1 else "bars",
         "case": case.key,
         "plain": case.key not in part.pair_cases,
     }
@@ -202,7 +204,7 @@ def rests(view: CampaignView, sections: list[dict[str, Any]], numbers: dict[str,
 
 def rests_of_tables(shown: dict[str, list[Table]], numbers: dict[str, int]) -> dict[str, list[str]]:
     """Return the same of tables, by kind. The main tables are filtered by their lines."""
-    return {kind: [numbered(one.cases, numbers) for one in found] for kind, found in shown.items() if kind != MAIN}
+    return {kind: [numbered(table.cases, numbers) for table in found] for kind, found in shown.items() if kind != MAIN}
 
 
 def numbered(keys: Iterable[str], numbers: dict[str, int]) -> str:
@@ -261,7 +263,7 @@ def book(view: CampaignView) -> dict[str, Any]:
     """Return what the page must know of every line and every case before it draws anything, column by column."""
     parts = list(view.parts("line"))
     number = {id(case): line for line, (_, part) in enumerate(parts) for case in part.cases}
-    placements = [one.name for one in view.campaign.plan.placements]
+    placements = [placement.name for placement in view.campaign.plan.placements]
     firsts = [(key, part.cases[0], part.operation(part.cases[0])) for key, part in parts]
     return {
         "theme": THEME,

@@ -103,4 +103,4 @@ def latex_cell(cell: Cell) -> str:
 
 def escape(text: str) -> str:
     """Return text with LaTeX's own characters spelt out."""
-    return re.sub("|".join(map(re.escape, LATEX)), lambda found: LATEX[found[0]], text)
+    return re.sub("|".join(map(re.escape, LATEX)), lambda match: LATEX[match[0]], text)

@@ -26,23 +26,23 @@ RATIO = COLUMNS.index("ratio")
 WHY = {"name": "the same name", "family": "the same family", "request": "as asked"}
 
 
-def heading(told: ThenAndNow) -> str:
+def heading(now: ThenAndNow) -> str:
     """Return what is held against what."""
     return format_text(
         "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
-        new=told.new,
-        new_date=told.new_created[:10],
-        old=told.old,
-        old_date=told.old_created[:10],
+        new=now.new,
+        new_date=now.new_created[:10],
+        old=now.old,
+        old_date=now.old_created[:10],
     )
 
 
-def explanation(told: ThenAndNow) -> str:
+def explanation(now: ThenAndNow) -> str:
     """Return how the table is to be read."""
     return format_text(
         "A ratio above 1: slower now; {same}: no change above {percent:g} % can be told.",
         same=SAME,
-        percent=told.threshold * 100,
+        percent=now.threshold * 100,
     )
 
 
@@ -53,10 +53,10 @@ def matched(match: Match) -> str:
 
 def table(held: Held) -> Table:
     """Return one row per case and candidate."""
-    of, whole = {case.key: case for case in held.now.campaign.cases}, held.now
+    of, view = {case.key: case for case in held.now.campaign.cases}, held.now
     rows = []
     for change in held.told.changes:
-        measure = whole.measure(of[change.case])
+        measure = view.measure(of[change.case])
         figures = (Cell(measure.spelt(figure)) for figure in (change.old_ns, change.new_ns))
         rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, judged(change))])
     return Table(heading(held.told), [*COLUMNS], rows)
@@ -71,16 +71,16 @@ def judged(change: Change) -> tuple[str, str, str]:
     return ratio, render(between(change.low, change.high)), p
 
 
-def lines(told: ThenAndNow) -> Iterator[str]:
+def lines(now: ThenAndNow) -> Iterator[str]:
     """Yield who was matched with whom, what must be known, and at last what was found."""
-    yield from circumstances(told)
-    yield from map(render, told.sentences)
+    yield from circumstances(now)
+    yield from map(render, now.sentences)
 
 
-def circumstances(told: ThenAndNow) -> Iterator[str]:
+def circumstances(now: ThenAndNow) -> Iterator[str]:
     """Yield who was matched with whom, and what must be known."""
-    yield format_text("Matched: {pairs}.", pairs="; ".join(map(matched, told.matches)) or format_text("nobody"))
-    yield from map(remark, told.remarks)
+    yield format_text("Matched: {pairs}.", pairs="; ".join(map(matched, now.matches)) or format_text("nobody"))
+    yield from map(remark, now.remarks)
 
 
 def remark(one: Remark) -> str:
@@ -90,5 +90,5 @@ def remark(one: Remark) -> str:
 
 def markdown(held: Held) -> str:
     """Return everything as Markdown."""
-    said = [markdown_cell(Cell(line)) for line in (explanation(held.told), *lines(held.told))]
-    return "\n\n".join([markdown_table(table(held)), *said]) + "\n"
+    texts = [markdown_cell(Cell(line)) for line in (explanation(held.told), *lines(held.told))]
+    return "\n\n".join([markdown_table(table(held)), *texts]) + "\n"

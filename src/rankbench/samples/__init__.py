@@ -145,9 +145,9 @@ def write_job(
     files.write(path, "".join(f"{line}\n" for line in lines))
 
 
-def _in_turn(own: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:
+def _in_turn(cases: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:
     """Yield the lines of the own cases in an order of more, and how many turns pass before each."""
-    mine, passed = {case.key for case in own}, 0
+    mine, passed = {case.key for case in cases}, 0
     for case in order:
         if case.key not in mine:
             passed += 1
@@ -327,7 +327,7 @@ def _came_too_late(part: CaseResult) -> bool:
 def _joined(parts: Sequence[CaseResult], place: int) -> Series:
     """Return one of the case's series over all passes; places of late samples count on. Who came too late adds none."""
     own = [[] if _came_too_late(part) else [part.series[place]] for part in parts]
-    counting = [series for some in own for series in some]
+    counting = [series for columns in own for series in columns]
     begins = [0, *accumulate(len(series.time_ns) for series in counting)]
     lists = {name: [value for series in counting for value in getattr(series, name)] for name in PER_SAMPLE}
     places = {
@@ -335,8 +335,8 @@ def _joined(parts: Sequence[CaseResult], place: int) -> Series:
         for name in ("late", "overrun")
     }
     visits = [
-        Visit(sum(len(series.time_ns) for series in some), part.hop_ns, part.position, part.after)
-        for part, some in zip(parts, own, strict=True)
+        Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after)
+        for part, columns in zip(parts, own, strict=True)
     ]
     return Series(rank=counting[0].rank, visits=visits, **lists, **places)
 

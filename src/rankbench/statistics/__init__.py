@@ -74,10 +74,10 @@ def compare(
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
-    asked = pl.Series([number < len(pairs) for number, one in enumerate(tables) for _ in range(len(one))])
+    column = pl.Series([number < len(pairs) for number, table in enumerate(tables) for _ in range(len(table))])
     # A level that is hardly met is no comparison of its own: it must not make the others harder to prove.
-    asked &= (table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS)
-    repeated = correlation.pooled(table.filter(asked))
+    column &= (table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS)
+    repeated = correlation.pooled(table.filter(column))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)
     decisions = decide(
         estimates,
@@ -85,12 +85,12 @@ def compare(
         confidence,
         penalty=Penalty(tuple(looks), table["after"].to_numpy()),
         family="fdr",
-        members=asked.to_numpy(),
+        members=column.to_numpy(),
         enough=table["logs"].list.len().to_numpy() >= FEWEST_BLOCKS,
     )
     rows = zip(table.iter_rows(named=True), estimates, degrees.tolist(), decisions, strict=True)
-    found = [_comparison(*row) for row in rows]
-    return by_level.combined(found, table, confidence, looks) if levels else found
+    comparisons = [_comparison(*row) for row in rows]
+    return by_level.combined(comparisons, table, confidence, looks) if levels else comparisons
 
 
 def _estimates(table: pl.DataFrame, widening: float) -> tuple[list[Estimate], Numbers]:
@@ -99,29 +99,29 @@ def _estimates(table: pl.DataFrame, widening: float) -> tuple[list[Estimate], Nu
     `widening` is the factor of the errors for blocks that are not independent.
     """
     logs = table["logs"].to_list()
-    blocks = np.array([len(one) for one in logs])
+    blocks = np.array([len(log) for log in logs])
     many = (blocks >= trimming.FEWEST).sum() >= FEWEST_MODERATED
     found = trimming.centre(logs, trimming.FEWEST if many else trimming.FEWEST_ALONE)
-    own = np.maximum(found.scatter, FINEST_SPREAD)
-    scatter, degrees = moderated(own, found.degrees, blocks >= FEWEST_BLOCKS)
+    values = np.maximum(found.scatter, FINEST_SPREAD)
+    scatter, degrees = moderated(values, found.degrees, blocks >= FEWEST_BLOCKS)
     known = np.where(blocks >= 2, degrees, 0.0)
     return list(map(Estimate, found.mean, scatter * widening / np.sqrt(found.left), known)), degrees
 
 
-def _comparison(row: dict[str, Any], estimate: Estimate, degrees: float, found: Decision) -> Comparison:
+def _comparison(row: dict[str, Any], estimate: Estimate, degrees: float, decision: Decision) -> Comparison:
     return Comparison(
         case=row["case"],
         base=row["base"],
         other=row["other"],
         blocks=len(row["logs"]),
-        ratio=found.ratio,
-        low=found.low,
+        ratio=decision.ratio,
+        low=decision.low,
         # Of two infinities min takes the first: the record's default, which JSON leaves out.
-        high=min(math.inf, found.high),
-        p_value=found.p_value,
-        p_adjusted=found.p_adjusted,
+        high=min(math.inf, decision.high),
+        p_value=decision.p_value,
+        p_adjusted=decision.p_adjusted,
         error=float(estimate.error),
         degrees=degrees,
-        different=found.different,
-        alike=found.equivalent,
+        different=decision.different,
+        alike=decision.equivalent,
     )

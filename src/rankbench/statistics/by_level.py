@@ -36,12 +36,12 @@ def paired(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Le
     Columns: case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all levels),
     base and other.
     """
-    found = paired_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
+    frame = paired_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
     if levels and "visit_ns" in figures.columns:
         at_levels = logs(figures, base, other, levels)
-        found = pl.concat([found.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
+        frame = pl.concat([frame.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
     return (
-        found.with_columns(after=pl.col("block").n_unique().over("case"))
+        frame.with_columns(after=pl.col("block").n_unique().over("case"))
         .group_by("case", "level", maintain_order=True)
         .agg(pl.col("log").alias("logs"), pl.col("block").alias("blocks"), pl.col("share", "after").first())
         .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
@@ -54,8 +54,8 @@ def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Leve
     Visits between the levels, or of an unknown level, belong to neither. Near comes before far in every case.
     """
     figures = figures.filter(pl.col("case").is_in(list(levels)))
-    one, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
-    visits = visit_logs(one, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+    frame, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
+    visits = visit_logs(frame, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
     hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
     nearest, farthest = (
         pl.col("case").replace_strict({key: getattr(at, name) for key, at in levels.items()}, return_dtype=pl.Float64)
@@ -85,25 +85,25 @@ def combined(
         looks: numbers of blocks after which the campaign may end.
     """
     rows = zip(found, table.iter_rows(named=True), strict=True)
-    whole: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for _, group in groupby(rows, key=lambda row: (row[1]["base"], row[1]["other"], row[1]["case"])):
         parts = list(group)
         comparison, row = parts[0]
         if not row["level"]:
-            whole.append(comparison)
+            comparisons.append(comparison)
             continue
-        levels = [_level(one, its["level"], its["share"]) for one, its in parts]
+        levels = [_level(comparison, its["level"], its["share"]) for comparison, its in parts]
         blocks = msgspec.structs.replace(comparison, blocks=row["after"])
-        whole.append(_combination(blocks, levels, confidence, Penalty(tuple(looks), row["after"])))
-    return whole
+        comparisons.append(_combination(blocks, levels, confidence, Penalty(tuple(looks), row["after"])))
+    return comparisons
 
 
-def _level(one: Comparison, name: str, share: float) -> Level:
-    values = {field: getattr(one, field) for field in LEVEL_FIELDS}
-    return Level(name=name, share=share, blocks=one.blocks, enough=one.blocks >= FEWEST_BLOCKS, **values)
+def _level(comparison: Comparison, name: str, share: float) -> Level:
+    values = {field: getattr(comparison, field) for field in LEVEL_FIELDS}
+    return Level(name=name, share=share, blocks=comparison.blocks, enough=comparison.blocks >= FEWEST_BLOCKS, **values)
 
 
-def _combination(one: Comparison, levels: list[Level], confidence: float, penalty: Penalty) -> Comparison:
+def _combination(comparison: Comparison, levels: list[Level], confidence: float, penalty: Penalty) -> Comparison:
     """Return a comparison whose values are the mean of its levels' by their shares of the visits.
 
     Degrees of freedom are those of Welch and Satterthwaite.
@@ -115,13 +115,13 @@ def _combination(one: Comparison, levels: list[Level], confidence: float, penalt
     degrees = float(squares.sum() ** 2 / (squares**2 / [level.degrees for level in known]).sum())
     error = math.sqrt(squares.sum())
     bounded = all(level.high < math.inf for level in known)
-    (found,) = decide([Estimate(log, error, degrees if bounded else 0.0)], 0.0, confidence, penalty=penalty)
+    (decision,) = decide([Estimate(log, error, degrees if bounded else 0.0)], 0.0, confidence, penalty=penalty)
     return msgspec.structs.replace(
-        one,
-        ratio=found.ratio,
-        low=found.low,
+        comparison,
+        ratio=decision.ratio,
+        low=decision.low,
         # Of two infinities min takes the first: the record's default, which JSON leaves out.
-        high=min(math.inf, found.high),
+        high=min(math.inf, decision.high),
         error=error,
         degrees=degrees,
         p_value=max(level.p_value for level in known),

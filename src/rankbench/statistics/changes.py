@@ -92,16 +92,16 @@ def steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL)
 
 
 def _found(series: Sequence[Levels], threshold: float, confidence: float, correlation: float) -> list[list[Step]]:
-    scans = [_scan(one.logs, _expected(one), correlation) for one in series]
+    scans = [_scan(levels.logs, _expected(levels), correlation) for levels in series]
     if not scans:
         return []
-    p_values = adjusted(np.array([one.p_value for one in scans]))
+    p_values = adjusted(np.array([scan.p_value for scan in scans]))
     bar = FALSE_DISCOVERIES * float(np.mean(p_values <= FALSE_DISCOVERIES))
     return [
-        _steps(one, bar, float(p_adjusted), threshold, confidence, correlation)
+        _steps(levels, bar, float(p_adjusted), threshold, confidence, correlation)
         if p_adjusted <= FALSE_DISCOVERIES
         else []
-        for one, p_adjusted in zip(series, p_values, strict=True)
+        for levels, p_adjusted in zip(series, p_values, strict=True)
     ]
 
 
@@ -122,9 +122,9 @@ def _steps(
     return []
 
 
-def _expected(one: Levels) -> float:
+def _expected(levels: Levels) -> float:
     """Return the least variance that a value may be taken to have."""
-    return max(float(np.mean(one.variances)) if len(one.variances) else 0.0, FINEST_SPREAD**2)
+    return max(float(np.mean(levels.variances)) if len(levels.variances) else 0.0, FINEST_SPREAD**2)
 
 
 def _divided(logs: Logs, expected: float, bar: float, correlation: float) -> set[int]:
@@ -185,8 +185,8 @@ def _orders(count: int, block: int) -> NDArray[np.int64]:
     blocks = -(-count // block)
     orders = random.permuted(np.tile(np.arange(blocks), (SHUFFLES, 1)), axis=1)
     places = (orders[:, :, None] * block + np.arange(block)).reshape(SHUFFLES, -1)
-    kept = places[places < count].reshape(SHUFFLES, count)
-    return (kept + random.integers(count, size=(SHUFFLES, 1))) % count
+    values = places[places < count].reshape(SHUFFLES, count)
+    return (values + random.integers(count, size=(SHUFFLES, 1))) % count
 
 
 def _largest(centred: Logs) -> Logs:
@@ -211,7 +211,7 @@ def _inflation(correlation: float) -> float:
 
 def _correlation(series: Sequence[Levels], cuts: Sequence[Sequence[int]]) -> float:
     """Return the median lag-1 correlation of series within their levels, 0 unless it is certainly above that."""
-    known = [(one.logs, at) for one, at in zip(series, cuts, strict=True) if len(one.logs) >= FEWEST]
+    known = [(levels.logs, at) for levels, at in zip(series, cuts, strict=True) if len(levels.logs) >= FEWEST]
     if len(known) < FEWEST_MODERATED:
         return 0.0
     values = float(np.median([_lag(logs, at) for logs, at in known]))
@@ -259,12 +259,12 @@ class _Parts(NamedTuple):
     """That a difference is within the practical threshold (`decision.p_beyond`)."""
 
     @classmethod
-    def of(cls, one: Levels, cuts: Sequence[int], correlation: float, threshold: float) -> _Parts:
+    def of(cls, levels: Levels, cuts: Sequence[int], correlation: float, threshold: float) -> _Parts:
         """Return what each cut divides."""
-        parts = np.split(one.logs, cuts)
+        parts = np.split(levels.logs, cuts)
         within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
-        degrees = len(one.logs) - len(parts)
-        variance = max(within / degrees, _expected(one))
+        degrees = len(levels.logs) - len(parts)
+        variance = max(within / degrees, _expected(levels))
         differences = np.diff([part.mean() for part in parts])
         shares = [1 / len(left) + 1 / len(right) for left, right in itertools.pairwise(parts)]
         errors = np.sqrt(variance * np.array(shares) * _inflation(correlation))

@@ -73,17 +73,17 @@ class Drift(Record, frozen=True):
 def sources(clocks: Sequence[Clock]) -> list[SourceFact]:
     """Return each source over all ranks: usable where every rank can use it, as coarse and costly as on the worst."""
     parts: defaultdict[str, list[Clock]] = defaultdict(list)
-    for one in clocks:
-        parts[one.source].append(one)
+    for clock in clocks:
+        parts[clock.source].append(clock)
     return [_source(name, part) for name, part in parts.items()]
 
 
 def accuracies(offsets: Iterable[Offset]) -> list[Accuracy]:
     """Return how right each method is with each source at each stage."""
     parts: defaultdict[tuple[str, str, str], list[Offset]] = defaultdict(list)
-    for one in offsets:
-        if one.rank:
-            parts[one.source, one.synchronisation, one.stage].append(one)
+    for offset in offsets:
+        if offset.rank:
+            parts[offset.source, offset.synchronisation, offset.stage].append(offset)
     return [_accuracy(*key, part) for key, part in parts.items()]
 
 
@@ -98,28 +98,28 @@ def costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
 def drifts(offsets: Iterable[Offset]) -> list[Drift]:
     """Return the drift of each rank by each source, as the method told it that is the surest of it."""
     parts: defaultdict[tuple[str, str, int], dict[int, float]] = defaultdict(dict)
-    for one in offsets:
-        if one.rank:
-            parts[one.source, one.synchronisation, one.rank][one.run] = one.drift_ppm
+    for offset in offsets:
+        if offset.rank:
+            parts[offset.source, offset.synchronisation, offset.rank][offset.run] = offset.drift_ppm
     found = sorted((_drift(*key, np.array(list(part.values()))) for key, part in parts.items()), key=_width)
-    surest = {(one.source, one.rank): one for one in reversed(found)}
+    surest = {(drift.source, drift.rank): drift for drift in reversed(found)}
     return [surest[key] for key in dict.fromkeys((source, rank) for source, _, rank in parts)]
 
 
 def shared(offsets: Iterable[Offset], source: str) -> bool | None:
     """Return whether all ranks read one clock by a source; nothing where the truth is not known."""
-    truths = [one.truth_ns for one in offsets if one.source == source and one.rank]
+    truths = [offset.truth_ns for offset in offsets if offset.source == source and offset.rank]
     return None if None in truths else not any(truths)
 
 
 def _source(name: str, of_ranks: list[Clock]) -> SourceFact:
-    worst = min(of_ranks, key=lambda one: (one.usable, one.rank))
+    worst = min(of_ranks, key=lambda of_rank: (of_rank.usable, of_rank.rank))
     return SourceFact(
         name=name,
         usable=worst.usable,
         reason=worst.reason,
-        resolution_ns=max(one.resolution_ns for one in of_ranks),
-        cost_ns=max(one.cost_ns for one in of_ranks),
+        resolution_ns=max(of_rank.resolution_ns for of_rank in of_ranks),
+        cost_ns=max(of_rank.cost_ns for of_rank in of_ranks),
     )
 
 
@@ -129,19 +129,19 @@ def _spread(values: Sequence[float]) -> Spread:
 
 
 def _accuracy(source: str, synchronisation: str, stage: str, part: list[Offset]) -> Accuracy:
-    errors = [one.error_ns for one in part if one.error_ns is not None]
+    errors = [offset.error_ns for offset in part if offset.error_ns is not None]
     known = len(errors) == len(part)
-    within = [error <= one.likely_ns + ROUNDING_NS for error, one in zip(errors, part, strict=known)]
+    within = [error <= offset.likely_ns + ROUNDING_NS for error, offset in zip(errors, part, strict=known)]
     return Accuracy(
         source=source,
         synchronisation=synchronisation,
         stage=stage,
         offsets=len(part),
-        bound_ns=_spread([one.bound_ns for one in part]),
-        likely_ns=_spread([one.likely_ns for one in part]),
+        bound_ns=_spread([offset.bound_ns for offset in part]),
+        likely_ns=_spread([offset.likely_ns for offset in part]),
         error_ns=_spread(errors) if known else None,
         within_likely=sum(within) / len(part) if known else None,
-        outside=[one for one in part if one.excess_ns > 0],
+        outside=[offset for offset in part if offset.excess_ns > 0],
     )
 
 
@@ -149,11 +149,11 @@ def _cost(source: str, synchronisation: str, part: list[Synchronisation]) -> Cos
     return Cost(
         source=source,
         synchronisation=synchronisation,
-        duration_ns=float(np.median([one.duration_ns for one in part])),
-        rank_0_messages=max(one.rank_0_messages for one in part),
-        most_messages=max(one.most_messages for one in part),
-        rank_0_bytes=max(one.rank_0_bytes for one in part),
-        most_bytes=max(one.most_bytes for one in part),
+        duration_ns=float(np.median([synchronisation.duration_ns for synchronisation in part])),
+        rank_0_messages=max(synchronisation.rank_0_messages for synchronisation in part),
+        most_messages=max(synchronisation.most_messages for synchronisation in part),
+        rank_0_bytes=max(synchronisation.rank_0_bytes for synchronisation in part),
+        most_bytes=max(synchronisation.most_bytes for synchronisation in part),
     )
 
 

@@ -59,10 +59,10 @@ def within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFr
         for key_number, key in enumerate((claim.whole, *claim.parts))
     ]
     schema = {"claim": pl.Int64, "case": pl.String, "part": pl.Boolean, "needed": pl.Int64, "margin": pl.Float64}
-    asked = pl.DataFrame(rows, schema, orient="row")
+    frame = pl.DataFrame(rows, schema, orient="row")
     figure = pl.col("figure_ns")
     return (
-        asked.join(figures.filter(figure > 0), on="case")
+        frame.join(figures.filter(figure > 0), on="case")
         .group_by("claim", "candidate", "block", "launch")
         .agg(
             whole=figure.filter(~pl.col("part")).sum(),
@@ -118,12 +118,12 @@ def contrasts(
     if not len(count):
         return []
     enough = count >= FEWEST_BLOCKS
-    own = np.maximum(np.nan_to_num(np.asarray(spread, dtype=np.float64)), FINEST_SPREAD)
-    scatter, degrees = moderated(own, np.where(enough, count - 1, 1), enough & moderate)
+    values = np.maximum(np.nan_to_num(np.asarray(spread, dtype=np.float64)), FINEST_SPREAD)
+    scatter, degrees = moderated(values, np.where(enough, count - 1, 1), enough & moderate)
     error = scatter / np.sqrt(np.maximum(count, 2))
     estimates = list(map(Estimate, mean, error, np.where(enough, degrees, 0.0)))
     decisions = decide(estimates, np.expm1(margin), confidence, level=SURE, family="fdr", one_sided=True)
     return [
-        Contrast(key, int(n), one.ratio, one.low, one.high, one.p_adjusted, one.different)
-        for key, n, one in zip(keys, count, decisions, strict=True)
+        Contrast(key, int(n), decision.ratio, decision.low, decision.high, decision.p_adjusted, decision.different)
+        for key, n, decision in zip(keys, count, decisions, strict=True)
     ]

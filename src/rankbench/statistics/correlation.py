@@ -68,11 +68,11 @@ def lag_one(logs: Numbers, seed: int = 1) -> LagOne | None:
     products = residuals.T @ residuals
     total = float(np.trace(products))
     expected = (float(products.sum()) - total) / blocks
-    found = float(np.trace(products, offset=1))
+    value = float(np.trace(products, offset=1))
     orders = np.random.default_rng(seed).permuted(np.tile(np.arange(blocks), (SHUFFLES, 1)), axis=1)
     shuffled = products[orders[:, :-1], orders[:, 1:]].sum(axis=1)
-    as_large = int((shuffled >= found - 1e-9 * total).sum())
-    plain = (found - expected) / (total * (blocks - 1) / blocks)
+    as_large = int((shuffled >= value - 1e-9 * total).sum())
+    plain = (value - expected) / (total * (blocks - 1) / blocks)
     return LagOne(_without_bias(plain, blocks), (1 + as_large) / (1 + SHUFFLES), blocks)
 
 
@@ -97,10 +97,10 @@ def _without_bias(plain: float, blocks: int) -> float:
 def _standardised(logs: Numbers) -> Numbers:
     """Return residuals over their standard deviations, 0 where there is no figure or no scatter."""
     known = ~np.isnan(logs)
-    kept = logs[known.sum(axis=1) >= 3]
-    if not len(kept):
+    values = logs[known.sum(axis=1) >= 3]
+    if not len(values):
         return np.zeros((0, logs.shape[1]))
-    centred = kept - np.nanmedian(kept, axis=1, keepdims=True)
+    centred = values - np.nanmedian(values, axis=1, keepdims=True)
     scale = np.sqrt(np.nanmean(centred**2, axis=1, keepdims=True))
     scaled = np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 1e-9)
     clipped = np.clip(scaled, -FARTHEST, FARTHEST)

@@ -52,18 +52,18 @@ class Outlook(NamedTuple):
 
         A case with levels of the reference has a question at each that it meets, or will, often enough to be judged.
         """
-        own = [one for one in comparisons if self.baseline in {"", one.base}]
+        own = [comparison for comparison in comparisons if self.baseline in {"", comparison.base}]
         levels: dict[str, set[str]] = {}
         for one in own:
             levels.setdefault(one.case, set()).update(self._levels(one))
-        parts = (one.at(name) for one in own for name in levels[one.case] or [""])
+        parts = (comparison.at(name) for comparison in own for name in levels[comparison.case] or [""])
         return sorted(filter(None, parts), key=_question)
 
-    def _levels(self, one: Comparison) -> list[str]:
+    def _levels(self, comparison: Comparison) -> list[str]:
         """Return the levels that have, or by the last look will have, blocks enough; all where none has."""
-        to_come = self.looks[-1] / one.blocks
-        met = [level.name for level in one.levels if level.enough or level.blocks * to_come >= FEWEST_BLOCKS]
-        return met or [level.name for level in one.levels]
+        to_come = self.looks[-1] / comparison.blocks
+        met = [level.name for level in comparison.levels if level.enough or level.blocks * to_come >= FEWEST_BLOCKS]
+        return met or [level.name for level in comparison.levels]
 
     @property
     def worth(self) -> float:
@@ -141,9 +141,9 @@ def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[
         yield case, own, unsettled
 
 
-def _question(one: Comparison) -> tuple[str, str]:
+def _question(comparison: Comparison) -> tuple[str, str]:
     """Return the case, and the level of the reference where it is compared at one."""
-    return one.case, one.levels[0].name if one.levels else ""
+    return comparison.case, comparison.levels[0].name if comparison.levels else ""
 
 
 def slower(comparison: Comparison) -> str:
@@ -184,12 +184,12 @@ def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values
 
 def known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
     """Return of which comparisons the scatter is known."""
-    return np.array([_blocks(one) >= 2 and np.isfinite(one.high) for one in comparisons])
+    return np.array([_blocks(comparison) >= 2 and np.isfinite(comparison.high) for comparison in comparisons])
 
 
-def _blocks(one: Comparison) -> int:
+def _blocks(comparison: Comparison) -> int:
     """Return the blocks that a comparison rests on, at one level of the reference those of the level."""
-    return one.levels[0].blocks if one.levels else one.blocks
+    return comparison.levels[0].blocks if comparison.levels else comparison.blocks
 
 
 class Trend(NamedTuple):
@@ -208,8 +208,14 @@ def trend(comparisons: Sequence[Comparison]) -> Trend:
     """Return how comparisons stand."""
     log, error, blocks, degrees, share = np.array(
         [
-            (np.log(one.ratio), one.error, max(_blocks(one), 2), one.degrees, _blocks(one) / one.blocks)
-            for one in comparisons
+            (
+                np.log(comparison.ratio),
+                comparison.error,
+                max(_blocks(comparison), 2),
+                comparison.degrees,
+                _blocks(comparison) / comparison.blocks,
+            )
+            for comparison in comparisons
         ],
         dtype=np.float64,
     ).T
@@ -218,7 +224,12 @@ def trend(comparisons: Sequence[Comparison]) -> Trend:
 
 def penalties(comparisons: Sequence[Comparison]) -> Values:
     """Return by how much p-values are adjusted to the others."""
-    return np.array([max(one.p_adjusted / one.p_value, 1.0) if one.p_value > 0 else 1.0 for one in comparisons])
+    return np.array(
+        [
+            max(comparison.p_adjusted / comparison.p_value, 1.0) if comparison.p_value > 0 else 1.0
+            for comparison in comparisons
+        ]
+    )
 
 
 def bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:

@@ -110,7 +110,7 @@ def decide(
     """
     if not estimates:
         return []
-    mean, error, degrees, offset = np.array([(*one,) for one in estimates], dtype=np.float64).T
+    mean, error, degrees, offset = np.array([(*estimate,) for estimate in estimates], dtype=np.float64).T
     known = degrees > 0
     error, degrees = np.where(known, error, 1.0), np.where(known, degrees, 1.0)
     margin = np.log1p(np.asarray(threshold, dtype=np.float64))
@@ -172,10 +172,10 @@ def adjusted(p_values: Values, level: float = FALSE_DISCOVERIES, members: ArrayL
     Those of the others are scaled so that they are at most `level` where they are at most the largest that passed.
     """
     inside = np.ones(len(p_values), dtype=np.bool_) if members is None else np.asarray(members, dtype=np.bool_)
-    own = p_values[inside]
-    found = distributions.false_discovery(own) if len(own) else own
-    passed = own[found <= level]
-    cutoff = passed.max() if len(passed) else level / max(len(own), 1)
+    values = p_values[inside]
+    found = distributions.false_discovery(values) if len(values) else values
+    passed = values[found <= level]
+    cutoff = passed.max() if len(passed) else level / max(len(values), 1)
     scaled = np.minimum(p_values * (level / max(float(cutoff), np.finfo(np.float64).tiny)), 1.0)
     scaled[inside] = found
     return np.asarray(scaled, dtype=np.float64)

@@ -77,7 +77,9 @@ def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:
     tied = (time == time.median()).mean().alias("tied")
     around = pl.col("visit_hop_ns", "visit_position", "visit_after").first()
     plain = (
-        valid.group_by(key).agg(estimators.estimate_times(time, estimator).alias("figure_ns"), tied, around, pl.len()).collect()
+        valid.group_by(key)
+        .agg(estimators.estimate_times(time, estimator).alias("figure_ns"), tied, around, pl.len())
+        .collect()
     )
     plain = plain.filter(2 * pl.col("len") >= pl.col("len").median().over(LAUNCH))
     finer = _finer(plain, valid, key) if estimator == "median" else plain

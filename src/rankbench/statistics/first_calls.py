@@ -25,11 +25,11 @@ def first_calls(cases: pl.DataFrame) -> pl.DataFrame:
     return known.select(*names, ratio=pl.col("first_ns") / pl.col("second_ns"))
 
 
-def by_operation(found: pl.DataFrame) -> pl.DataFrame:
+def by_operation(frame: pl.DataFrame) -> pl.DataFrame:
     """Return one row per placement, operation, form and candidate: medians over launches, least and largest ratio."""
-    if found.is_empty():
-        return found
-    return found.group_by("placement", "operation", "form", "candidate", maintain_order=True).agg(
+    if frame.is_empty():
+        return frame
+    return frame.group_by("placement", "operation", "form", "candidate", maintain_order=True).agg(
         pl.col("first_ns", "second_ns", "ratio").median(),
         pl.col("ratio").min().alias("least"),
         pl.col("ratio").max().alias("largest"),

@@ -54,8 +54,8 @@ class Penalty(NamedTuple):
     def p_value(self, value: ArrayLike) -> Values:
         """Return the p-value that all looks together give to one of now: the inverse of `nominal`."""
         with np.errstate(divide="ignore"):
-            own = np.log(np.asarray(value, dtype=np.float64))
-        return np.asarray(np.minimum(np.exp(own + self._interpolated(own, None)), 1.0), dtype=np.float64)
+            values = np.log(np.asarray(value, dtype=np.float64))
+        return np.asarray(np.minimum(np.exp(values + self._interpolated(values, None)), 1.0), dtype=np.float64)
 
     def _interpolated(self, at: Values, nodes: Values | None) -> Values:
         """Return the logarithm of the factor between both; `nodes` are those of the level, else of the p-value."""
@@ -65,8 +65,8 @@ class Penalty(NamedTuple):
         found = np.zeros(at.shape)
         for number in np.unique(look):
             factors = _factors(self.looks)[number]
-            own = np.log(GRID) - factors if nodes is None else nodes
-            found = np.where(look == number, np.interp(at, own, factors), found)
+            values = np.log(GRID) - factors if nodes is None else nodes
+            found = np.where(look == number, np.interp(at, values, factors), found)
         return found
 
 
@@ -88,21 +88,21 @@ def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
     """
     times = np.array(looks) / looks[-1]
     spent = level * times**POWER
-    found: list[float] = []
+    values: list[float] = []
     points, density = np.zeros(1), np.ones(1)
     before = 0.0
     for number, time in enumerate(times):
         step = np.sqrt(time - (times[number - 1] if number else 0.0))
         due = (spent[number] - before) / 2
         bound = _bound(10.0 * np.sqrt(time), points, density, step, due)
-        found.append(2 * float(scipy.special.ndtr(-bound / np.sqrt(time))))
+        values.append(2 * float(scipy.special.ndtr(-bound / np.sqrt(time))))
         grid = np.linspace(-bound, bound, POINTS)
         weights = np.full(POINTS, grid[1] - grid[0])
         weights[[0, -1]] /= 2
         steps = np.exp(-(((grid[:, None] - points) / step) ** 2) / 2) / (step * np.sqrt(2 * np.pi))
         density = weights * (steps @ density)
         points, before = grid, spent[number]
-    return np.array(found)
+    return np.array(values)
 
 
 def _bound(high: float, points: Values, density: Values, step: float, due: float) -> float:

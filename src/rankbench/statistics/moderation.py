@@ -49,7 +49,7 @@ def moderated(spread: Numbers, degrees: NDArray[Any], known: NDArray[np.bool_]) 
     return drawn, both
 
 
-def _heavier(spread: Numbers, own: Numbers, drawn: Numbers, degrees: Numbers) -> tuple[Numbers, Numbers]:
+def _heavier(spread: Numbers, numbers: Numbers, drawn: Numbers, degrees: Numbers) -> tuple[Numbers, Numbers]:
     """Return deviations and degrees of freedom, replaced where a mixture of variances has a heavier tail.
 
     Where most comparisons are quiet and a few noisy, no single prior fits: a noisy one whose few launches agree by
@@ -58,7 +58,7 @@ def _heavier(spread: Numbers, own: Numbers, drawn: Numbers, degrees: Numbers) ->
     Statistics 53, 2025). The tail of each comparison is that of the normal distributions that its scatter allows. Ours,
     and not in that article: it is expressed as Student's t by two of its quantiles, and the heavier tail counts.
     """
-    variances, weights = _mixture(spread, own)
+    variances, weights = _mixture(spread, numbers)
     ordinary, strict = (_quantile(variances, weights, level) for level in (ORDINARY, STRICT))
     table = np.geomspace(0.5, 2 * MOST_DEGREES, 200)
     ratios = distributions.t_isf(STRICT / 2, table) / distributions.t_isf(ORDINARY / 2, table)

@@ -116,8 +116,8 @@ class Repeated(NamedTuple):
     @property
     def text(self) -> Text:
         """Return it in words: `second at 2.0×, 3 % of samples, in 5 of 5 launches, scattered`."""
-        seen = [say("in {seen} of {n:count launch}", seen=self.seen, n=self.launches)] if self.launches > 1 else []
-        return say("{parts:,}", parts=[self.mode.name, *seen, self.pattern.text])
+        texts = [say("in {seen} of {n:count launch}", seen=self.seen, n=self.launches)] if self.launches > 1 else []
+        return say("{parts:,}", parts=[self.mode.name, *texts, self.pattern.text])
 
 
 def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
@@ -127,23 +127,23 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
     within launches, so that one hump alone is left, each launch is scaled to the median that is usual of them. Humps
     between which samples change so seldom that no certain mode is left are told as long stays.
     """
-    kept = [times for times in launches if len(times) and np.median(times) > 0]
-    if not kept:
+    valueses = [times for times in launches if len(times) and np.median(times) > 0]
+    if not valueses:
         return []
-    step, random = clock_step(np.concatenate(kept)), np.random.default_rng(0)
-    blurred = [times + _blur(times, step, random) for times in kept]
-    middles = np.array([np.median(times) for times in kept])
+    step, random = clock_step(np.concatenate(valueses)), np.random.default_rng(0)
+    blurred = [times + _blur(times, step, random) for times in valueses]
+    middles = np.array([np.median(times) for times in valueses])
     scaled = [times * (np.median(middles) / middle) for times, middle in zip(blurred, middles, strict=True)]
     level = np.concatenate(scaled)
     held = dependence(level)
     pooled = np.concatenate(blurred)
     for times, parts in ((pooled, blurred), (level, scaled)):
-        if len(found := _find(times, held)) > 1:
-            return [_repeated(mode, parts) for mode in found]
+        if len(modes := _find(times, held)) > 1:
+            return [_repeated(mode, parts) for mode in modes]
     seldom = max(1.0, len(pooled) / ENOUGH)
-    if seldom < held and len(found := _find(pooled, seldom)) > 1:
-        return [_repeated(mode, blurred)._replace(pattern=Pattern("stays")) for mode in found]
-    return [_repeated(mode, blurred) for mode in found]
+    if seldom < held and len(modes := _find(pooled, seldom)) > 1:
+        return [_repeated(mode, blurred)._replace(pattern=Pattern("stays")) for mode in modes]
+    return [_repeated(mode, blurred) for mode in modes]
 
 
 def modes_by_launch(samples: pl.LazyFrame, key: Sequence[str]) -> dict[tuple[str, ...], list[Repeated]]:
@@ -267,11 +267,11 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
     told, inner = np.zeros(len(low)), family.low.copy()
     for part in PARTS:
         first = np.searchsorted(ordered, high - part * (high - low), side="right")
-        found = family.high - first
+        values = family.high - first
         # Only what is out of the ordinary is worth an exact p-value.
-        odd = np.flatnonzero(found - part * inside > 2 * np.sqrt(part * (1 - part) * inside))
+        odd = np.flatnonzero(values - part * inside > 2 * np.sqrt(part * (1 - part) * inside))
         with np.errstate(divide="ignore"):
-            exact = np.log(scipy.special.bdtrc(found[odd] - 1, inside[odd], part)) + family.weight[odd]
+            exact = np.log(scipy.special.bdtrc(values[odd] - 1, inside[odd], part)) + family.weight[odd]
         better = exact < told[odd]
         told[odd[better]], inner[odd[better]] = exact[better], first[odd[better]]
     return told, inner
@@ -280,19 +280,19 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
 def rises(ordered: Values) -> list[Trend]:
     """Return the intervals in which the density rises for certain."""
     families, limits = _families(len(ordered)), critical_log_p(len(ordered))
-    return [one for family, limit in zip(families, limits, strict=True) for one in _certain(ordered, family, limit)]
+    return [trend for family, limit in zip(families, limits, strict=True) for trend in _certain(ordered, family, limit)]
 
 
 def falls(ordered: Values) -> list[Trend]:
     """Return the intervals in which the density falls for certain."""
     last = len(ordered) - 1
     risen = _certain(-ordered[::-1], _families(len(ordered))[0], critical_log_p(len(ordered))[0])
-    return [Trend(last - one.high, last - one.inner, last - one.low) for one in risen]
+    return [Trend(last - trend.high, last - trend.inner, last - trend.low) for trend in risen]
 
 
 def _certain(ordered: Values, family: _Family, limit: float) -> list[Trend]:
-    told, inner = _log_p(ordered, family)
-    sure = told <= limit
+    values, inner = _log_p(ordered, family)
+    sure = values <= limit
     return list(map(Trend, family.low[sure].tolist(), inner[sure].tolist(), family.high[sure].tolist()))
 
 
@@ -329,11 +329,11 @@ def valleys(ordered: Values) -> list[tuple[Trend, Trend]]:
     The two may share what is between them, but neither may reach into the dense part of the other. Then one of them
     must be wrong in a one-humped distribution, wherever its hump is: if between them, the one on its lower side.
     """
-    down, up = sorted(falls(ordered), key=lambda one: one.high), sorted(rises(ordered), key=lambda one: one.inner)
+    down, up = sorted(falls(ordered), key=lambda fall: fall.high), sorted(rises(ordered), key=lambda rise: rise.inner)
     found: list[tuple[Trend, Trend]] = []
     while pair := _first_valley(down, up):
         found.append(pair)
-        down = [one for one in down if one.low >= pair[1].inner]
+        down = [trend for trend in down if trend.low >= pair[1].inner]
     return found
 
 
@@ -342,7 +342,7 @@ def _innermost(best: Trend, one: Trend) -> Trend:
 
 
 def _first_valley(down: list[Trend], up: list[Trend]) -> tuple[Trend, Trend] | None:
-    highs = [one.high for one in down]
+    highs = [trend.high for trend in down]
     nearest: list[Trend] = list(itertools.accumulate(down, _innermost))
     for rise in up:
         before = bisect.bisect_right(highs, rise.inner)
@@ -416,12 +416,12 @@ def _humps(ordered: Values, cuts: list[float]) -> list[_Hump]:
     ends = [float(ordered[0]), *cuts, float(ordered[-1])]
     found = []
     for at in range(len(cuts) + 1):
-        own = ordered[places[at] : places[at + 1]]
-        if not len(own):
+        values = ordered[places[at] : places[at + 1]]
+        if not len(values):
             found.append(_Hump(ends[at], ends[at + 1], 0, ends[at], 0.0))
             continue
-        location, width = _densest(own)
-        found.append(_Hump(ends[at], ends[at + 1], len(own), location, len(own) / 2 / max(width, 1e-9)))
+        location, width = _densest(values)
+        found.append(_Hump(ends[at], ends[at + 1], len(values), location, len(values) / 2 / max(width, 1e-9)))
     return found
 
 
@@ -488,7 +488,7 @@ def pattern(members: Sequence[NDArray[np.bool_]]) -> Pattern:
     expected vary more than by chance (index of dispersion, Cox and Lewis, 1966).
     """
     places = [np.flatnonzero(member) for member in members]
-    gaps = np.concatenate([np.diff(one) for one in places]) if places else np.array([], dtype=np.int64)
+    gaps = np.concatenate([np.diff(place) for place in places]) if places else np.array([], dtype=np.int64)
     if len(gaps) < 4:
         return Pattern("few")
     values, counts = np.unique(gaps, return_counts=True)

@@ -15,19 +15,19 @@ def paired_logs(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     """
     key = ["case", "block"]
     launches = figures.filter(pl.col("figure_ns") > 0)
-    one, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
-    ratios = one.join(two, on=key, suffix="_other", maintain_order="left").with_columns(log=_log_ratio("figure_ns"))
+    frame, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
+    ratios = frame.join(two, on=key, suffix="_other", maintain_order="left").with_columns(log=_log_ratio("figure_ns"))
     if "visit_ns" in launches.columns:
-        ratios = ratios.join(_of_visits(one, two), on=key, how="left", maintain_order="left")
+        ratios = ratios.join(_of_visits(frame, two), on=key, how="left", maintain_order="left")
         ratios = ratios.with_columns(log=pl.coalesce("of_visits", "log"))
     return ratios.select(*key, "log")
 
 
-def visit_logs(one: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
+def visit_logs(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     """Return the log ratios of the visits that launches of both made: case, block, visit, log, and both `hop_ns`."""
     key = ["case", "block", "visit"]
     lists = ["visit", "visit_ns", "visit_hop_ns"]
-    mine, theirs = (of.select("case", "block", *lists).explode(lists) for of in (one, two))
+    mine, theirs = (of.select("case", "block", *lists).explode(lists) for of in (frame, two))
     return (
         mine.join(theirs, on=key, suffix="_other", maintain_order="left")
         .filter(pl.col("visit_ns") > 0, pl.col("visit_ns_other") > 0)
@@ -35,10 +35,10 @@ def visit_logs(one: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _of_visits(one: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
+def _of_visits(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     """Return the median log ratio of each block's visits, of blocks in which both made several."""
-    found = visit_logs(one, two).group_by("case", "block")
-    return found.agg(pl.col("log").median().alias("of_visits"), pl.len()).filter(pl.col("len") > 1).drop("len")
+    by = visit_logs(frame, two).group_by("case", "block")
+    return by.agg(pl.col("log").median().alias("of_visits"), pl.len()).filter(pl.col("len") > 1).drop("len")
 
 
 def _log_ratio(figure: str) -> pl.Expr:

@@ -86,11 +86,11 @@ class Table(NamedTuple):
 def table(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
     """Return the times of one candidate's pairs, of which `keys` names the cases; incomplete blocks are left out."""
     names = {key: pair for pair, key in keys.items()}
-    own = figures.filter(pl.col("case").is_in(list(names)), pl.col("figure_ns") > 0)
-    pairs = [names[key] for key in own["case"].unique(maintain_order=True)]
-    counts = own.group_by("block", maintain_order=True).agg(pl.col("case").n_unique())
+    frame = figures.filter(pl.col("case").is_in(list(names)), pl.col("figure_ns") > 0)
+    pairs = [names[key] for key in frame["case"].unique(maintain_order=True)]
+    counts = frame.group_by("block", maintain_order=True).agg(pl.col("case").n_unique())
     blocks = sorted(counts.filter(pl.col("case") == len(pairs))["block"])
-    times = {(row["case"], row["block"]): row["figure_ns"] for row in own.iter_rows(named=True)}
+    times = {(row["case"], row["block"]): row["figure_ns"] for row in frame.iter_rows(named=True)}
     rows = [[times[keys[pair], block] for block in blocks] for pair in pairs]
     return Table(pairs, blocks, np.array(rows, dtype=np.float64).reshape(len(pairs), len(blocks)))
 
@@ -150,19 +150,22 @@ def level_times(found: Table, level: Callable[[int, int], int], threshold: float
         return []
     of = np.array([level(*pair) for pair in found.pairs])
     levels = sorted(set(of.tolist()), reverse=True)
-    middles = {one: np.median(found.times_ns[of == one], axis=0) for one in levels}
+    middles = {level: np.median(found.times_ns[of == level], axis=0) for level in levels}
     frame = pl.DataFrame(
         {
             "case": ["levels"] * (len(levels) * len(found.blocks)),
-            "candidate": [str(one) for one in levels for _ in found.blocks],
+            "candidate": [str(level) for level in levels for _ in found.blocks],
             "block": found.blocks * len(levels),
             "launch": found.blocks * len(levels),
-            "figure_ns": np.concatenate([middles[one] for one in levels]),
+            "figure_ns": np.concatenate([middles[level] for level in levels]),
         }
     )
-    ratios = compare(frame, [(str(levels[0]), str(one)) for one in levels[1:]], threshold)
-    told = {int(one.other): one for one in ratios}
-    return [LevelTime(one, int((of == one).sum()), float(np.median(middles[one])), told.get(one)) for one in levels]
+    ratios = compare(frame, [(str(levels[0]), str(level)) for level in levels[1:]], threshold)
+    comparisons = {int(ratio.other): ratio for ratio in ratios}
+    return [
+        LevelTime(level, int((of == level).sum()), float(np.median(middles[level])), comparisons.get(level))
+        for level in levels
+    ]
 
 
 def fit(found: Table, grouped: Sequence[Sequence[Pair]], level: Callable[[int, int], int]) -> Fit:

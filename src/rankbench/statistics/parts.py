@@ -35,11 +35,11 @@ def by_case(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyF
     of_case: list[tuple[str, int]] = sizes.group_by("case", maintain_order=True).agg(pl.col("len").sum()).rows()
     for cases in _batches(of_case, rows):
         chosen = samples.filter(pl.col("case").is_in(cases)) if len(cases) < len(of_case) else samples
-        own = sizes.filter(pl.col("case").is_in(cases))
-        if own["len"].sum() <= rows:
+        frame = sizes.filter(pl.col("case").is_in(cases))
+        if frame["len"].sum() <= rows:
             yield chosen
         else:
-            yield from (chosen.filter(pl.col("candidate") == name) for name in own["candidate"])
+            yield from (chosen.filter(pl.col("candidate") == name) for name in frame["candidate"])
 
 
 def _batches(sizes: list[tuple[T, int]], rows: int) -> Iterator[list[T]]:

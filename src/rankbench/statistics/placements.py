@@ -78,18 +78,18 @@ def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[Placeme
         return []
     placed = figures.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
     pairs = list(itertools.combinations([placement.name for placement in campaign.plan.placements], 2))
-    found: list[PlacementEffect] = []
+    effects: list[PlacementEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if not candidate.control_of):
-        own = placed.filter(candidate=name).select("block", "launch", "figure_ns", case="line", candidate="placement")
+        frame = placed.filter(candidate=name).select("block", "launch", "figure_ns", case="line", candidate="placement")
         planned = campaign.plan
-        ratios = compare(own, pairs, planned.threshold, confidence=planned.confidence)
-        found += (PlacementEffect(name, one.case, one) for one in ratios)
-    return found
+        ratios = compare(frame, pairs, planned.threshold, confidence=planned.confidence)
+        effects += (PlacementEffect(name, ratio.case, ratio) for ratio in ratios)
+    return effects
 
 
 def turned(ratio: Comparison) -> Comparison:
     """Return a comparison the other way round, its levels too."""
-    levels = [msgspec.structs.replace(one, **_inverted(one)) for one in ratio.levels]
+    levels = [msgspec.structs.replace(level, **_inverted(level)) for level in ratio.levels]
     return msgspec.structs.replace(ratio, base=ratio.other, other=ratio.base, **_inverted(ratio), levels=levels)
 
 
@@ -108,11 +108,15 @@ def exchange_effects(
 
     Where a launch's own CPUs were not measured, as of a machine of many, CPUs that share the same stand for them.
     """
-    known = [(one, exchange_ns(one, ranks, machine)) for one in launches]
-    rows = [("exchange", one.placement, one.block, one.number, time) for one, time in known if math.isfinite(time)]
+    known = [(launch, exchange_ns(launch, ranks, machine)) for launch in launches]
+    rows = [
+        ("exchange", launch.placement, launch.block, launch.number, time)
+        for launch, time in known
+        if math.isfinite(time)
+    ]
     schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
     frame = pl.DataFrame(rows, schema, orient="row")
-    names = list(dict.fromkeys(one.placement for one, _ in known))
+    names = list(dict.fromkeys(launch.placement for launch, _ in known))
     return compare(frame, list(itertools.permutations(names, 2)), threshold)
 
 
@@ -124,8 +128,8 @@ def exchange_ns(launch: Launch, ranks: Collection[int], machine: Machine) -> flo
     before, after = (states.exchanges(state) for state in (launch.before, launch.after))
     measured = {pair: math.sqrt(before[pair] * after[pair]) for pair in before.keys() & after.keys()} or before or after
     cpus = {fact.cpu for fact in facts}
-    own = {pair: time for pair, time in measured.items() if set(pair) <= cpus}
-    return states.mean(own or alike(measured, cpus, {cpu.number: cpu for cpu in machine.cpus}))
+    values = {pair: time for pair, time in measured.items() if set(pair) <= cpus}
+    return states.mean(values or alike(measured, cpus, {cpu.number: cpu for cpu in machine.cpus}))
 
 
 def alike(measured: Mapping[tuple[int, int], float], cpus: set[int], known: Mapping[int, Cpu]) -> states.Exchanges:
@@ -158,7 +162,7 @@ def shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machine: Ma
         seats = [seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
         if len(seats) < len(ranks):
             continue
-        kinds = {kind for kind, unit in seats[0].items() if all(one.get(kind) == unit for one in seats)}
+        kinds = {kind for kind, unit in seats[0].items() if all(units.get(kind) == unit for units in seats)}
         if found not in (None, kinds):
             return None
         found = kinds
@@ -170,7 +174,7 @@ def copied_per_core(launches: Iterable[Launch]) -> float:
 
     Copying reads and writes, and the core counts both.
     """
-    probes = [state for one in launches for state in (one.before, one.after) if state and state.cpus]
+    probes = [state for launch in launches for state in (launch.before, launch.after) if state and state.cpus]
     rates = [state.copy_bytes_per_s / len(state.cpus) / 2 for state in probes if state.copy_bytes_per_s]
     return float(np.median(rates)) if rates else math.nan
 
@@ -191,8 +195,8 @@ def jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> li
     """
     sizes = sorted(size for size in cases if size)
     keys = [cases[size] for size in sizes]
-    own = figures.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
-    table = own.pivot("case", index="block", values="figure_ns", aggregate_function="first")
+    frame = figures.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
+    table = frame.pivot("case", index="block", values="figure_ns", aggregate_function="first")
     if len(sizes) < 3 or not set(keys) <= set(table.columns):
         return []
     logs = np.log(table.select(keys).drop_nulls().to_numpy())
@@ -211,6 +215,6 @@ def _jumps(sizes: Sequence[int], logs: NDArray[np.float64]) -> Iterator[Jump]:
 def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
     """Return whether a logarithm is certainly beyond that of a jump, one of so many tests."""
     spread = max(float(excess.std(ddof=1)), FINEST_SPREAD)
-    one = Estimate(float(excess.mean()), spread / math.sqrt(len(excess)), len(excess) - 1)
-    (found,) = decide([one], JUMP - 1, LEVEL, family="bonferroni", tests=tries, one_sided=True)
-    return found.different
+    estimate = Estimate(float(excess.mean()), spread / math.sqrt(len(excess)), len(excess) - 1)
+    (decision,) = decide([estimate], JUMP - 1, LEVEL, family="bonferroni", tests=tries, one_sided=True)
+    return decision.different

@@ -48,14 +48,14 @@ def predictions(past: Sequence[Logs], new: Logs, threshold: float, confidence: f
     """Return a prediction for each series; `past` holds two values or more of each, `new` one."""
     if not past:
         return []
-    counts = np.array([len(one) for one in past])
-    spread = np.maximum([one.std(ddof=1) for one in past], FINEST_SPREAD)
+    counts = np.array([len(logs) for logs in past])
+    spread = np.maximum([logs.std(ddof=1) for logs in past], FINEST_SPREAD)
     scatter, degrees = moderated(spread, counts - 1, np.ones(len(past), dtype=np.bool_))
     error = scatter * np.sqrt(1 + 1 / counts)
-    log = new - np.array([one.mean() for one in past])
+    log = new - np.array([logs.mean() for logs in past])
     estimates = list(map(Estimate, log, error, degrees))
     decisions = decide(estimates, threshold, confidence, family="fdr", one_sided=True)
     return [
-        Prediction(int(count), one.ratio, one.low, one.high, one.p_adjusted)
-        for count, one in zip(counts, decisions, strict=True)
+        Prediction(int(count), decision.ratio, decision.low, decision.high, decision.p_adjusted)
+        for count, decision in zip(counts, decisions, strict=True)
     ]

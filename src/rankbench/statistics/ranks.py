@@ -41,9 +41,9 @@ def single_ranks(samples: pl.LazyFrame, rank_samples: pl.LazyFrame) -> pl.DataFr
         .group_by(*LAUNCH, pl.col("series").alias("rank"))
         .agg(value.alias(name) for name, value in OWN.items())
     )
-    own = launches.group_by(*KEY, "rank").agg(pl.col(*OWN).median())
+    frame = launches.group_by(*KEY, "rank").agg(pl.col(*OWN).median())
     joined = every.join(last, on=[*KEY, "rank"], how="left", maintain_order="left").join(
-        own, on=[*KEY, "rank"], how="left", maintain_order="left"
+        frame, on=[*KEY, "rank"], how="left", maintain_order="left"
     )
     share = pl.col("times").fill_null(0) / pl.col("samples")
     return joined.select(*KEY, "rank", "samples", share.alias("last"), *OWN).collect()

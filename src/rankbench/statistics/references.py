@@ -65,9 +65,9 @@ def by_case(figures: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
     for case in campaign.cases:
         if case.quantity != "memory":
             placements.setdefault(case.placement, []).append(case.key)
-    found: dict[str, Levels] = {}
+    levelses: dict[str, Levels] = {}
     for keys in placements.values():
         hops_ns = figures.filter(pl.col("case").is_in(keys))["visit_hop_ns"].explode().drop_nulls()
         if at := levels(hops_ns.to_list()):
-            found |= dict.fromkeys(keys, at)
-    return found
+            levelses |= dict.fromkeys(keys, at)
+    return levelses

@@ -55,8 +55,8 @@ def profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -
         winners: by size, those in front.
     """
     reach = {
-        name: {size for size, known in zip(one.sizes, _known(one), strict=True) if known}
-        for name, one in curves.items()
+        name: {size for size, known in zip(curve.sizes, _known(curve), strict=True) if known}
+        for name, curve in curves.items()
     }
     most = max(map(len, reach.values()), default=0)
     names = tuple(name for name in sorted(reach) if 2 * len(reach[name]) >= most)
@@ -75,12 +75,12 @@ def _known(curve: Curve) -> NDArray[np.bool_]:
     return np.asarray((~np.isnan(curve.logs)).any(axis=0))
 
 
-def _ratio(one: Curve, two: Curve, sizes: Sequence[int]) -> tuple[Numbers, Numbers, int]:
+def _ratio(curve: Curve, two: Curve, sizes: Sequence[int]) -> tuple[Numbers, Numbers, int]:
     """Return the mean log ratio two / one at each size, its standard error, and the degrees of freedom of this.
 
     The scatter is that of all sizes together; it is not a number where no block has both, or no size two such blocks.
     """
-    first, second = _by_block(one, sizes), _by_block(two, sizes)
+    first, second = _by_block(curve, sizes), _by_block(two, sizes)
     both = sorted(first.keys() & second.keys())
     logs = np.array([second[block] - first[block] for block in both]).reshape(len(both), len(sizes))
     count = (~np.isnan(logs)).sum(axis=0)
@@ -96,10 +96,10 @@ def _ratio(one: Curve, two: Curve, sizes: Sequence[int]) -> tuple[Numbers, Numbe
 def _by_block(curve: Curve, sizes: Sequence[int]) -> dict[int, Numbers]:
     """Return the logarithms of each block; launches of one block have each its own sizes."""
     columns = [curve.sizes.index(size) for size in sizes]
-    found: dict[int, Numbers] = {}
+    numberses: dict[int, Numbers] = {}
     for block, row in zip(curve.blocks, curve.logs[:, columns], strict=True):
-        found[block] = np.fmax(found[block], row) if block in found else row
-    return found
+        numberses[block] = np.fmax(numberses[block], row) if block in numberses else row
+    return numberses
 
 
 # --- how far lines are from each other --------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _worst(apart: Numbers, allowed: Numbers, variance: Numbers, common: NDArray[
     widths = [1 << power for power in range(last.bit_length()) if 1 << power < last]
     worst = np.zeros(len(apart))
     for width in [*widths, last]:
-        apart_by, may_by, square, count = (one[..., width:] - one[..., :-width] for one in sums)
+        apart_by, may_by, square, count = (sum_[..., width:] - sum_[..., :-width] for sum_ in sums)
         noise = np.sqrt(square)
         far = np.divide(np.abs(apart_by), may_by + noise, out=np.zeros_like(noise), where=may_by > 0)
         if width == last:

@@ -85,15 +85,15 @@ def rings(
         return pl.DataFrame()
     figures = _figures(rank_samples, grids["case"]).group_by(KEY).agg(pl.col("figure_ns"))
     figures = figures.join(_pooled(rank_samples, grids["case"]), on=KEY)
-    told = figures.join(grids, on="case").with_columns(
-        pl.Series("typical", [_typical(one, confidence) for one in figures["figure_ns"]], dtype=_TYPICAL)
+    frame = figures.join(grids, on="case").with_columns(
+        pl.Series("typical", [_typical(figure, confidence) for figure in figures["figure_ns"]], dtype=_TYPICAL)
     )
     known = {case.key: about(campaign, case) for case in campaign.cases}
-    about_cases = pl.Series("about", [known[key] for key in told["case"]], dtype=_ABOUT)
-    order = {name: number for number, name in enumerate(one.name for one in campaign.candidates)}
+    about_cases = pl.Series("about", [known[key] for key in frame["case"]], dtype=_ABOUT)
+    order = {name: number for number, name in enumerate(candidate.name for candidate in campaign.candidates)}
     places = {case.key: number for number, case in enumerate(campaign.cases)}
     return (
-        told.with_columns(about_cases, launches=pl.col("figure_ns").list.len())
+        frame.with_columns(about_cases, launches=pl.col("figure_ns").list.len())
         .unnest("typical", "about")
         .with_columns(
             pl.col("case").replace_strict(places).alias("place"),
@@ -158,7 +158,7 @@ def hop_costs(
         _figures(rank_samples, grids["case"]).group_by("case", "candidate", "block").agg(pl.col("figure_ns").median())
     )
     of_block = rounds.join(grids.select("case", "hops"), on="case").partition_by("candidate", as_dict=True)
-    names = [one.name for one in campaign.candidates if not one.control_of]
+    names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     known = set(grids["case"])
     found = []
     for (line, between), alike in _lines(campaign, known).items():
@@ -190,10 +190,10 @@ def _costs(
         cost = _cost(rounds.filter(pl.col("case").is_in(keys)))
         if cost is not None:
             hops, counted, slopes = cost
-            told = [key for key in keys if key in counted]
-            some_short = any(alike[key] for key in told)
+            texts = [key for key in keys if key in counted]
+            some_short = any(alike[key] for key in texts)
             mean, half = float(np.mean(slopes)), _half(slopes, confidence)
-            yield HopCost(name, line, told, hops, mean, mean - half, mean + half, len(slopes), some_short, between)
+            yield HopCost(name, line, texts, hops, mean, mean - half, mean + half, len(slopes), some_short, between)
 
 
 def _lengths(rounds: pl.DataFrame, keys: Sequence[str]) -> int:
@@ -202,14 +202,14 @@ def _lengths(rounds: pl.DataFrame, keys: Sequence[str]) -> int:
 
 def _cost(rounds: pl.DataFrame) -> tuple[list[int], set[str], list[float]] | None:
     """Return lengths, cases and the cost of a hop in each block that has all lengths; nothing where no block has."""
-    kept = rounds.filter(pl.col("hops") != SELF)
-    lengths = sorted(set(kept["hops"]))
+    frame = rounds.filter(pl.col("hops") != SELF)
+    lengths = sorted(set(frame["hops"]))
     costs = [
         _slope(block["hops"].to_numpy(), block["figure_ns"].to_numpy())
-        for block in kept.partition_by("block", maintain_order=True)
+        for block in frame.partition_by("block", maintain_order=True)
         if block["hops"].n_unique() == len(lengths)
     ]
-    return (lengths, set(kept["case"]), costs) if costs else None
+    return (lengths, set(frame["case"]), costs) if costs else None
 
 
 def _slope(hops: NDArray[np.float64], times_ns: NDArray[np.float64]) -> float:
@@ -229,8 +229,8 @@ def ring_modes(rank_samples: pl.LazyFrame, cases: pl.DataFrame) -> dict[tuple[st
     grids = _grids(cases)
     if grids.is_empty():
         return {}
-    own = rank_samples.join(grids.lazy().select("case"), on="case", how="semi")
-    return modes_by_launch(own.with_columns(edge=pl.col("series").cast(pl.String)), KEY)
+    frame = rank_samples.join(grids.lazy().select("case"), on="case", how="semi")
+    return modes_by_launch(frame.with_columns(edge=pl.col("series").cast(pl.String)), KEY)
 
 
 def _grids(cases: pl.DataFrame) -> pl.DataFrame:
@@ -240,15 +240,15 @@ def _grids(cases: pl.DataFrame) -> pl.DataFrame:
     return cases.filter(pl.col("hops") > 0).group_by("case", maintain_order=True).agg(pl.col("grid", "hops").first())
 
 
-def _figures(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
+def _figures(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     """Return the median of every launch's ring."""
-    chosen = own.filter(pl.col("case").is_in(list(cases)))
+    chosen = frame.filter(pl.col("case").is_in(list(cases)))
     edges = chosen.select(pl.col("series").unique().sort()).collect()["series"]
     figures = ((edge, launch_figures(chosen.filter(pl.col("series") == edge))) for edge in edges)
     return pl.concat(one.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)) for edge, one in figures)
 
 
-def _pooled(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
+def _pooled(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     """Return what is taken over all samples of a ring."""
     time = pl.col("time_ns").filter(~pl.col("discarded"))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
@@ -261,7 +261,7 @@ def _pooled(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
         time.max().alias("max_ns"),
         *quantiles,
     )
-    chosen = own.filter(pl.col("case").is_in(list(cases)))
+    chosen = frame.filter(pl.col("case").is_in(list(cases)))
     return pl.concat([part.group_by("case", "candidate", EDGE).agg(what).collect() for part in by_case(chosen)])
 
 

@@ -62,23 +62,27 @@ def site(placement: Placement) -> Site | None:
 
 def sites(campaign: Campaign) -> dict[str, Site]:
     """Return the numbers of the placements that are named by them."""
-    return {one.name: found for one in campaign.plan.placements if (found := site(one))}
+    return {placement.name: found for placement in campaign.plan.placements if (found := site(placement))}
 
 
 def scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
     """Return the cases that were made at several numbers of ranks: by what they have in common, and by both numbers."""
     numbers = sites(campaign)
-    fixed = {one.name for one in campaign.operations if one.between_two or one.ranks_exactly or one.rings}
+    fixed = {
+        operation.name
+        for operation in campaign.operations
+        if operation.between_two or operation.ranks_exactly or operation.rings
+    }
     found: dict[str, dict[Site, Case]] = {}
     for case in campaign.cases:
         if case.placement in numbers and case.operation not in fixed:
             found.setdefault(placeless(case).key, {})[numbers[case.placement]] = case
-    return {line: cases for line, cases in found.items() if len({one.ranks for one in cases}) > 1}
+    return {line: cases for line, cases in found.items() if len({case.ranks for case in cases}) > 1}
 
 
 def over_nodes(campaign: Campaign) -> set[str]:
     """Return the keys of the cases that were made at several numbers of nodes: their placements are told as a scale."""
-    several = (cases for cases in scaled(campaign).values() if len({one.nodes for one in cases}) > 1)
+    several = (cases for cases in scaled(campaign).values() if len({case.nodes for case in cases}) > 1)
     return {case.key for cases in several for case in cases.values()}
 
 
@@ -94,7 +98,7 @@ def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Itera
     is measured.
     """
     for line, cases in lines.items():
-        places = sorted((one.ranks_per_node, one.nodes) for one in cases if not oversubscribed(one, campaign))
+        places = sorted((case.ranks_per_node, case.nodes) for case in cases if not oversubscribed(case, campaign))
         for ranks, alike in itertools.groupby(places, key=lambda one: one[0]):
             for fewer, more in itertools.pairwise(nodes for _, nodes in alike if nodes > 1):
                 yield Step(line, Site(fewer, ranks), Site(more, ranks))
@@ -109,7 +113,7 @@ def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mappi
         lines: the cases, as `scaled` returns them.
     """
     made = list(steps(lines, campaign))
-    names = [one.name for one in campaign.candidates if not one.control_of]
+    names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     factors = factors_of(figures, made, lines)
     if factors.is_empty():
         return []
@@ -121,7 +125,7 @@ def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mappi
         Growth(
             step,
             {name: factor[str(number), name] for name in names if (str(number), name) in factor},
-            [one for one in ratios if one.case == str(number)],
+            [ratio for ratio in ratios if ratio.case == str(number)],
         )
         for number, step in enumerate(made)
     ]

@@ -77,7 +77,7 @@ def trials(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -
     """Return a trial of each start of which there are results, one list of them per launch."""
     found = []
     for start in starts:
-        launches = [[one for one in results if one.case.start == start.name] for results in by_launch]
+        launches = [[result for result in results if result.case.start == start.name] for results in by_launch]
         if launches := [results for results in launches if results]:
             found.append(_trial(start, launches))
     return found
@@ -93,8 +93,10 @@ def _trial(start: Start, launches: list[list[CaseResult]]) -> Trial:
     return Trial(
         start=start,
         launches=len(launches),
-        waits=[_wait(start, [one for results in launches for one in results if one.case.operation == operation])
-               for operation in operations],
+        waits=[
+            _wait(start, [result for results in launches for result in results if result.case.operation == operation])
+            for operation in operations
+        ],
         discarded=median(_discarded(results) for results in launches) if start.scheduled else None,
         bound_ns=max(result.sync_bound_ns for results in launches for result in results),
     )  # fmt: skip
@@ -114,10 +116,10 @@ def _wait(start: Start, results: list[CaseResult]) -> Wait:
 
 def figure_ns(result: CaseResult, start: Start) -> float | None:
     """Return the median of the samples that count, within a step of the clock as for any other case."""
-    own = result.own_series
-    if result.status != CaseStatus.OK or not own:
+    column = result.own_series
+    if result.status != CaseStatus.OK or not column:
         return None
-    times_ns = np.delete(np.array(own.time_ns), sorted(own.find_discarded(overruns=start.discards_overruns)))
+    times_ns = np.delete(np.array(column.time_ns), sorted(column.find_discarded(overruns=start.discards_overruns)))
     if not len(times_ns):
         return None
     return grouped_median(times_ns) if np.median(times_ns) > 0 else float(np.median(times_ns))

@@ -59,8 +59,8 @@ def curves(figures: pl.DataFrame, lines: Sequence[Mapping[int, str]]) -> Iterato
     """
     rows = [(number, size, key) for number, line in enumerate(lines) for size, key in line.items()]
     places = pl.DataFrame(rows, {"line": pl.Int64, "size": pl.Int64, "case": pl.String}, orient="row")
-    own = places.join(figures.filter(pl.col("figure_ns") > 0), on="case")
-    parts = own.sort("line", "candidate", "launch", "size").partition_by("line", "candidate", as_dict=True)
+    frame = places.join(figures.filter(pl.col("figure_ns") > 0), on="case")
+    parts = frame.sort("line", "candidate", "launch", "size").partition_by("line", "candidate", as_dict=True)
     for (line, candidate), part in parts.items():
         sizes, column = np.unique(part["size"].to_numpy(), return_inverse=True)
         launches, first, row = np.unique(part["launch"].to_numpy(), return_index=True, return_inverse=True)
@@ -95,7 +95,7 @@ def steps(found: Sequence[Curve], margin: float, confidence: float = LEVEL) -> l
     moments = [_moments(excess) for _, _, excess in asked]
     count, mean, spread = (np.concatenate(values) for values in zip(*moments, strict=True))
     told = contrasts(keys, count, mean, spread, np.full(len(keys), np.log1p(margin)), confidence)
-    return [_step(one) for one in told if one.sure and one.ratio >= JUMP]
+    return [_step(contrast) for contrast in told if contrast.sure and contrast.ratio >= JUMP]
 
 
 def _both(curve: Curve) -> Iterator[tuple[bool, Numbers]]:
@@ -113,7 +113,7 @@ def _moments(values: Numbers) -> tuple[NDArray[np.int64], Numbers, Numbers]:
     return count, mean, np.sqrt(square / np.maximum(count - 1, 1))
 
 
-def _step(found: Contrast) -> Step:
-    curve, up, step = found.key
+def _step(contrast: Contrast) -> Step:
+    curve, up, step = contrast.key
     rise = float(np.exp(np.nanmean(curve.logs[:, step + 1] - curve.logs[:, step])))
-    return Step(curve.line, curve.candidate, curve.sizes[step], curve.sizes[step + 1], up, rise, found)
+    return Step(curve.line, curve.candidate, curve.sizes[step], curve.sizes[step + 1], up, rise, contrast)

@@ -57,42 +57,42 @@ def shrunk(sizes: ArrayLike, logs: ArrayLike, errors: ArrayLike, wanted: ArrayLi
 
     With fewer than three known sizes measured values stay as they are; between them they are interpolated.
     """
-    at, own = _axis(sizes), np.asarray(logs, dtype=np.float64)
+    at, values = _axis(sizes), np.asarray(logs, dtype=np.float64)
     variances = np.square(np.asarray(errors, dtype=np.float64))
     aims = at if wanted is None else _axis(wanted)
     known = np.isfinite(variances) & (variances > 0)
     if known.sum() < FEWEST:
         order = np.argsort(at)
-        return Shrunk(*(np.interp(aims, at[order], each[order]) for each in (own, np.sqrt(variances))))
-    at, own, variances = at[known], own[known], variances[known]
-    fits = [_fit(at, own, variances, deviation**2, reach) for deviation in DEVIATIONS for reach in REACHES]
-    return _predicted(at, own, variances, max(fits, key=lambda one: one.likelihood), aims)
+        return Shrunk(*(np.interp(aims, at[order], each[order]) for each in (values, np.sqrt(variances))))
+    at, values, variances = at[known], values[known], variances[known]
+    fits = [_fit(at, values, variances, deviation**2, reach) for deviation in DEVIATIONS for reach in REACHES]
+    return _predicted(at, values, variances, max(fits, key=lambda fit: fit.likelihood), aims)
 
 
 def _axis(sizes: ArrayLike) -> Values:
     return np.log2(np.maximum(np.asarray(sizes, dtype=np.float64), 1.0))
 
 
-def _covariance(one: Values, two: Values, variance: float, reach: float) -> Values:
-    return np.asarray(variance * np.exp(-np.abs(np.subtract.outer(one, two)) / reach))
+def _covariance(values: Values, two: Values, variance: float, reach: float) -> Values:
+    return np.asarray(variance * np.exp(-np.abs(np.subtract.outer(values, two)) / reach))
 
 
-def _fit(at: Values, own: Values, variances: Values, variance: float, reach: float) -> _Fit:
+def _fit(at: Values, values: Values, variances: Values, variance: float, reach: float) -> _Fit:
     """Return the restricted log likelihood of a variance and a reach, whose level is that of generalised squares."""
     total = _covariance(at, at, variance, reach) + np.diag(variances)
     inverse = np.linalg.inv(total)
     weights = inverse.sum(axis=0)
-    rest = own - float(weights @ own) / float(weights.sum())
+    rest = values - float(weights @ values) / float(weights.sum())
     determinant = float(np.linalg.slogdet(total)[1])
     return _Fit(-(determinant + math.log(float(weights.sum())) + float(rest @ inverse @ rest)) / 2, variance, reach)
 
 
-def _predicted(at: Values, own: Values, variances: Values, fit: _Fit, aims: Values) -> Shrunk:
+def _predicted(at: Values, values: Values, variances: Values, fit: _Fit, aims: Values) -> Shrunk:
     """Return the best linear unbiased predictions, with the uncertainty of the level in their errors."""
     inverse = np.linalg.inv(_covariance(at, at, fit.variance, fit.reach) + np.diag(variances))
     weights = inverse.sum(axis=0)
-    level = float(weights @ own) / float(weights.sum())
+    level = float(weights @ values) / float(weights.sum())
     shared = _covariance(aims, at, fit.variance, fit.reach) @ inverse
     left = fit.variance - np.einsum("ij,ij->i", shared, _covariance(aims, at, fit.variance, fit.reach))
     of_level = np.square(1 - shared.sum(axis=1)) / float(weights.sum())
-    return Shrunk(level + shared @ (own - level), np.sqrt(np.maximum(left, 0.0) + of_level))
+    return Shrunk(level + shared @ (values - level), np.sqrt(np.maximum(left, 0.0) + of_level))

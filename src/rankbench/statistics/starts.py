@@ -56,10 +56,10 @@ def start_effects(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect
     pairs = dict.fromkeys((usual[key].start, start) for (key, start) in keys if usual[key].start != start)
     cases = pl.DataFrame([(key, *at) for at, key in keys.items()], ["case", "usual", "start"], orient="row")
     by_start = figures.join(cases, on="case").drop("case")
-    found: list[StartEffect] = []
+    effects: list[StartEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if pairs and not candidate.control_of):
         own = by_start.filter(pl.col("candidate") == name)
         frame = own.select("block", "launch", "figure_ns", case="usual", candidate="start")
         ratios = compare(frame, list(pairs), campaign.plan.threshold, confidence=campaign.plan.confidence)
-        found += (StartEffect(name, keys[one.case, one.other], one.case, one) for one in ratios)
-    return found
+        effects += (StartEffect(name, keys[ratio.case, ratio.other], ratio.case, ratio) for ratio in ratios)
+    return effects

@@ -88,7 +88,7 @@ def mean(times: Exchanges) -> float:
 
 def groups(states: Sequence[Met]) -> list[list[Met]]:
     """Divide the launches in steady state where their exchange times leave a gap, fastest state first."""
-    steady = sorted((one for one in states if one.known and not one.changing), key=lambda one: one.exchange_ns)
+    steady = sorted((state for state in states if state.known and not state.changing), key=lambda one: one.exchange_ns)
     divided: list[list[Met]] = []
     for one in steady:
         if not divided or one.exchange_ns > ALIKE * divided[-1][-1].exchange_ns:

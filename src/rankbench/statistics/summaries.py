@@ -62,14 +62,14 @@ def summarise(
         pl.col("moved_bytes", "moved_messages").max(),
     )
     poor = pl.col("uncertain") | pl.col("few")
-    told = figures.with_columns(poor.all().over(KEY).alias("doubted")).filter(pl.col("doubted") | ~poor)
+    frame = figures.with_columns(poor.all().over(KEY).alias("doubted")).filter(pl.col("doubted") | ~poor)
     rows = (
         tried.lazy()
-        .join(_launches(figures, told, per_second).lazy(), on=KEY, how="left")
-        .join(_beside(cases, told).lazy(), on=KEY, how="left")
-        .join(pl.concat([_discarded(part, told).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
+        .join(_launches(figures, frame, per_second).lazy(), on=KEY, how="left")
+        .join(_beside(cases, frame).lazy(), on=KEY, how="left")
+        .join(pl.concat([_discarded(part, frame).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
         .join(
-            pl.concat([_pooled(part, told, per_second).collect() for part in by_case(samples)]).lazy(),
+            pl.concat([_pooled(part, frame, per_second).collect() for part in by_case(samples)]).lazy(),
             on=KEY,
             how="left",
         )
@@ -101,7 +101,7 @@ def _coverage(count: int, rank: int) -> float:
     return float(1 - 2 * distributions.heads_cdf(rank, count)) if count > 1 else 0.0
 
 
-def _launches(figures: pl.DataFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
+def _launches(figures: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
     """Return what is taken over launches: the figures that are told, and how many launches do not count and why."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
     figure = pl.col("figure_ns")
@@ -113,15 +113,15 @@ def _launches(figures: pl.DataFrame, told: pl.DataFrame, per_second: Sequence[st
         figure.max().alias("launches_max_ns"),
     )
     left_out = figures.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
-    return told.group_by(KEY).agg(figure, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
+    return frame.group_by(KEY).agg(figure, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
 
 
-def _beside(cases: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+def _beside(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     """Return medians over the launches that are told of what else the core says of cases that are no plain times.
 
     Overlap is 1 - (overall - compute) / pure, clipped to 0..1, of the medians of one launch, where it talked at all.
     """
-    rows = cases.join(told.select(*KEY, "launch", "middle_ns"), on=[*KEY, "launch"])
+    rows = cases.join(frame.select(*KEY, "launch", "middle_ns"), on=[*KEY, "launch"])
     pure, compute = pl.col("pure_ns"), pl.col("compute_ns")
     known = pure > 0
     hidden = (1 - (pl.col("middle_ns") - compute) / pure).clip(0, 1)
@@ -134,9 +134,9 @@ def _beside(cases: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _discarded(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
+def _discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame:
     """Return how many samples do not count, and how many of these and of all are slow, however late they began."""
-    launches = told.lazy().select(*estimators.LAUNCH, "middle_ns")
+    launches = frame.lazy().select(*estimators.LAUNCH, "middle_ns")
     taken_ns = pl.col("time_ns") - pl.col("skew_ns").fill_null(0)
     slow = (taken_ns > SLOW * pl.col("middle_ns")).fill_null(value=False)
     return (
@@ -151,13 +151,13 @@ def _discarded(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
     )
 
 
-def _pooled(samples: pl.LazyFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
+def _pooled(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
     """Return what is taken over all samples of the launches that are told."""
     time = pl.col("time_ns")
     left = trim_times(time)
     rate = pl.col("case").first().is_in(list(per_second))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
-    valid = samples.filter(~pl.col("discarded")).join(told.lazy(), on=estimators.LAUNCH, how="semi")
+    valid = samples.filter(~pl.col("discarded")).join(frame.lazy(), on=estimators.LAUNCH, how="semi")
     return valid.group_by(KEY).agg(
         time.len().alias("samples"),
         time.min().alias("min_ns"),
@@ -201,7 +201,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
 
 def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float) -> dict[str, float]:
     low, high, coverage = median_interval(values, confidence)
-    told = {
+    numbers = {
         name: float(row[name])
         for name in (*FIGURES, *POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
         if row[name] is not None
@@ -209,10 +209,10 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
     spread, left = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]
     half = estimators.students_half(spread, left, confidence)
     if not math.isnan(half):
-        told |= {"trimmed_error_ns": spread / math.sqrt(left), "trimmed_half_ns": half}
+        numbers |= {"trimmed_error_ns": spread / math.sqrt(left), "trimmed_half_ns": half}
     if len(values) == 1 and not math.isnan(half):
-        told |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
-    return told | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}
+        numbers |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
+    return numbers | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}
 
 
 def _doubt(row: dict[str, Any]) -> Text:
@@ -234,9 +234,9 @@ def _doubt(row: dict[str, Any]) -> Text:
 
 def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[Words]:
     typical, skew, bound = figures["typical_ns"], figures.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
-    said: list[Words] = []
+    wordses: list[Words] = []
     if figures["coverage"] < confidence:
-        said.append(
+        wordses.append(
             say(
                 "{launches} launches: the interval holds with {coverage:.1%} only; {enough} or more give "
                 "{confidence:.0%}",
@@ -247,13 +247,13 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             )
         )
     if row["uncertain"]:
-        said.append(
+        wordses.append(
             say("{n} launches are left out: their starts are uncertain by more than 5% of the time", n=row["uncertain"])
         )
     if row["few"]:
-        said.append(say("{n} launches are left out: too few of their rounds count", n=row["few"]))
+        wordses.append(say("{n} launches are left out: too few of their rounds count", n=row["few"]))
     if row["common"] and bound > estimators.START_BOUND * typical:
-        said.append(
+        wordses.append(
             say(
                 "clocks likely agree within {likely:.1%} of the time, but may differ by {share:.0%} of it if messages "
                 "take longer one way than the other",
@@ -262,17 +262,17 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             )
         )
     if skew > estimators.START_BOUND * typical:
-        said.append(
+        wordses.append(
             say(
                 "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it",
                 skew=skew,
                 share=skew / typical,
             )
         )
-    said += _hidden(row)
+    wordses += _hidden(row)
     cost = row["cost_ns"] or 0.0
     if cost > estimators.COST_SHARE * typical:
-        said.append(
+        wordses.append(
             say(
                 "measuring takes {cost:time} of it, {share:.0%}: differences are larger than they look",
                 cost=cost,
@@ -280,8 +280,8 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             )
         )
     if row["moved"]:
-        said.append(say("a rank moved to another CPU in {n} launches; bind ranks to cores", n=row["moved"]))
-    return said
+        wordses.append(say("a rank moved to another CPU in {n} launches; bind ranks to cores", n=row["moved"]))
+    return wordses
 
 
 def _hidden(row: dict[str, Any]) -> list[Text]:

@@ -62,14 +62,14 @@ def turn_effects(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], con
     )
     columns = [f"{kind} {level}" for kind, level in names]
     swept = _swept(marked, ["log", *columns])
-    found = np.array([_solved(own, columns) for _, own in swept.group_by("block", maintain_order=True)])
-    if len(found) < FEWEST:
+    values = np.array([_solved(frame, columns) for _, frame in swept.group_by("block", maintain_order=True)])
+    if len(values) < FEWEST:
         return []
-    errors = found.std(axis=0, ddof=1) / math.sqrt(len(found))
-    factor = float(half_width(1.0, len(found) - 1, (1 - confidence) / len(names)))
+    errors = values.std(axis=0, ddof=1) / math.sqrt(len(values))
+    factor = float(half_width(1.0, len(values) - 1, (1 - confidence) / len(names)))
     return [
-        Effect(kind, str(level), float(log), factor * float(error), len(found))
-        for (kind, level), log, error in zip(names, found.mean(axis=0), errors, strict=True)
+        Effect(kind, str(level), float(log), factor * float(error), len(values))
+        for (kind, level), log, error in zip(names, values.mean(axis=0), errors, strict=True)
     ]
 
 
@@ -85,8 +85,8 @@ def _visits(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]]) -> pl.Da
     single = figures.select("case", "block", "launch", *lists).explode(lists)
     known = single.filter(pl.col("visit_ns") > 0, pl.col("visit_position") >= 0)
     named = known.join(pl.DataFrame(places, schema, orient="row"), on=["launch", "visit_after"])
-    whole = named.with_columns(pl.len().over(ROUND).alias("launches"))
-    return whole.filter(pl.col("launches") == pl.col("launches").max()).select(
+    frame = named.with_columns(pl.len().over(ROUND).alias("launches"))
+    return frame.filter(pl.col("launches") == pl.col("launches").max()).select(
         *ROUND, "launch", AFTER, pl.col("visit_position").add(1).alias(POSITION), log=pl.col("visit_ns").log()
     )
 

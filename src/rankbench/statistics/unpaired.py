@@ -110,19 +110,19 @@ def _welch(table: pl.DataFrame, counts: NDArray[np.int64]) -> list[Estimate]:
     return list(map(Estimate, mean, np.sqrt(errors.sum(axis=0)), known))
 
 
-def _unpaired(row: dict[str, Any], estimate: Estimate, found: Decision) -> Unpaired:
+def _unpaired(row: dict[str, Any], estimate: Estimate, decision: Decision) -> Unpaired:
     return Unpaired(
         case=row["case"],
         base=row["base"],
         other=row["other"],
         launches=(row["count"], row["count_now"]),
         typical_ns=(row["typical_ns"], row["typical_ns_now"]),
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
-        p_adjusted=found.p_adjusted,
-        different=found.different,
+        ratio=decision.ratio,
+        low=decision.low,
+        high=decision.high,
+        p_value=decision.p_value,
+        p_adjusted=decision.p_adjusted,
+        different=decision.different,
         error=float(estimate.error),
         degrees=float(estimate.degrees),
     )

@@ -106,7 +106,7 @@ def _visits(then: pl.DataFrame, now: pl.DataFrame, pairs: Sequence[tuple[str, st
     """Return the visits of both sides at each level, of pairs with launches enough on either side."""
     counts = [
         {(case, name): (launches, visits) for case, name, launches, visits in side.iter_rows()}
-        for side in (one.group_by("case", "candidate").agg(pl.len(), pl.col("visits").sum()) for one in (then, now))
+        for side in (frame.group_by("case", "candidate").agg(pl.len(), pl.col("visits").sum()) for frame in (then, now))
     ]
     found = {}
     for base, other in pairs:

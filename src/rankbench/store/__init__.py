@@ -89,7 +89,9 @@ _SINCE: dict[int, dict[str, pl.Expr]] = {
 }
 for _one in _OUTCOME.values():
     if _one.column.default_before is not None:
-        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(_one.column.default_before, CASE_COLUMNS[_one.name])
+        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(
+            _one.column.default_before, CASE_COLUMNS[_one.name]
+        )
 """What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
 _LACKING = {
     old: {name: value for since, columns in _SINCE.items() if since > old for name, value in columns.items()}
@@ -218,15 +220,15 @@ def lock(folder: Path) -> IO[bytes]:
     files.refuse_links(folder / name for name in ("lock", *FOLDERS))
     try:
         handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.MODE)
-        held = os.fdopen(handle, "r+b")
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        random = os.fdopen(handle, "r+b")
+        fcntl.flock(random, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise RankbenchError(
             f"{folder}: another rankbench is running this campaign; wait for it or choose another --name"
         ) from None
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
-    return held
+    return random
 
 
 def create(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
@@ -287,10 +289,10 @@ def _as_today(record: Any) -> Any:
 
 def newest(results: Path) -> Path:
     """Return the folder of the campaign that was begun last, at or right below a folder."""
-    found = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
-    if not found:
+    paths = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
+    if not paths:
         raise RankbenchError(f"no campaign in {results}; {_elsewhere(results.parent)}")
-    return _last_begun(found)
+    return _last_begun(paths)
 
 
 def _elsewhere(folder: Path) -> str:
@@ -369,9 +371,9 @@ def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl
     parts = [one.columns() for one in told if one.series.time_ns]
     if not parts:
         return pl.LazyFrame(schema=SAMPLE_COLUMNS)
-    own = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    frame = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     cases = pl.LazyFrame(heads, _CASE_OF_LAUNCH).with_row_index("number")
-    slices = (own.lazy().slice(first, _ROWS_AT_ONCE) for first in range(0, len(own), _ROWS_AT_ONCE))
+    slices = (frame.lazy().slice(first, _ROWS_AT_ONCE) for first in range(0, len(frame), _ROWS_AT_ONCE))
     joined = pl.concat(part.join(cases, on="number", how="left", maintain_order="left") for part in slices)
     return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
 

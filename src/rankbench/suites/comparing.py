@@ -104,27 +104,27 @@ class Side(NamedTuple):
         return self.operation.metric in TIMES
 
 
-def differences(one: Operation, other: Operation, start: str = "") -> Comparable:
+def differences(operation: Operation, other: Operation, start: str = "") -> Comparable:
     """Return what differs between two benchmarks.
 
     `start` is how calls of the core's operations begin, where not as they usually do. An operation that can be measured
     in several forms is compared in one that the other has too.
     """
-    first, second = sides(one, other, start)
-    told = list(apart(first, second))
+    first, second = sides(operation, other, start)
+    texts = list(apart(first, second))
     reason = next(reasons(first, second), "")
     if reason:
-        return Comparable(told, reason=reason)
+        return Comparable(texts, reason=reason)
     factor = alike(first, second)
-    return Comparable(told, factor, factor * megabytes_alike(first, second))
+    return Comparable(texts, factor, factor * megabytes_alike(first, second))
 
 
-def sides(one: Operation, other: Operation, start: str) -> tuple[Side, Side]:
+def sides(operation: Operation, other: Operation, start: str) -> tuple[Side, Side]:
     """Return both, with names that tell them apart."""
-    names = name_of(one), name_of(other)
+    names = name_of(operation), name_of(other)
     if names[0] == names[1]:
         names = f"the first {names[0]}", f"the second {names[1]}"
-    return side(names[0], one, start), side(names[1], other, start)
+    return side(names[0], operation, start), side(names[1], other, start)
 
 
 def side(name: str, operation: Operation, start: str) -> Side:
@@ -250,8 +250,8 @@ def amounts_apart(first: Side, second: Side) -> Iterator[str]:
     """Yield a sentence for everything in which amounts per second differ."""
     one, other = first.meaning, second.meaning
     if first.operation.metric != second.operation.metric:
-        told = contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
-        yield f"{told}: bytes are messages times their size"
+        text = contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
+        yield f"{text}: bytes are messages times their size"
     if one.counted != other.counted:
         yield contrast(first, counted(one), second, counted(other))
     if one.megabyte and other.megabyte and one.megabyte != other.megabyte:
@@ -280,8 +280,8 @@ def numbers_apart(one: Operation, other: Operation, datatypes: tuple[str, str]) 
     first, second = sides(one, other, "")
     if datatypes[0] == datatypes[1] or all(operation.datatype == "byte" for operation in (one, other)):
         return []
-    told = [f"calculates with {'bytes' if name == 'byte' else f'numbers of type {name}'}" for name in datatypes]
-    return [contrast(first, told[0], second, told[1])]
+    texts = [f"calculates with {'bytes' if name == 'byte' else f'numbers of type {name}'}" for name in datatypes]
+    return [contrast(first, texts[0], second, texts[1])]
 
 
 # --- what converts --------------------------------------------------------------------------------------------------

@@ -80,22 +80,22 @@ def read(file: str, lines: Iterator[Line]) -> Output:
     section = Section(lines)
     head = list(itertools.islice(section.lines, HEAD_LINES))
     if section.mark:
-        found = [run(file, 0, 1, head, section)]
+        runs = [run(file, 0, 1, head, section)]
     else:
         tables = list(reading.read_text(Text(file, itertools.chain(head, section.lines))))
         if not section.mark:
             return Output([Run("", 0, 1, 1, tables, [], "")], in_turns=False)
-        found = [before_tables(0, 1, head)[0]._replace(tables=tables, said="")]
+        runs = [before_tables(0, 1, head)[0]._replace(tables=tables, said="")]
     while section.mark:
-        last = found[-1]
+        last = runs[-1]
         position, number = (last.position + 1, last.round) if section.mark == NEXT_LIBRARY else (0, last.round + 1)
         section = Section(lines)
-        found.append(run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
-    named = any(one.label for one in found)
-    found = [one for one in found if not named or one.label or one.hosts or one.tables or one.said]
+        runs.append(run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
+    named = any(one.label for one in runs)
+    runs = [one for one in runs if not named or one.label or one.hosts or one.tables or one.said]
     if not section.ended:
-        found[-1] = found[-1]._replace(cut=True)
-    return Output(found, in_turns=True)
+        runs[-1] = runs[-1]._replace(cut=True)
+    return Output(runs, in_turns=True)
 
 
 def run(file: str, position: int, number: int, head: Sequence[Line], section: Section) -> Run:
@@ -119,5 +119,5 @@ def before_tables(position: int, number: int, head: Sequence[Line]) -> tuple[Run
         elif rest[0].text.strip():
             break
         rest.popleft()
-    said = rest[0].text.strip() if rest else ""
-    return Run(label, position, number, head[0].number if head else 1, [], hosts, said), list(rest)
+    sentence = rest[0].text.strip() if rest else ""
+    return Run(label, position, number, head[0].number if head else 1, [], hosts, sentence), list(rest)

@@ -33,7 +33,7 @@ def read_text(text: Text) -> Iterator[Table]:
     head = list(itertools.islice(text.lines, HEAD_LINES))
     tool = recognised(head)
     if tool is None:
-        titles = ", ".join(one.TITLE for one in _tools())
+        titles = ", ".join(tool.TITLE for tool in _tools())
         raise NoFiguresError(f"{text.file}: the output of no benchmark that is known (allowed: {titles})")
     table = None
     for table in tables(tool, text._replace(lines=itertools.chain(head, text.lines))):
@@ -51,9 +51,9 @@ def tables(tool: ModuleType, text: Text) -> Iterator[Table]:
 
 def recognised(head: Sequence[Line]) -> ModuleType | None:
     """Return the tool that prints text which begins like this."""
-    return next((one for one in _tools() if one.recognises(head)), None)
+    return next((tool for tool in _tools() if tool.recognises(head)), None)
 
 
 def _tools() -> list[ModuleType]:
     """Return all tools, those last that take for theirs what others print; they say so by a higher `PRECEDENCE`."""
-    return sorted(units.modules(tools).values(), key=lambda one: int(getattr(one, "PRECEDENCE", 0)))
+    return sorted(units.modules(tools).values(), key=lambda module: int(getattr(module, "PRECEDENCE", 0)))

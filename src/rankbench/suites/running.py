@@ -29,7 +29,7 @@ def repeated(operation: Operation, loops: Mapping[str, str], times: str) -> Oper
     """Return a benchmark whose meaning has a number of repetitions in place of its tool's usual ones, by `loops`."""
     assert operation.foreign
     text = operation.foreign.meaning.text
-    for usual, given in loops.items():
-        text = text.replace(usual, given.format(times))
+    for usual, loop in loops.items():
+        text = text.replace(usual, loop.format(times))
     meaning = replace(operation.foreign.meaning, text=text)
     return replace(operation, foreign=replace(operation.foreign, meaning=meaning))

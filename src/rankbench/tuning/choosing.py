@@ -49,16 +49,19 @@ def read_search(store: Store, task: Task) -> SearchResult:
         .drop("like", "variant")
     )
     pairs = [(DEFAULT, name) for name in rows["candidate"].unique().sort() if name != DEFAULT]
-    found = statistics.compare(rows, pairs, campaign.plan.threshold, confidence=campaign.plan.confidence)
+    comparisons = statistics.compare(rows, pairs, campaign.plan.threshold, confidence=campaign.plan.confidence)
     cases = {case.key: case for case in campaign.cases}
-    ratios = {(cases[one.case].operation, cases[one.case].size_bytes, one.other): one for one in found}
+    ratios = {
+        (cases[comparison.case].operation, cases[comparison.case].size_bytes, comparison.other): comparison
+        for comparison in comparisons
+    }
     return SearchResult(ratios, _find_wrong(store, named, campaign))
 
 
 def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     """Return the variant of each case and candidate, and the case that is `like` it but by the library's choice."""
     usual = {_strip_settings(case.key): case.key for case in campaign.cases if OPTION not in case.options}
-    names = {make_label(operation, one): one.name for operation, own in task.variants.items() for one in own}
+    names = {make_label(operation, one): one.name for operation, variant in task.variants.items() for one in variant}
     rows = [
         (
             case.key,
@@ -91,9 +94,13 @@ def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant
     kept: dict[str, list[Variant]] = {}
     for operation, variants in task.variants.items():
         for variant in variants:
-            own = [one for (name, _, label), one in result.ratios.items() if (name, label) == (operation, variant.name)]
+            comparisons = [
+                ratio for (name, _, label), ratio in result.ratios.items() if (name, label) == (operation, variant.name)
+            ]
             right = operation not in result.wrong.get(variant.name, ())
-            if right and any(one.low < SCREENING_RATIO and one.ratio < 1 + task.threshold for one in own):
+            if right and any(
+                comparison.low < SCREENING_RATIO and comparison.ratio < 1 + task.threshold for comparison in comparisons
+            ):
                 kept.setdefault(operation, []).append(variant)
     return kept
 
@@ -102,7 +109,11 @@ def choose_rules(task: Task, result: SearchResult, can_split: Mapping[str, bool]
     """Return the rules: of each operation ranges of sizes with the variant that is used there."""
     listed: list[Rule] = []
     for operation in task.operations:
-        variants = [one for one in task.variants.get(operation, ()) if operation not in result.wrong.get(one.name, ())]
+        variants = [
+            variant
+            for variant in task.variants.get(operation, ())
+            if operation not in result.wrong.get(variant.name, ())
+        ]
         if can_split.get(operation, False):
             listed += _choose_ranges(operation, task, result, variants)
         else:
@@ -110,20 +121,25 @@ def choose_rules(task: Task, result: SearchResult, can_split: Mapping[str, bool]
     return listed
 
 
-def _choose_for_all_sizes(operation: str, task: Task, result: SearchResult, variants: Sequence[Variant]) -> Iterable[Rule]:
+def _choose_for_all_sizes(
+    operation: str, task: Task, result: SearchResult, variants: Sequence[Variant]
+) -> Iterable[Rule]:
     """Yield the one variant for all sizes: never slower, faster somewhere, with the lowest times of all such."""
-    able = [one for one in variants if _is_never_slower(operation, one, task, result)]
+    able = [variant for variant in variants if _is_never_slower(operation, variant, task, result)]
     if able:
-        best = min(able, key=lambda one: _multiply_ratios(operation, one, result))
+        best = min(able, key=lambda variant: _multiply_ratios(operation, variant, result))
         sizes = _list_sizes(operation, result)
         yield Rule(operation, min(sizes), max(sizes), best)
 
 
 def _is_never_slower(operation: str, variant: Variant, task: Task, result: SearchResult) -> bool:
-    own = [result.ratios.get((operation, size, variant.name)) for size in _list_sizes(operation, result)]
-    known = [one for one in own if one]
-    bounded = all(one.ratio <= 1 + task.threshold and not (one.different and one.ratio > 1) for one in known)
-    return len(known) == len(own) and bounded and any(_is_faster(one) for one in known)
+    comparisons = [result.ratios.get((operation, size, variant.name)) for size in _list_sizes(operation, result)]
+    known = [comparison for comparison in comparisons if comparison]
+    bounded = all(
+        comparison.ratio <= 1 + task.threshold and not (comparison.different and comparison.ratio > 1)
+        for comparison in known
+    )
+    return len(known) == len(comparisons) and bounded and any(_is_faster(comparison) for comparison in known)
 
 
 def _multiply_ratios(operation: str, variant: Variant, result: SearchResult) -> float:
@@ -139,7 +155,11 @@ def _choose_ranges(operation: str, task: Task, result: SearchResult, variants: S
     """Yield ranges of sizes. A variant goes on as long as it is faster and no other one is faster than it by more."""
     current: Rule | None = None
     for size in _list_sizes(operation, result):
-        faster = {one.name: one for one in variants if _is_faster(result.ratios.get((operation, size, one.name)))}
+        faster = {
+            variant.name: variant
+            for variant in variants
+            if _is_faster(result.ratios.get((operation, size, variant.name)))
+        }
         ratios = {name: result.ratios[operation, size, name].ratio for name in faster}
         best = min(ratios, key=lambda name: ratios[name], default="")
         goes_on = current and ratios.get(current.variant.name, 9e9) <= ratios.get(best, 0) * (1 + task.threshold)

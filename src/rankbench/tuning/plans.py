@@ -21,7 +21,9 @@ GRANULE_BYTES = 8
 def write_search(task: Task, variants: Mapping[str, Sequence[Variant]], blocks: int) -> str:
     """Return the plan that measures variants beside the library's own choice."""
     question = f"Which settings make {task.library} faster?"
-    head = _format_head(task, question, [name for name in task.operations if variants.get(name)], task.sizes_bytes, blocks)
+    head = _format_head(
+        task, question, [name for name in task.operations if variants.get(name)], task.sizes_bytes, blocks
+    )
     return head + (_format_cases(task, variants) if task.in_launch else _format_candidates(task, variants))
 
 
@@ -59,32 +61,42 @@ def _format_head(
     return (
         f"question = {_format_toml(question)}\n{candidates}"
         f"operations = {_format_toml(list(operations))}\nsizes = {_format_toml(','.join(map(str, sizes_bytes)))}\n"
-        f"placements = {_format_toml([task.placement])}\nthreshold = {task.threshold:g}\ncontrol = {_format_toml(control)}\n"
+        f"placements = {_format_toml([task.placement])}\nthreshold = {task.threshold:g}\n"
+        f"control = {_format_toml(control)}\n"
         f"stop = {{ blocks = {blocks} }}\n"
     )
 
 
 def _format_cases(task: Task, variants: Mapping[str, Sequence[Variant]]) -> str:
     """Return the tables by which cases carry settings."""
-    named = {make_label(name, variant): variant.settings for name in task.operations for variant in variants.get(name, ())}
+    named = {
+        make_label(name, variant): variant.settings for name in task.operations for variant in variants.get(name, ())
+    }
     options = "".join(
-        f'"{name}.settings" = {_format_toml([DEFAULT, *(make_label(name, one) for one in variants[name])])}\n'
+        f'"{name}.settings" = {_format_toml([DEFAULT, *(make_label(name, variant) for variant in variants[name])])}\n'
         for name in task.operations
         if variants.get(name)
     )
     return (
-        "\n[options]\n" + options + "\n[settings]\n" + "".join(f"{key} = {_format_table(own)}\n" for key, own in named.items())
+        "\n[options]\n"
+        + options
+        + "\n[settings]\n"
+        + "".join(f"{key} = {_format_table(own)}\n" for key, own in named.items())
     )
 
 
 def _format_candidates(task: Task, variants: Mapping[str, Sequence[Variant]]) -> str:
     """Return a candidate for the n-th variant of every operation, as operations do not heed each other's settings."""
     tables = [_format_candidate(task.library, DEFAULT, {})]
-    names = dict.fromkeys(one.name for name in task.operations for one in variants.get(name, ()))
+    names = dict.fromkeys(variant.name for name in task.operations for variant in variants.get(name, ()))
     for name in names:
-        own = [one for operation in task.operations for one in variants.get(operation, ()) if one.name == name]
+        own = [
+            variant for operation in task.operations for variant in variants.get(operation, ()) if variant.name == name
+        ]
         tables.append(
-            _format_candidate(task.library, name, {key: value for one in own for key, value in one.settings.items()})
+            _format_candidate(
+                task.library, name, {key: value for variant in own for key, value in variant.settings.items()}
+            )
         )
     return "".join(tables)
 

@@ -32,12 +32,12 @@ class Proof(NamedTuple):
     @property
     def faster(self) -> list[Case]:
         """Cases in which the tuned library is faster by more than the threshold."""
-        return [case for case, one in self.cases if one.different and one.ratio < 1]
+        return [case for case, comparison in self.cases if comparison.different and comparison.ratio < 1]
 
     @property
     def slower(self) -> list[Case]:
         """Cases in which it is slower by more than the threshold."""
-        return [case for case, one in self.cases if one.different and one.ratio > 1]
+        return [case for case, comparison in self.cases if comparison.different and comparison.ratio > 1]
 
     @property
     def significant(self) -> bool:
@@ -47,7 +47,9 @@ class Proof(NamedTuple):
     @property
     def text(self) -> Text:
         """The result in a sentence."""
-        counts = Counter("equivalent" if one.alike else "open" for _, one in self.cases if not one.different)
+        counts = Counter(
+            "equivalent" if comparison.alike else "open" for _, comparison in self.cases if not comparison.different
+        )
         parts = {"n": len(self.cases), "faster": len(self.faster), "slower": len(self.slower)}
         single = say(
             "faster in {faster}, slower in {slower}, equivalent in {equivalent}, not distinguishable in {open}",
@@ -72,9 +74,13 @@ def read_proof(store: Store) -> Proof:
     campaign = store.campaign
     plan = campaign.plan
     figures = statistics.launch_figures(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
-    found = statistics.compare(figures, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
+    comparisons = statistics.compare(figures, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
     cases = {case.key: case for case in campaign.cases}
-    return Proof(_combine_blocks(figures, campaign), [(cases[one.case], one) for one in found], plan.threshold)
+    return Proof(
+        _combine_blocks(figures, campaign),
+        [(cases[comparison.case], comparison) for comparison in comparisons],
+        plan.threshold,
+    )
 
 
 def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:

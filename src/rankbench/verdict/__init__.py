@@ -78,8 +78,8 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
     candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
     """
-    sound = (one for one in summaries if one.launches and CaseStatus.WRONG_DATA not in one.failures)
-    names = [one.candidate for one in sorted(sound, key=lambda one: one.typical_ns)]
+    sound = (summary for summary in summaries if summary.launches and CaseStatus.WRONG_DATA not in summary.failures)
+    names = [summary.candidate for summary in sorted(sound, key=lambda one: one.typical_ns)]
     levels = pairs.levels(case.key)
     fronts = {level: _front(case.key, names, at) for level, at in levels.items()}
     first = {name for front in fronts.values() for name in front} if fronts else set(_front(case.key, names, pairs))
@@ -98,7 +98,7 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
         margin=margin,
         margin_low=low,
         margin_high=high,
-        failures={one.candidate: _reason(one) for one in summaries if one.candidate not in names},
+        failures={summary.candidate: _reason(summary) for summary in summaries if summary.candidate not in names},
     )
 
 
@@ -108,7 +108,7 @@ def _margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, float,
     No ratio is below the least of all low ends. The smallest true one is that of an interval that overlaps the interval
     of the smallest measured one, and so is at most the largest of their high ends.
     """
-    slower = [one for one in ratios if one[0] > 1]
+    slower = [ratio for ratio in ratios if ratio[0] > 1]
     if not slower:
         return 1.0, 0.0, 0.0
     nearest, _, end = min(slower)

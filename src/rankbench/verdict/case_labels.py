@@ -49,10 +49,10 @@ def full(case: Case, operation: Operation) -> str:
 
 def apart(case: Case, operation: Operation, *, start: bool, placement: bool) -> str:
     """Return how one case is called, with its start and its placement where they tell it from others."""
-    told = full(case, operation)
+    text = full(case, operation)
     if start:
-        told = f"{told}, start {case.start}"
-    return f"{told} at {case.placement}" if placement else told
+        text = f"{text}, start {case.start}"
+    return f"{text} at {case.placement}" if placement else text
 
 
 def size(case: Case, operation: Operation) -> str:
@@ -62,8 +62,8 @@ def size(case: Case, operation: Operation) -> str:
 
 def joined(names: Iterable[str]) -> str:
     """Return names one after the other, divided by what is in none of them."""
-    told = list(names)
-    return ("; " if any("," in name for name in told) else ", ").join(told)
+    texts = list(names)
+    return ("; " if any("," in name for name in texts) else ", ").join(texts)
 
 
 # --- keys -----------------------------------------------------------------------------------------------------------

@@ -26,17 +26,17 @@ def changes_of(view: CampaignView, runs: Sequence[Run]) -> Iterator[Change]:
     """Yield the certain changes between spans, each with the nearest earlier span since the change before it."""
     first = 0
     for place, run in enumerate(runs):
-        found = (change for before in reversed(runs[first:place]) if (change := change_of(view, before, run)))
-        if change := next(found, None):
+        changes = (change for before in reversed(runs[first:place]) if (change := change_of(view, before, run)))
+        if change := next(changes, None):
             yield change
             first = place
 
 
 def change_of(view: CampaignView, before: Run, after: Run) -> Change | None:
     """Return the change nearest to where two spans meet: of two winners, each is slower in the other's span."""
-    for (_, one), (_, two) in product(reversed(before.cases), after.cases):
+    for (_, verdict), (_, two) in product(reversed(before.cases), after.cases):
         for first, second in product(before.names, after.names):
-            left = slower(view, one.case.key, first, second)
+            left = slower(view, verdict.case.key, first, second)
             right = slower(view, two.case.key, second, first)
             if left and right:
                 return Change(left, right)

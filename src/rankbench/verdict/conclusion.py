@@ -34,13 +34,13 @@ MOST_AGAINST = 5
 
 def conclude(view: CampaignView) -> list[Claim]:
     """Return the short answer first, then exceptions, memory and doubts; the check and the scope last."""
-    judged = [one for one in view.main_verdicts if len(one.ranking) > 1]
+    judged = [main_verdict for main_verdict in view.main_verdicts if len(main_verdict.ranking) > 1]
     if not judged:
         text = say("No two candidates have figures for the same case, so there is nothing to compare.")
         return [Claim(text=text, cases=[], brief=True), *_uncertain(view), *_control(view)]
-    ample = [one for one in judged if not view.short_of_cores(one.case)] or judged
-    times = [one for one in ample if one.case.quantity != "memory"]
-    memory = [one for one in ample if one.case.quantity == "memory"]
+    ample = [verdict for verdict in judged if not view.short_of_cores(verdict.case)] or judged
+    times = [verdict for verdict in ample if verdict.case.quantity != "memory"]
+    memory = [verdict for verdict in ample if verdict.case.quantity == "memory"]
     found = answer(view, penalty(view)) if times else None
     best = view.campaign.baseline or (found.best if found else _best(view, times or memory))
     return [
@@ -69,7 +69,7 @@ def _fastest(view: CampaignView, best: str, found: Answer | None, judged: list[C
 def _against(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each candidate in how many cases it is faster and slower than the baseline, and where it is not known."""
     for name in view.candidates:
-        keys = [one.case.key for one in judged if {base, name} <= set(one.ranking)]
+        keys = [verdict.case.key for verdict in judged if {base, name} <= set(verdict.ranking)]
         if name == base or not keys:
             continue
         faster, slower = (
@@ -94,7 +94,7 @@ def _against(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterat
 def _least_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
     """Say who needs least memory, and how much the others need."""
     best = _best(view, judged)
-    front = [one for one in _known(judged) if best in one.winners]
+    front = [verdict for verdict in _known(judged) if best in verdict.winners]
     if not front:
         text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
         yield Claim(text=text, cases=_keys(judged), brief=brief, outcome=view.outcome(_keys(judged)))
@@ -130,7 +130,7 @@ def _mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdi
 
 def _logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
     """Return, by case that both have, the logarithm of a candidate's figure over that of the best."""
-    both = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
+    both = [verdict.case.key for verdict in judged if {name, best} <= set(verdict.ranking)]
     return {key: math.log(view.ratio(key, best, name)) for key in both}
 
 
@@ -140,20 +140,20 @@ def mean_ratio(logs: Mapping[str, float]) -> float:
 
 
 def _keys(verdicts: list[CaseVerdict]) -> list[str]:
-    return [one.case.key for one in verdicts]
+    return [verdict.case.key for verdict in verdicts]
 
 
 def _known(judged: list[CaseVerdict]) -> list[CaseVerdict]:
     """Return the cases of which it is known who is fastest: one candidate, or several that are alike."""
-    return [one for one in judged if one.decided]
+    return [verdict for verdict in judged if verdict.decided]
 
 
 def _best(view: CampaignView, judged: list[CaseVerdict]) -> str:
     """Return the candidate that is at the front most often; where level, the one with the smaller typical times."""
 
     def standing(name: str) -> tuple[int, float]:
-        front = sum(name in one.winners for one in _known(judged))
-        behind = [_behind(view, one, name) for one in judged if name in one.ranking]
+        front = sum(name in verdict.winners for verdict in _known(judged))
+        behind = [_behind(view, verdict, name) for verdict in judged if name in verdict.ranking]
         return front, -sum(behind) / max(len(behind), 1)
 
     return max(view.candidates, key=standing)
@@ -164,9 +164,13 @@ def _behind(view: CampaignView, verdict: CaseVerdict, name: str) -> float:
     return math.log(view.ratio(verdict.case.key, verdict.ranking[0], name))
 
 
-def _equals(view: CampaignView, best: str, told: list[CaseVerdict]) -> list[str]:
+def _equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> list[str]:
     """Return the candidates that are at the front wherever the best is, and nowhere else; the best first."""
-    level = [name for name in view.candidates if all((name in one.winners) == (best in one.winners) for one in told)]
+    level = [
+        name
+        for name in view.candidates
+        if all((name in verdict.winners) == (best in verdict.winners) for verdict in verdicts)
+    ]
     return sorted(level, key=lambda name: name != best)
 
 
@@ -177,31 +181,31 @@ def _distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iter
     """
     paid, rivals, extremes = penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
     for name in view.candidates:
-        keys = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
+        keys = [verdict.case.key for verdict in judged if {name, best} <= set(verdict.ranking)]
         if name == best or not keys:
             continue
         ratio = overall(view, best, name, keys, paid, rivals)
-        told: list[Words] = [distance(name, ratio, view.campaign.plan.threshold)]
+        wordses: list[Words] = [distance(name, ratio, view.campaign.plan.threshold)]
         worst = extremes.largest(keys, best, name)
         if certain := view.comparisons.slower(worst, best, name):
-            told.append(say("at worst {worst}", worst=at_worst(view, worst, best, name, len(keys))))
+            wordses.append(say("at worst {worst}", worst=at_worst(view, worst, best, name, len(keys))))
         if len(keys) < len(judged):
-            told.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
-        text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=told)
+            wordses.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
+        text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=wordses)
         yield Claim(text=text, cases=[worst] if certain else keys)
 
 
 def _places(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who leads inside one node and who across nodes, where the campaign has both."""
     nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
-    inside = [one for one in judged if nodes[one.case.placement] == 1]
-    across = [one for one in judged if nodes[one.case.placement] > 1]
+    inside = [verdict for verdict in judged if nodes[verdict.case.placement] == 1]
+    across = [verdict for verdict in judged if nodes[verdict.case.placement] > 1]
     if not inside or not across or not _known(judged):
         return
     keys, parts = [], []
     for cases in (inside, across):
         best = _best(view, cases)
-        front = [one for one in _known(cases) if best in one.winners]
+        front = [verdict for verdict in _known(cases) if best in verdict.winners]
         keys += _keys(front)
         parts.append(
             say(
@@ -229,7 +233,7 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
     extremes, among = Extremes(view), len(judged) * (len(view.candidates) - 1)
     runs: list[tuple[list[CaseVerdict], str, tuple[str, ...], str]] = []
     for title, verdicts in view.lines():
-        for winners, group in groupby((one for one in verdicts if one.case.key in judged), key=ahead):
+        for winners, group in groupby((verdict for verdict in verdicts if verdict.case.key in judged), key=ahead):
             if winners:
                 cases = list(group)
                 runs.append((cases, title, winners, extremes.largest(_keys(cases), winners[0], best)))
@@ -242,12 +246,12 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
             else "{winners:and} {n:of is|are} faster in {where}, by {margin}.",
             winners=winners,
             n=len(winners),
-            where=sized(title, [one.case for one in verdicts]),
+            where=sized(title, [verdict.case for verdict in verdicts]),
             margin=spelt(margin),
         )
         yield Claim(text=text, cases=_keys(verdicts), outcome=view.outcome(_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
-        rest = [one for run in runs[MOST_EXCEPTIONS:] for one in run[0]]
+        rest = [verdict for run in runs[MOST_EXCEPTIONS:] for verdict in run[0]]
         text = say("The same holds, by less, in {n:count other case}.", n=len(rest))
         yield Claim(text=text, cases=_keys(rest))
 
@@ -261,7 +265,7 @@ def _mix(view: CampaignView) -> Iterator[Claim]:
 
 def _gaps(view: CampaignView, name: str) -> Iterator[Claim]:
     """Say where a candidate failed, always or at times, and what it lacks: who takes it must know."""
-    summaries = [one for key in _keys(view.main_verdicts) if (one := view.summary_of.get((key, name)))]
+    summaries = [summary for key in _keys(view.main_verdicts) if (summary := view.summary_of.get((key, name)))]
     lacking = [one.case for one in summaries if CaseStatus.LACKING in one.failures]
     failed = [one.case for one in summaries if one.case not in lacking and set(BROKEN) & set(one.failures)]
     if failed:
@@ -274,7 +278,7 @@ def _gaps(view: CampaignView, name: str) -> Iterator[Claim]:
 
 def _short(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
     """Say where ranks or their threads shared cores, so that waiting was compared."""
-    short = [one for one in judged if view.short_of_cores(one.case)]
+    short = [verdict for verdict in judged if view.short_of_cores(verdict.case)]
     if not short:
         return
     text = say(
@@ -289,7 +293,7 @@ def _short(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdic
 
 def _uncertain(view: CampaignView) -> Iterator[Claim]:
     """Say where starts were too uncertain to judge every candidate."""
-    doubted = {one.case for one in view.summaries if one.doubt and one.uncertain}
+    doubted = {summary.case for summary in view.summaries if summary.doubt and summary.uncertain}
     if cases := [key for key in _keys(view.main_verdicts) if key in doubted]:
         text = say(
             "In {n:count case} the ranks' clocks agree too badly for calls so short to judge every candidate; the "
@@ -301,7 +305,11 @@ def _uncertain(view: CampaignView) -> Iterator[Claim]:
 
 def _other_starts(view: CampaignView) -> Iterator[Claim]:
     """Say that cases with other starts take no part."""
-    others = [one.case for one in view.case_verdicts if view.usual_of[one.case.key] != one.case]
+    others = [
+        case_verdict.case
+        for case_verdict in view.case_verdicts
+        if view.usual_of[case_verdict.case.key] != case_verdict.case
+    ]
     if others:
         text = say(
             "What was measured with another start ({starts:and}) takes no part in this; the report tells it apart.",
@@ -313,7 +321,7 @@ def _other_starts(view: CampaignView) -> Iterator[Claim]:
 def _control(view: CampaignView) -> Iterator[Claim]:
     if not view.control:
         return
-    wrong = [one for one in view.control if one.different]
+    wrong = [comparison for comparison in view.control if comparison.different]
     low, high = distributions.share_interval(len(wrong), len(view.control), LEVEL)
     if high - low > WIDE:
         return
@@ -325,16 +333,16 @@ def _control(view: CampaignView) -> Iterator[Claim]:
         low=low,
         high=high,
     )
-    yield Claim(text=text, cases=[one.case for one in wrong], brief=True)
+    yield Claim(text=text, cases=[comparison.case for comparison in wrong], brief=True)
 
 
 def _check_and_scope(view: CampaignView) -> Claim:
     parts = [*_control(view), _scope(view)]
-    return Claim(text=sentences(one.text for one in parts), cases=parts[0].cases, brief=True)
+    return Claim(text=sentences(part.text for part in parts), cases=parts[0].cases, brief=True)
 
 
 def _scope(view: CampaignView) -> Claim:
-    launches = [one.launches for one in view.summaries if one.launches]
+    launches = [summary.launches for summary in view.summaries if summary.launches]
     least, most = min(launches), max(launches)
     counted = say(
         "from {least} to {n:count launch} of each" if least != most else "from {n:count launch} of each",
@@ -353,7 +361,7 @@ def _scope(view: CampaignView) -> Claim:
 def _here(view: CampaignView, launches: Text) -> Text:
     """Say for what the verdict of a campaign holds that was run."""
     machine = view.campaign.machine
-    given = any(one.settings for one in view.campaign.candidates)
+    given = any(candidate.settings for candidate in view.campaign.candidates)
     return say(
         "Valid {where}, for {versions}, {settings}, {launches}",
         where=say("on {hosts:and}", hosts=machine.host.split(", "))
@@ -374,7 +382,11 @@ def _here(view: CampaignView, launches: Text) -> Text:
 def _versions(view: CampaignView) -> Text:
     """Name the libraries with their versions, unless the candidates' names tell them already."""
     libraries = {library.name: library for library in view.campaign.libraries}
-    used = {one.name: libraries[one.library] for one in view.campaign.candidates if not one.control_of}
+    used = {
+        candidate.name: libraries[candidate.library]
+        for candidate in view.campaign.candidates
+        if not candidate.control_of
+    }
     if all(library.version in name for name, library in used.items()):
         return say("these versions")
     return listed(dict.fromkeys(f"{library.family} {library.version}" for library in used.values()))

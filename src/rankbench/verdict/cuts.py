@@ -37,29 +37,29 @@ class Choice(NamedTuple):
     place: int
 
 
-def cut(view: CampaignView, found: Answer, paid: Penalty) -> tuple[Part, Part] | None:
+def cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, Part] | None:
     """Return the best cut, where it surely is better than every single candidate by more than the threshold.
 
     The best of many choices is tested, which all of them pay for (Bonferroni). On either side the one
     that is named must surely be faster than the other one, and win most cases.
     """
-    cases = weights(view, found.cases)
+    cases = weights(view, answer.cases)
     sizes = sorted({size for key in cases if (size := view.case_of[key].size_bytes)})
-    names = [name for name in view.candidates if name in found.names]
+    names = [name for name in view.candidates if name in answer.names]
     choices = [Choice(*pair, place) for pair in permutations(names, 2) for place in range(1, len(sizes))]
     if not choices:
         return None
     keys, weighed = list(cases), np.array([*cases.values()])
     of_size = np.array([view.case_of[key].size_bytes for key in keys])
-    tables = {name: logs(view, found.best, name, keys) for name in names}
+    tables = {name: logs(view, answer.best, name, keys) for name in names}
     means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
-    best = min(choices, key=lambda one: _total(means, one, of_size, sizes))
+    best = min(choices, key=lambda choice: _total(means, choice, of_size, sizes))
     sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
     for name in names:
         pairs = {one: logs(view, name, one, keys) for one in (best.below, best.above)}
         policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
-        (one,) = decisions(view, [mean_log(policy, weighed)], paid, len(choices))
-        if not one.beyond or one.outcome != "faster":
+        (decision,) = decisions(view, [mean_log(policy, weighed)], paid, len(choices))
+        if not decision.beyond or decision.outcome != "faster":
             return None
     of_side = [[keys[place] for place in np.flatnonzero(side).tolist()] for side in sides]
     parts = [
@@ -72,18 +72,22 @@ def cut(view: CampaignView, found: Answer, paid: Penalty) -> tuple[Part, Part] |
     return low, high
 
 
-def _total(means: dict[str, Numbers], one: Choice, of_size: Numbers, sizes: Sequence[int]) -> float:
+def _total(means: dict[str, Numbers], choice: Choice, of_size: Numbers, sizes: Sequence[int]) -> float:
     """Return the mean log ratio of a choice to the fastest single candidate, over the cases that have a size."""
-    above = of_size >= sizes[one.place]
+    above = of_size >= sizes[choice.place]
     below = (of_size > 0) & ~above
-    return float(means[one.below][below].sum() + means[one.above][above].sum())
+    return float(means[choice.below][below].sum() + means[choice.above][above].sum())
 
 
 def _part(
     view: CampaignView, fastest: str, names: Sequence[str], keys: list[str], size: int, paid: Penalty, tests: int
 ) -> Part | None:
     """Return one side; nothing where another candidate wins more single cases of it or may be faster over all."""
-    alone = [one.winners[0] for one in view.main_verdicts if one.case.key in keys and len(one.winners) == 1]
+    alone = [
+        main_verdict.winners[0]
+        for main_verdict in view.main_verdicts
+        if main_verdict.case.key in keys and len(main_verdict.winners) == 1
+    ]
     if not alone.count(fastest) or any(alone.count(name) > alone.count(fastest) for name in names):
         return None
     part = weights(view, keys)
@@ -91,5 +95,9 @@ def _part(
     estimates = [estimate(view, fastest, name, part) for name in others]
     confidence = view.campaign.plan.confidence
     found = decide(estimates, 0.0, confidence, penalty=paid, family="bonferroni", tests=tests)
-    slower = {name: Overall.of(one) for name, one in zip(others, found, strict=True) if one.beyond and one.ratio > 1}
+    slower = {
+        name: Overall.of(decision)
+        for name, decision in zip(others, found, strict=True)
+        if decision.beyond and decision.ratio > 1
+    }
     return Part(size, fastest, slower, keys) if len(slower) == len(others) else None

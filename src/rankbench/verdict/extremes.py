@@ -28,27 +28,31 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def estimate(one: Comparison) -> Estimate:
+def estimate(comparison: Comparison) -> Estimate:
     """Return the estimate that a comparison rests on; without an error where it has no interval."""
-    return Estimate(math.log(one.ratio), one.error, one.degrees if math.isfinite(one.high) else 0.0)
-
-
-def selected(view: CampaignView, one: Comparison, among: int) -> Decision:
-    """Return a ratio with an interval that pays for its selection among so many."""
-    plan, paid = view.campaign.plan, penalty(view, one.blocks)
-    (found,) = decide(
-        [estimate(one)], plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=max(among, 1)
+    return Estimate(
+        math.log(comparison.ratio), comparison.error, comparison.degrees if math.isfinite(comparison.high) else 0.0
     )
-    return found
 
 
-def spelt(one: Decision) -> Text:
+def selected(view: CampaignView, comparison: Comparison, among: int) -> Decision:
+    """Return a ratio with an interval that pays for its selection among so many."""
+    plan, paid = view.campaign.plan, penalty(view, comparison.blocks)
+    (decision,) = decide(
+        [estimate(comparison)], plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=max(among, 1)
+    )
+    return decision
+
+
+def spelt(decision: Decision) -> Text:
     """Return a ratio with its interval: `1.31× (1.25× to 1.38×)`."""
     return say(
-        "{ratio:ratio} ({low:ratio} to {high:ratio})" if math.isfinite(one.high) else "{ratio:ratio} (no interval)",
-        ratio=one.ratio,
-        low=one.low,
-        high=one.high,
+        "{ratio:ratio} ({low:ratio} to {high:ratio})"
+        if math.isfinite(decision.high)
+        else "{ratio:ratio} (no interval)",
+        ratio=decision.ratio,
+        low=decision.low,
+        high=decision.high,
     )
 
 
@@ -58,7 +62,7 @@ def along_sizes(
     """Return the log ratios of a line of cases, drawn towards each other; at the wanted sizes, if any are given."""
     pairs = [view.comparisons.of(case.key, base, other) for case in cases]
     logs = [math.log(view.ratio(case.key, base, other)) for case in cases]
-    errors = [one.error if one and math.isfinite(one.high) else math.inf for one in pairs]
+    errors = [pair.error if pair and math.isfinite(pair.high) else math.inf for pair in pairs]
     return shrunk([case.size_bytes for case in cases], logs, errors, wanted)
 
 
@@ -74,18 +78,20 @@ class Extremes:
     def _lines(self) -> dict[str, list[Case]]:
         """Return by the key of each case the cases of its line that differ in size only."""
         lines: dict[tuple[str, str], list[Case]] = {}
-        for one in self._view.case_verdicts:
-            lines.setdefault(line_key(one.case), []).append(one.case)
+        for case_verdict in self._view.case_verdicts:
+            lines.setdefault(line_key(case_verdict.case), []).append(case_verdict.case)
         return {case.key: cases for cases in lines.values() for case in cases}
 
     def log(self, case: str, base: str, other: str) -> float:
         """Return the log ratio of `other` to `base`, drawn towards those of the other sizes."""
         if (case, base, other) not in self._known:
             both = {base, other}
-            ranked = {one.case.key for one in self._view.case_verdicts if both <= set(one.ranking)}
-            cases = [one for one in self._lines[case] if one.key in ranked]
+            ranked = {
+                case_verdict.case.key for case_verdict in self._view.case_verdicts if both <= set(case_verdict.ranking)
+            }
+            cases = [line for line in self._lines[case] if line.key in ranked]
             logs = along_sizes(self._view, cases, base, other).logs.tolist()
-            self._known |= {(one.key, base, other): log for one, log in zip(cases, logs, strict=True)}
+            self._known |= {(case.key, base, other): log for case, log in zip(cases, logs, strict=True)}
         return self._known[case, base, other]
 
     def largest(self, cases: Iterable[str], base: str, other: str) -> str:

@@ -32,8 +32,8 @@ def groups(view: CampaignView) -> list[Group]:
     The order of the plan makes no difference to who is in a group with whom.
     """
     asked = sorted(lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
-    known = [(line, one) for line, one in zip(asked, _profiles(view, asked), strict=True) if one]
-    far = resemblance.distances([one for _, one in known], view.campaign.plan.threshold)
+    known = [(line, profile) for line, profile in zip(asked, _profiles(view, asked), strict=True) if profile]
+    far = resemblance.distances([profile for _, profile in known], view.campaign.plan.threshold)
     return [_group(view, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
 
 
@@ -42,7 +42,9 @@ def _profiles(view: CampaignView, asked: list[Line]) -> list[Profile | None]:
     for curve in curves(view.judged_figures, [line.keys for line in asked]):
         if curve.candidate in view.candidates:
             by_line[curve.line][curve.candidate] = curve
-    winners = [{size: front(view, one) for size, one in line.verdicts.items() if one.ranking} for line in asked]
+    winners = [
+        {size: front(view, verdict) for size, verdict in line.verdicts.items() if verdict.ranking} for line in asked
+    ]
     return [resemblance.profile(own, front) for own, front in zip(by_line, winners, strict=True)]
 
 
@@ -64,7 +66,7 @@ def _group(view: CampaignView, together: list[Line]) -> Group:
         lines=[line.key for line in together],
         title=say("{title} and {n} like it" if others else "{title}", title=titles[0], n=len(others)),
         text=sentences([ended(pattern(first, runs)), *_behind(view, first), *likeness]),
-        cases=[one.case.key for one in first.verdicts.values()],
+        cases=[verdict.case.key for verdict in first.verdicts.values()],
         spans=[run.record for run in runs],
     )
 
@@ -77,9 +79,9 @@ def _names(titles: list[str]) -> list[Words]:
 def pattern(line: Line, runs: Sequence[Run]) -> Text:
     """Return in words who is fastest at which sizes, and at which sizes nobody is."""
     sizes = [size for size, _ in line.ranked]
-    found = [clause(run, _where(run, sizes), at_sizes) for run in runs]
+    texts = [clause(run, _where(run, sizes), at_sizes) for run in runs]
     rest = undecided_sizes(line.ranked, runs)
-    return clauses([*(found or [say("No winner at any size")]), *rest])
+    return clauses([*(texts or [say("No winner at any size")]), *rest])
 
 
 def _where(run: Run, sizes: list[int]) -> Text:
@@ -91,24 +93,24 @@ def _where(run: Run, sizes: list[int]) -> Text:
         return say("up to {last:size}", last=last)
     if first < last == sizes[-1]:
         return say("from {first:size}", first=first)
-    return extent([one.case for _, one in run.cases])
+    return extent([verdict.case for _, verdict in run.cases])
 
 
 def _behind(view: CampaignView, line: Line) -> Iterator[Text]:
     """Return by how much each candidate is slower than the fastest at worst."""
     worst: dict[str, tuple[float, int]] = {}
-    for size, one in line.verdicts.items():
-        for name in one.ranking:
-            ratio = view.ratio(one.case.key, one.ranking[0], name)
+    for size, verdict in line.verdicts.items():
+        for name in verdict.ranking:
+            ratio = view.ratio(verdict.case.key, verdict.ranking[0], name)
             if (
-                view.comparisons.slower(one.case.key, one.ranking[0], name)
+                view.comparisons.slower(verdict.case.key, verdict.ranking[0], name)
                 and ratio > ALIKE * worst.get(name, (1.0, 0))[0]
             ):
                 worst[name] = ratio, size
     if worst:
-        told = [
+        texts = [
             say("{name} {ratio:ratio} at {size:size}", name=name, ratio=worst[name][0], size=worst[name][1])
             for name in view.candidates
             if name in worst
         ]
-        yield say("At worst, against the fastest: {told:and}.", told=told)
+        yield say("At worst, against the fastest: {told:and}.", told=texts)

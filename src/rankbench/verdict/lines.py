@@ -33,17 +33,17 @@ class Line(NamedTuple):
     @property
     def cases(self) -> dict[int, Case]:
         """Return the cases by size."""
-        return {size: one.case for size, one in self.verdicts.items()}
+        return {size: verdict.case for size, verdict in self.verdicts.items()}
 
     @property
     def ranked(self) -> list[tuple[int, CaseVerdict]]:
         """Return the verdicts of the cases that any candidate has figures for."""
-        return [(size, one) for size, one in self.verdicts.items() if one.ranking]
+        return [(size, verdict) for size, verdict in self.verdicts.items() if verdict.ranking]
 
     @property
     def keys(self) -> dict[int, str]:
         """Return the keys of the cases by size; nothing may be sent in some, which lie on no logarithmic axis."""
-        return {size: one.case.key for size, one in self.verdicts.items() if size}
+        return {size: verdict.case.key for size, verdict in self.verdicts.items() if size}
 
 
 def lines(view: CampaignView, fewest: int) -> list[Line]:
@@ -53,12 +53,18 @@ def lines(view: CampaignView, fewest: int) -> list[Line]:
     is a matrix.
     """
     found: dict[str, list[CaseVerdict]] = {}
-    for one in view.main_verdicts:
-        case = one.case
+    for main_verdict in view.main_verdicts:
+        case = main_verdict.case
         if case.quantity in TIMES and case.key not in view.pair_cases and not view.short_of_cores(case):
-            found.setdefault(case_labels.line_key(case), []).append(one)
+            found.setdefault(case_labels.line_key(case), []).append(main_verdict)
     return [
-        Line(key, {one.case.size_bytes: one for one in sorted(verdicts, key=lambda one: one.case.size_bytes)})
+        Line(
+            key,
+            {
+                verdict.case.size_bytes: verdict
+                for verdict in sorted(verdicts, key=lambda case_verdict: case_verdict.case.size_bytes)
+            },
+        )
         for key, verdicts in found.items()
         if len(verdicts) >= fewest
     ]
@@ -66,16 +72,16 @@ def lines(view: CampaignView, fewest: int) -> list[Line]:
 
 def size_clauses(runs: Sequence[Run]) -> list[Text]:
     """Return who is fastest at which sizes, one clause per span."""
-    return [clause(run, extent([one.case for _, one in run.cases]), at_sizes) for run in runs]
+    return [clause(run, extent([verdict.case for _, verdict in run.cases]), at_sizes) for run in runs]
 
 
 def undecided_sizes(cases: Cases, runs: Sequence[Run]) -> list[Text]:
     """Return the sizes that are in no span: where all are equivalent, where levels differ, where it is undecided."""
     inside = {number for run in runs for number, _ in run.cases}
-    outside = [(size, one) for size, one in cases if size not in inside and len(one.ranking) > 1]
-    equivalent = [size for size, one in outside if one.decided]
-    unlike = [size for size, one in outside if one.differs]
-    undecided = [size for size, one in outside if not one.decided and not one.differs]
+    outside = [(size, verdict) for size, verdict in cases if size not in inside and len(verdict.ranking) > 1]
+    equivalent = [size for size, verdict in outside if verdict.decided]
+    unlike = [size for size, verdict in outside if verdict.differs]
+    undecided = [size for size, verdict in outside if not verdict.decided and not verdict.differs]
     return [
         *([say("all are equivalent {at}", at=at_sizes(equivalent))] if equivalent else []),
         *([say("not the same near and far {at}", at=at_sizes(unlike))] if unlike else []),

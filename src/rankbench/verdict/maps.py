@@ -84,14 +84,15 @@ def maps(
 ) -> list[Map]:
     """Return the maps of a campaign, those of one operation and size after each other."""
     matrices: dict[str, dict[Pair, Case]] = {}
-    told = case_labels.between_pairs(campaign.cases)
-    for case in (case for case in campaign.cases if case.key in told):
+    texts = case_labels.between_pairs(campaign.cases)
+    for case in (case for case in campaign.cases if case.key in texts):
         ends = case_labels.ends(case, operations[case.operation])
         matrices.setdefault(case_labels.endless(case).key, {})[ends] = case
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     seated = {
         (name, placement.name): places(
-            (one for one in launches if (one.candidate, one.placement) == (name, placement.name)), campaign.machine
+            (launch for launch in launches if (launch.candidate, launch.placement) == (name, placement.name)),
+            campaign.machine,
         )
         for name in (names if matrices else ())
         for placement in campaign.plan.placements
@@ -232,9 +233,9 @@ def told_pairs(one: Map, odd: Sequence[Pair]) -> Text:
         (rank,) = common
         others = sorted({other for pair in joint for other in pair} - common)
         return say("between rank {rank} and {others}", rank=rank, others=ranks_named(others))
-    told = [ends_named(one, pair, odd) for pair in joint]
-    more = [say("{n} more pairs", n=len(told) - NAMED)] if len(told) > NAMED else []
-    return listed([*told[:NAMED], *more])
+    texts = [ends_named(one, pair, odd) for pair in joint]
+    more = [say("{n} more pairs", n=len(texts) - NAMED)] if len(texts) > NAMED else []
+    return listed([*texts[:NAMED], *more])
 
 
 def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> Text:

@@ -114,11 +114,11 @@ def mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
 def line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
     """Return the cases that differ in size only and stand for a call, in the order of sizes: the plainest there are."""
     fitting = [
-        one.case
-        for one in view.timed_verdicts
-        if (one.case.operation, one.case.placement) == (call.operation, placement)
-        and one.case.quantity == "time"
-        and call.form in {"", one.case.form}
+        timed_verdict.case
+        for timed_verdict in view.timed_verdicts
+        if (timed_verdict.case.operation, timed_verdict.case.placement) == (call.operation, placement)
+        and timed_verdict.case.quantity == "time"
+        and call.form in {"", timed_verdict.case.form}
     ]
     lines: dict[str, list[Case]] = {}
     for case in fitting:
@@ -154,19 +154,21 @@ def summed(view: CampaignView, placement: str, parts: list[Part], missing: list[
     times: dict[str, list[float]] = {}
     without: dict[str, str] = {}
     for name in view.candidates:
-        own = [time_ns(view, one, name) for one in parts]
-        lacking = [one for one, time in zip(parts, own, strict=True) if time is None]
+        values = [time_ns(view, one, name) for one in parts]
+        lacking = [one for one, time in zip(parts, values, strict=True) if time is None]
         if lacking:
             without[name] = told(lacking[0].calls)
         else:
-            times[name] = [time for time in own if time is not None]
+            times[name] = [time for time in values if time is not None]
     fitted = agreeing(view, parts, times)
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
         (standing(view, parts, best, name, times, fitted) for name in times),
         key=lambda one: (one.candidate != best, one.ratio),
     )
-    shares = {(name, place): time / sum(own) for name, own in times.items() for place, time in enumerate(own)}
+    shares = {
+        (name, place): time / sum(numbers) for name, numbers in times.items() for place, time in enumerate(numbers)
+    }
     return Mix(placement, parts, missing, standings, without, shares)
 
 
@@ -194,9 +196,9 @@ def agreeing(view: CampaignView, parts: Sequence[Part], times: dict[str, list[fl
     """
     found: dict[str, list[float]] = {name: [] for name in times}
     for place, one in enumerate(parts):
-        level = statistics.fmean(math.log(own[place]) for own in times.values())
-        for name, own in found.items():
-            own.append(math.exp(level + statistics.fmean(log_ratio(view, one, base, name) for base in times)))
+        level = statistics.fmean(math.log(time[place]) for time in times.values())
+        for name, numbers in found.items():
+            numbers.append(math.exp(level + statistics.fmean(log_ratio(view, one, base, name) for base in times)))
     return found
 
 
@@ -213,8 +215,8 @@ def standing(
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, comparisons(view, parts, best, name)
-    paid = penalty(view, min((one.blocks for own in compared for one in own), default=0))
-    (one,) = decide(
+    paid = penalty(view, min((comparison.blocks for own in compared for comparison in own), default=0))
+    (decision,) = decide(
         [estimate(view, parts, compared, (best, name), fitted)],
         plan.threshold,
         plan.confidence,
@@ -222,12 +224,15 @@ def standing(
         family="bonferroni",
         tests=len(times) - 1,
     )
-    return Standing(name, total, one.ratio, one.low, one.high, one.beyond)
+    return Standing(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 
 
 def comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
     """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
-    return [[found for case, _ in one.cases if (found := view.comparisons.of(case.key, base, other))] for one in parts]
+    return [
+        [comparison for case, _ in one.cases if (comparison := view.comparisons.of(case.key, base, other))]
+        for one in parts
+    ]
 
 
 def estimate(
@@ -246,7 +251,7 @@ def estimate(
     total = sum(fitted[other])
     mean, error, spread, offset = math.log(total / sum(fitted[base])), 0.0, 0.0, 0.0
     for one, own, time in zip(parts, compared, fitted[other], strict=True):
-        if len(own) < len(one.cases) or not all(math.isfinite(found.high) for found in own):
+        if len(own) < len(one.cases) or not all(math.isfinite(comparison.high) for comparison in own):
             return Estimate(mean, 0.0, 0.0)
         for (_, weight), found in zip(one.cases, own, strict=True):
             error += time / total * weight * found.error
@@ -323,8 +328,8 @@ def sentences(view: CampaignView, mix: Mix) -> Iterator[Text]:
 def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     """Say who is best, and how the others stand to it; where, if there are several placements."""
     best, *others = mix.standings
-    level = [one.candidate for one in others if not one.different]
-    behind = [one for one in others if one.different]
+    level = [other.candidate for other in others if not other.different]
+    behind = [other for other in others if other.different]
     fastest = say(
         "For these calls at {placement}, {name} is fastest: {total}"
         if several

@@ -20,8 +20,8 @@ def as_launched(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
     machines = [ranks for launch in launches for ranks in by_machine(launch.ranks)]
     if any(len({rank.host for rank in ranks}) > 1 for ranks in machines):
         placements = [
-            msgspec.structs.replace(one, one_machine=one.nodes > 1 or one.one_machine)
-            for one in campaign.plan.placements
+            msgspec.structs.replace(placement, one_machine=placement.nodes > 1 or placement.one_machine)
+            for placement in campaign.plan.placements
         ]
         planned = msgspec.structs.replace(campaign.plan, placements=placements)
         campaign = msgspec.structs.replace(campaign, plan=planned)

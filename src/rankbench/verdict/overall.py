@@ -40,9 +40,9 @@ class Overall(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, one: Decision) -> Overall:
+    def of(cls, decision: Decision) -> Overall:
         """Return the ratio that is decided on."""
-        return cls(one.ratio, one.low, one.high)
+        return cls(decision.ratio, decision.low, decision.high)
 
 
 class Answer(NamedTuple):
@@ -100,8 +100,8 @@ def _of_calls(view: CampaignView) -> dict[str, float]:
     times: dict[str, float] = {}
     for one in mix.mixes(view, view.campaign.plan.calls):
         for part in one.parts:
-            own = [time for name in view.candidates if (time := mix.time_ns(view, part, name))]
-            mean = math.exp(float(np.log(own).mean())) if own else 0.0
+            values = [time for name in view.candidates if (time := mix.time_ns(view, part, name))]
+            mean = math.exp(float(np.log(values).mean())) if values else 0.0
             for case, share in part.cases:
                 times[case.key] = times.get(case.key, 0.0) + mean * share
     return times
@@ -112,10 +112,12 @@ def answer(view: CampaignView, paid: Penalty) -> Answer | None:
 
     With every look and every rival there is a chance to be misled: all of them are paid for.
     """
-    ample = [one for one in view.timed_verdicts if not view.short_of_cores(one.case)] or view.timed_verdicts
-    most = max((sum(name in one.ranking for one in ample) for name in view.candidates), default=0)
-    names = [name for name in view.candidates if 2 * sum(name in one.ranking for one in ample) > most]
-    cases = [one.case.key for one in ample if set(names) <= set(one.ranking)]
+    ample = [
+        timed_verdict for timed_verdict in view.timed_verdicts if not view.short_of_cores(timed_verdict.case)
+    ] or view.timed_verdicts
+    most = max((sum(name in verdict.ranking for verdict in ample) for name in view.candidates), default=0)
+    names = [name for name in view.candidates if 2 * sum(name in verdict.ranking for verdict in ample) > most]
+    cases = [verdict.case.key for verdict in ample if set(names) <= set(verdict.ranking)]
     if not cases or len(names) < 2:
         return None
     weighed = weights(view, cases)
@@ -123,11 +125,11 @@ def answer(view: CampaignView, paid: Penalty) -> Answer | None:
     rivals = [name for name in names if name != best]
     estimates = [estimate(view, best, name, weighed) for name in rivals]
     found = Answer(best, cases, [], [], [], {})
-    for name, one in zip(rivals, decisions(view, estimates, paid, len(rivals)), strict=True):
-        slower = one.beyond and one.outcome == "slower"
-        group = found.slower if slower else found.equivalent if one.equivalent else found.open
+    for name, decision in zip(rivals, decisions(view, estimates, paid, len(rivals)), strict=True):
+        slower = decision.beyond and decision.outcome == "slower"
+        group = found.slower if slower else found.equivalent if decision.equivalent else found.open
         group.append(name)
-        found.ratios[name] = Overall.of(one)
+        found.ratios[name] = Overall.of(decision)
     return found
 
 
@@ -138,8 +140,8 @@ def overall(
 
     The interval is of the plan's confidence for so many tests at once.
     """
-    (one,) = decisions(view, [estimate(view, base, other, weights(view, cases))], paid, tests)
-    return Overall.of(one)
+    (decision,) = decisions(view, [estimate(view, base, other, weights(view, cases))], paid, tests)
+    return Overall.of(decision)
 
 
 def estimate(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:

@@ -84,8 +84,10 @@ def counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
 
 def pairs(campaign: Campaign) -> list[Pair]:
     """Return the cases of tools that the core measured too, at the same place and size, by the time of plain calls."""
-    plain = [one for one in campaign.cases if one.memory == Memory() and (one.suite or not one.options)]
-    cases = {(one.operation, one.form, one.size_bytes, one.placement, one.start, one.datatype): one for one in plain}
+    plain = [case for case in campaign.cases if case.memory == Memory() and (case.suite or not case.options)]
+    cases = {
+        (case.operation, case.form, case.size_bytes, case.placement, case.start, case.datatype): case for case in plain
+    }
     found = []
     for theirs, own in counterparts(campaign):
         for case in plain:
@@ -107,22 +109,24 @@ def reconcile(store: Store) -> list[Reconciled]:
     medians, means = (
         figures(statistics.launch_figures(store.samples(), estimator, by_ranks)) for estimator in ("median", "mean")
     )
-    operations = {one.name: one for one in campaign.operations}
+    operations = {operation.name: operation for operation in campaign.operations}
     logs: dict[tuple[int, str, str], list[float]] = {}
     for number, pair in enumerate(asked):
-        held = differences(operations[pair.theirs.operation], operations[pair.own.operation])
+        comparable = differences(operations[pair.theirs.operation], operations[pair.own.operation])
         column = UNITS.get(operations[pair.theirs.operation].metric, "")
         unit = [
             math.log(made_of[column].get(case.key, 1)) if column else 0.0
             for case in (pair.theirs, pair.own, pair.alike)
         ]
-        shift = math.log(held.factor) * (-1 if operations[pair.own.operation].metric in {"bandwidth", "rate"} else 1)
-        for candidate in [one.name for one in campaign.candidates if not one.control_of]:
-            for block in range(1, 1 + max((one[2] for one in medians), default=0)):
+        shift = math.log(comparable.factor) * (
+            -1 if operations[pair.own.operation].metric in {"bandwidth", "rate"} else 1
+        )
+        for candidate in [candidate.name for candidate in campaign.candidates if not candidate.control_of]:
+            for block in range(1, 1 + max((median[2] for median in medians), default=0)):
                 keys = [(case.key, candidate, block) for case in (pair.theirs, pair.own, pair.alike)]
                 if not all(key in medians for key in keys):
                     continue
-                theirs, own, alike = (medians[key] - one for key, one in zip(keys, unit, strict=True))
+                theirs, own, alike = (medians[key] - value for key, value in zip(keys, unit, strict=True))
                 mean = means[keys[2]] - unit[2]
                 steps = {
                     WHOLE: theirs + shift - own,
@@ -161,14 +165,19 @@ def by_pair(
     """Return the ratios with their intervals by pair and candidate."""
     keys = list(logs)
     values = [np.asarray(logs[key]) for key in keys]
-    spread = [float(one.std(ddof=1)) if len(one) > 1 else 0.0 for one in values]
+    spread = [float(value.std(ddof=1)) if len(value) > 1 else 0.0 for value in values]
     ratios = contrasts(
-        keys, [len(one) for one in values], [float(one.mean()) for one in values], spread, [0.0] * len(keys), confidence
+        keys,
+        [len(value) for value in values],
+        [float(value.mean()) for value in values],
+        spread,
+        [0.0] * len(keys),
+        confidence,
     )
     parts: dict[tuple[int, str], dict[str, Contrast]] = {}
-    for one in ratios:
-        number, candidate, part = one.key
-        parts.setdefault((number, candidate), {})[part] = one
+    for ratio in ratios:
+        number, candidate, part = ratio.key
+        parts.setdefault((number, candidate), {})[part] = ratio
     return parts
 
 
@@ -177,7 +186,7 @@ def found(
 ) -> Reconciled:
     """Return what is found of a pair with a candidate."""
     theirs, own = operations[pair.theirs.operation], operations[pair.own.operation]
-    kept = {name: one for name, one in parts.items() if name != BEGUN or pair.alike is not pair.own}
+    kept = {name: part for name, part in parts.items() if name != BEGUN or pair.alike is not pair.own}
     typical = (
         store.samples()
         .filter(
@@ -204,8 +213,8 @@ def found(
     )
 
 
-def compared(pair: Pair, theirs: Operation, own: Operation, start: str = "") -> Comparable:
+def compared(pair: Pair, theirs: Operation, operation: Operation, start: str = "") -> Comparable:
     """Return what differs between the two of a pair, with the datatypes of their cases."""
-    held = differences(theirs, own, start)
-    numbers = numbers_apart(theirs, own, (pair.theirs.datatype, pair.own.datatype))
-    return held._replace(differences=[*numbers, *held.differences])
+    comparable = differences(theirs, operation, start)
+    numbers = numbers_apart(theirs, operation, (pair.theirs.datatype, pair.own.datatype))
+    return comparable._replace(differences=[*numbers, *comparable.differences])

@@ -23,74 +23,74 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def short_answer(view: CampaignView, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def short_answer(view: CampaignView, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Yield at most five sentences of the cases that are compared."""
-    wins = Counter(one.winners[0] for one in judged if len(one.winners) == 1)
-    if not found:
+    wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
+    if not answer:
         yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
         yield _wins(view, judged, wins)
         return
     paid = penalty(view)
-    parts, both = cut(view, found, paid), states(view, found, paid)
+    parts, both = cut(view, answer, paid), states(view, answer, paid)
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
-    most = wins[found.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
+    most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
-    yield _first(view, found, judged, recommended=sure and set(found.slower) == set(view.candidates) - {found.best})
-    yield _rivals(view, found)
-    lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(view, found.best, both)] if both else [])]
+    yield _first(view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best})
+    yield _rivals(view, answer)
+    lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(view, answer.best, both)] if both else [])]
     if lines:
-        keys = [key for part in parts or () for key in part.cases] or found.cases
+        keys = [key for part in parts or () for key in part.cases] or answer.cases
         yield Claim(text=sentences(lines), cases=keys, brief=True)
-    yield from _worst(view, found, judged)
+    yield from _worst(view, answer, judged)
     yield _wins(view, judged, wins)
 
 
-def _first(view: CampaignView, found: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
+def _first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
     """Say who is fastest over all cases, as far as that is certain."""
-    over, within = _over(view, found, judged), view.campaign.plan.threshold
-    if found.open:
+    over, within = _over(view, answer, judged), view.campaign.plan.threshold
+    if answer.open:
         text = say(
             "No clear winner {over}: {rivals:and} {n:of is|are} not distinguishable from {best}.",
-            over=over, rivals=found.open, n=len(found.open), best=found.best,
+            over=over, rivals=answer.open, n=len(answer.open), best=answer.best,
         )  # fmt: skip
-    elif found.equivalent:
-        names = [name for name in view.candidates if name in {found.best, *found.equivalent}]
+    elif answer.equivalent:
+        names = [name for name in view.candidates if name in {answer.best, *answer.equivalent}]
         text = say("{names:and} are equivalent within {within:.0%} {over}.", names=names, over=over, within=within)
     elif recommended:
-        text = say("Use {best}: it has the lowest overall time {over}.", best=found.best, over=over)
+        text = say("Use {best}: it has the lowest overall time {over}.", best=answer.best, over=over)
     else:
-        text = say("{best} has the lowest overall time {over}.", best=found.best, over=over)
-    keys = [one.case.key for one in judged if one.winners == [found.best]]
+        text = say("{best} has the lowest overall time {over}.", best=answer.best, over=over)
+    keys = [verdict.case.key for verdict in judged if verdict.winners == [answer.best]]
     return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
 
 
-def _over(view: CampaignView, found: Answer, judged: list[CaseVerdict]) -> Text:
+def _over(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
     """Return over which cases, of which candidates where some have too few figures, and how cases weigh."""
-    names = [name for name in view.candidates if name in found.names]
-    if len(found.cases) < len(judged) or len(names) < len(view.candidates):
+    names = [name for name in view.candidates if name in answer.names]
+    if len(answer.cases) < len(judged) or len(names) < len(view.candidates):
         over = say(
             "over the {n} of {all:count case} with figures of {names:and}",
-            n=len(found.cases), all=len(judged), names=names,
+            n=len(answer.cases), all=len(judged), names=names,
         )  # fmt: skip
     elif len(judged) == 1:
         return say("in the only case")
     else:
         over = say("over all {n:count case}", n=len(judged))
-    called = {one.operation for one in view.campaign.plan.calls}
-    if called & {view.case_of[key].operation for key in found.cases}:
+    called = {call.operation for call in view.campaign.plan.calls}
+    if called & {view.case_of[key].operation for key in answer.cases}:
         return say("{over} (weighted by the plan's calls)", over=over)
-    several = len({view.case_of[key].operation for key in found.cases}) > 1
+    several = len({view.case_of[key].operation for key in answer.cases}) > 1
     return say("{over} (each operation weighs the same)", over=over) if several else over
 
 
-def _rivals(view: CampaignView, found: Answer) -> Claim:
+def _rivals(view: CampaignView, answer: Answer) -> Claim:
     """Say how the time of each rival compares over all cases."""
     text = say(
         "Against {best}: {rivals:;}.",
-        best=found.best,
-        rivals=_distances(found.ratios, view.campaign.plan.threshold),
+        best=answer.best,
+        rivals=_distances(answer.ratios, view.campaign.plan.threshold),
     )
-    return Claim(text=text, cases=found.cases, brief=True)
+    return Claim(text=text, cases=answer.cases, brief=True)
 
 
 def _distances(ratios: dict[str, Overall], within: float) -> list[Text]:
@@ -126,11 +126,11 @@ def _of_sizes(parts: tuple[Part, Part]) -> Text:
                 say(
                     "{name} {ratio:ratio}, {low:bare}–{high:ratio}",
                     name=name,
-                    ratio=one.mean,
-                    low=one.low,
-                    high=one.high,
+                    ratio=overall.mean,
+                    low=overall.low,
+                    high=overall.high,
                 )
-                for name, one in _sorted(part.ratios)
+                for name, overall in _sorted(part.ratios)
             ],
         )
         for text, part in zip(texts, parts, strict=True)
@@ -140,7 +140,7 @@ def _of_sizes(parts: tuple[Part, Part]) -> Text:
 
 def _of_states(view: CampaignView, best: str, both: list[State]) -> Text:
     """Say how the rivals compare while cores are near each other, and while they are far."""
-    told = [
+    texts = [
         say(
             "{level} ({share:.0%} of visits, {n:count block}), against {best}: {rivals:;}",
             level=say("While cores were far") if state.level == FAR else say("While cores were near"),
@@ -151,68 +151,75 @@ def _of_states(view: CampaignView, best: str, both: list[State]) -> Text:
         )
         for state in both
     ]
-    return sentences(map(ended, told))
+    return sentences(map(ended, texts))
 
 
-def _worst(view: CampaignView, found: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say by how much each candidate at worst is slower than the fastest of a case, where that is certain."""
-    names = [name for name in view.candidates if name in found.names]
-    compared = [one for one in judged if one.case.key in found.cases]
+    names = [name for name in view.candidates if name in answer.names]
+    compared = [verdict for verdict in judged if verdict.case.key in answer.cases]
     extremes, among = Extremes(view), len(compared) * (len(names) - 1)
     worst = {name: _worst_case(extremes, view, compared, name) for name in names}
     if not any(worst.values()):
         return
-    told = [
+    texts = [
         say(
             "{name} {at}",
             name=name,
-            at=at_worst(view, one.case.key, one.ranking[0], name, among) if one else say("never significantly slower"),
+            at=at_worst(view, verdict.case.key, verdict.ranking[0], name, among)
+            if verdict
+            else say("never significantly slower"),
         )
-        for name, one in worst.items()
+        for name, verdict in worst.items()
     ]
-    regret = {name: extremes.log(one.case.key, one.ranking[0], name) if one else 0.0 for name, one in worst.items()}
+    regret = {
+        name: extremes.log(verdict.case.key, verdict.ranking[0], name) if verdict else 0.0
+        for name, verdict in worst.items()
+    }
     least = min(names, key=lambda name: regret[name])
-    text = say("Largest significant slowdown in a single case: {all:;}.", all=told)
-    if regret[least] + math.log1p(view.campaign.plan.threshold) < regret[found.best] and not found.open:
+    text = say("Largest significant slowdown in a single case: {all:;}.", all=texts)
+    if regret[least] + math.log1p(view.campaign.plan.threshold) < regret[answer.best] and not answer.open:
         text = sentences([text, say("{least} has the smallest one.", least=least)])
-    yield Claim(text=text, cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True)
+    yield Claim(
+        text=text, cases=list(dict.fromkeys(verdict.case.key for verdict in worst.values() if verdict)), brief=True
+    )
 
 
 def _worst_case(extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
-    slower = [one for one in compared if view.comparisons.slower(one.case.key, one.ranking[0], name)]
-    return max(slower, key=lambda one: extremes.log(one.case.key, one.ranking[0], name), default=None)
+    slower = [verdict for verdict in compared if view.comparisons.slower(verdict.case.key, verdict.ranking[0], name)]
+    return max(slower, key=lambda verdict: extremes.log(verdict.case.key, verdict.ranking[0], name), default=None)
 
 
 def at_worst(view: CampaignView, key: str, fastest: str, name: str, among: int) -> Text:
     """Return the ratio of a candidate to the fastest of a case, selected among so many, with its interval; the case."""
-    one = selected(view, view.comparisons[key, fastest, name], among)
+    decision = selected(view, view.comparisons[key, fastest, name], among)
     return say(
         "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})",
-        ratio=one.ratio,
-        low=one.low,
-        high=one.high,
+        ratio=decision.ratio,
+        low=decision.low,
+        high=decision.high,
         case=view.full_title(view.case_of[key]),
     )
 
 
 def _wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
     """Say how many cases each candidate wins alone, and how many nobody does; the numbers add up to all cases."""
-    others = [one for one in judged if len(one.winners) != 1]
-    unlike = [one for one in others if one.answered and not one.decided]
-    partly = [one for one in others if one.decided_at and not one.answered]
+    others = [verdict for verdict in judged if len(verdict.winners) != 1]
+    unlike = [other for other in others if other.answered and not other.decided]
+    partly = [other for other in others if other.decided_at and not other.answered]
     counts: dict[Words, int] = {name: wins[name] for name in sorted(view.candidates, key=lambda name: -wins[name])}
-    counts[say("equivalent")] = sum(one.decided for one in others)
+    counts[say("equivalent")] = sum(other.decided for other in others)
     if unlike:
         counts[say("different near and far")] = len(unlike)
     if partly:
         counts[say("decided near or far only")] = len(partly)
-    counts[say("undecided")] = sum(not one.answered and not one.decided_at for one in others)
+    counts[say("undecided")] = sum(not other.answered and not other.decided_at for other in others)
     text = say(
         "Fastest in single cases: {counts:,} (of {n:count case}).",
         counts=[say("{name} {number}", name=name, number=number) for name, number in counts.items()],
         n=len(judged),
     )
-    keys = [one.case.key for one in judged if len(one.winners) == 1]
+    keys = [verdict.case.key for verdict in judged if len(verdict.winners) == 1]
     return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
 
 

@@ -36,15 +36,15 @@ class Run(NamedTuple):
     @property
     def shared(self) -> list[tuple[int, CaseVerdict]]:
         """The cases in which others may be as fast."""
-        return [(number, one) for number, one in self.cases if one.winners != self.names]
+        return [(number, verdict) for number, verdict in self.cases if verdict.winners != self.names]
 
     @property
     def record(self) -> Span:
         """The span as data."""
         return Span(
             candidates=self.names,
-            cases=[one.case.key for _, one in self.cases],
-            undecided=[one.case.key for _, one in self.shared],
+            cases=[verdict.case.key for _, verdict in self.cases],
+            undecided=[verdict.case.key for _, verdict in self.shared],
         )
 
 
@@ -56,7 +56,7 @@ def runs_of(cases: Cases) -> list[Run]:
     """
     alone = _alone(cases)
     inside = {number for run in alone for number, _ in run.cases}
-    gaps = [list(gap) for outside, gap in groupby(cases, lambda one: one[0] not in inside) if outside]
+    gaps = [list(gap) for outside, gap in groupby(cases, lambda case: case[0] not in inside) if outside]
     return sorted([*alone, *(run for gap in gaps for run in _common(gap))], key=lambda run: run.cases[0][0])
 
 
@@ -64,17 +64,17 @@ def _alone(cases: Cases) -> list[Run]:
     """Return the spans of single winners."""
     runs: list[Run] = []
     since: list[tuple[int, CaseVerdict]] = []
-    for number, one in cases:
-        since.append((number, one))
-        if len(one.winners) == 1 < len(one.ranking):
-            _extend(runs, since, runs[-1].names if runs else [], one.winners)
+    for number, verdict in cases:
+        since.append((number, verdict))
+        if len(verdict.winners) == 1 < len(verdict.ranking):
+            _extend(runs, since, runs[-1].names if runs else [], verdict.winners)
             since = []
     return runs
 
 
 def _extend(runs: list[Run], since: list[tuple[int, CaseVerdict]], before: list[str], names: list[str]) -> None:
     """Continue the last span to the last of the cases since its end, or begin a new one with that case."""
-    if before == names and all(set(names) <= set(one.winners) for _, one in since):
+    if before == names and all(set(names) <= set(verdict.winners) for _, verdict in since):
         runs[-1].cases.extend(since)
     else:
         runs.append(Run(names, since[-1:]))
@@ -84,9 +84,9 @@ def _common(cases: Cases) -> Iterator[Run]:
     """Yield the spans of several winners, which some other candidate is slower than."""
     run: Run | None = None
     since: list[tuple[int, CaseVerdict]] = []
-    for number, one in cases:
-        since.append((number, one))
-        if len(one.winners) == len(one.ranking):
+    for number, verdict in cases:
+        since.append((number, verdict))
+        if len(verdict.winners) == len(verdict.ranking):
             continue
         names = [name for name in run.names if all(name in case.winners for _, case in since)] if run else []
         if run and names:
@@ -94,7 +94,7 @@ def _common(cases: Cases) -> Iterator[Run]:
         else:
             if run:
                 yield run
-            run = Run(one.winners, since[-1:])
+            run = Run(verdict.winners, since[-1:])
         since = []
     if run:
         yield run
@@ -119,9 +119,9 @@ def clause(run: Run, where: Words, at: Wording) -> Text:
 
 def _notes(run: Run, at: Wording) -> Iterator[Text]:
     """Yield in which cases of a span others are equivalent, in which levels differ, and in which it is undecided."""
-    equivalent = [number for number, one in run.shared if one.decided]
-    unlike = [number for number, one in run.shared if one.differs]
-    undecided = [number for number, one in run.shared if not one.decided and not one.differs]
+    equivalent = [number for number, verdict in run.shared if verdict.decided]
+    unlike = [number for number, verdict in run.shared if verdict.differs]
+    undecided = [number for number, verdict in run.shared if not verdict.decided and not verdict.differs]
     if equivalent:
         yield say("equivalent to others {at}", at=at(equivalent))
     if unlike:

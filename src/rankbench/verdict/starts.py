@@ -22,25 +22,25 @@ WORTH_TELLING = 0.01
 
 def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]) -> Iterator[Claim]:
     """Yield a sentence for each start that was measured beside the usual one."""
-    figures = {(one.case, one.candidate): one for one in summaries}
-    for usual, start in dict.fromkeys((one.ratio.base, one.ratio.other) for one in effects):
-        found = [one for one in effects if (one.ratio.base, one.ratio.other) == (usual, start)]
-        own = [figures[one.case, one.candidate] for one in found]
-        theirs = [figures[one.usual, one.candidate] for one in found]
-        said = [
-            _time(start, usual, found),
+    figures = {(summary.case, summary.candidate): summary for summary in summaries}
+    for usual, start in dict.fromkeys((effect.ratio.base, effect.ratio.other) for effect in effects):
+        start_effects = [effect for effect in effects if (effect.ratio.base, effect.ratio.other) == (usual, start)]
+        own = [figures[effect.case, effect.candidate] for effect in start_effects]
+        theirs = [figures[effect.usual, effect.candidate] for effect in start_effects]
+        texts = [
+            _time(start, usual, start_effects),
             *_apart(campaign, start, usual, own, theirs),
             *_discards(own, theirs, usual),
         ]
-        yield Claim(text=sentences(said), cases=[one.case for one in found])
+        yield Claim(text=sentences(texts), cases=[effect.case for effect in start_effects])
 
 
-def _time(start: str, usual: str, found: Sequence[StartEffect]) -> Text:
-    ratios = [one.ratio.ratio for one in found]
-    differ = sum(one.ratio.different for one in found)
+def _time(start: str, usual: str, effects: Sequence[StartEffect]) -> Text:
+    ratios = [effect.ratio.ratio for effect in effects]
+    differ = sum(effect.ratio.different for effect in effects)
     if not differ:
         return say(
-            "{start} cannot be told from {usual} in any of {n:count figure}.", start=start, usual=usual, n=len(found)
+            "{start} cannot be told from {usual} in any of {n:count figure}.", start=start, usual=usual, n=len(effects)
         )
     return say(
         "{start} reads {ratio:ratio} of {usual} (median of {all} figures, {low:ratio} to {high:ratio}; {n} "
@@ -58,12 +58,12 @@ def _time(start: str, usual: str, found: Sequence[StartEffect]) -> Text:
 
 
 def _apart(
-    campaign: Campaign, start: str, usual: str, own: Sequence[Summary], theirs: Sequence[Summary]
+    campaign: Campaign, start: str, usual: str, summaries: Sequence[Summary], theirs: Sequence[Summary]
 ) -> Iterator[Text]:
     """Say whether a start agrees on a time, and how far apart ranks began, where that is known of both."""
-    pairs = [(one.skew_ns, two.skew_ns) for one, two in zip(own, theirs, strict=True)]
+    pairs = [(summary.skew_ns, two.skew_ns) for summary, two in zip(summaries, theirs, strict=True)]
     known = [pair for pair in pairs if all(map(math.isfinite, pair))]
-    scheduled = {one.name: one.scheduled for one in campaign.starts}
+    scheduled = {start.name: start.scheduled for start in campaign.starts}
     loose = scheduled.get(usual) and not scheduled.get(start, True)
     if known:
         one, two = np.median(np.array(known), axis=0)
@@ -80,13 +80,13 @@ def _apart(
         yield say("It agrees on no time at which all ranks begin.")
 
 
-def _discards(own: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
-    one, two = discarded(own), discarded(theirs)
-    if max(one, two) >= WORTH_TELLING:
-        yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=one, usual=usual, theirs=two)
+def _discards(summaries: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
+    value, two = discarded(summaries), discarded(theirs)
+    if max(value, two) >= WORTH_TELLING:
+        yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=value, usual=usual, theirs=two)
 
 
 def discarded(summaries: Sequence[Summary]) -> float:
     """Return the share of samples that were not used."""
-    dropped, used = sum(one.discarded for one in summaries), sum(one.samples for one in summaries)
+    dropped, used = sum(summary.discarded for summary in summaries), sum(summary.samples for summary in summaries)
     return dropped / (dropped + used) if dropped else 0.0

@@ -33,14 +33,14 @@ class State(NamedTuple):
     ratios: dict[str, Overall]
 
 
-def states(view: CampaignView, found: Answer, paid: Penalty) -> list[State]:
+def states(view: CampaignView, answer: Answer, paid: Penalty) -> list[State]:
     """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
     threshold.
     """
-    frames = {name: _visits(view, found.best, name, found.cases) for name in found.ratios}
+    frames = {name: _visits(view, answer.best, name, answer.cases) for name in answer.ratios}
     frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
-    both = {name: of for name, frame in frames.items() if (of := _both(view, frame, found.cases))}
-    if not any(one.different for one in decisions(view, [_difference(*of) for of in both.values()], paid, 0)):
+    both = {name: of for name, frame in frames.items() if (of := _both(view, frame, answer.cases))}
+    if not any(decision.different for decision in decisions(view, [_difference(*of) for of in both.values()], paid, 0)):
         return []
     ratios = [decisions(view, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
     every = pl.concat([frames[name] for name in both])
@@ -49,17 +49,17 @@ def states(view: CampaignView, found: Answer, paid: Penalty) -> list[State]:
             name,
             every.filter(pl.col("level") == name).height / every.height,
             every.filter(pl.col("level") == name)["block"].n_unique(),
-            dict(zip(both, map(Overall.of, own), strict=True)),
+            dict(zip(both, map(Overall.of, ratio), strict=True)),
         )
-        for name, own in zip((NEAR, FAR), ratios, strict=True)
+        for name, ratio in zip((NEAR, FAR), ratios, strict=True)
     ]
 
 
 def _visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
     """Return the log ratios of visits in which both were at the same level: case, block, level and log."""
-    found = pl.DataFrame(schema={"case": pl.String, "block": pl.Int32, "level": pl.String, "log": pl.Float64})
+    frame = pl.DataFrame(schema={"case": pl.String, "block": pl.Int32, "level": pl.String, "log": pl.Float64})
     if "visit_hop_ns" not in view.judged_figures.columns:
-        return found
+        return frame
     for placement in view.campaign.plan.placements:
         keys = [key for key in cases if view.case_of[key].placement == placement.name]
         figures = view.judged_figures.filter(pl.col("case").is_in(keys))
@@ -69,9 +69,9 @@ def _visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -
             hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
             level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
             visits = visit_logs(one, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
-            own = visits.with_columns(level=level).drop_nulls("level").select(found.columns)
-            found = pl.concat([found, own.cast(found.schema)])
-    return found
+            own = visits.with_columns(level=level).drop_nulls("level").select(frame.columns)
+            frame = pl.concat([frame, own.cast(frame.schema)])
+    return frame
 
 
 def _both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str]) -> tuple[Estimate, Estimate] | None:

@@ -417,8 +417,8 @@ class CampaignView:
         """Return the samples that count of one case and candidate, without reading those of other cases."""
         if case not in self._times:
             self._times.clear()  # Readers go from case to case, and all of them would fill the memory.
-            own = self.samples.filter(~pl.col("discarded"), pl.col("case") == case).select("candidate", "time_ns")
-            parts = own.collect().partition_by("candidate", as_dict=True, include_key=False, maintain_order=True)
+            frame = self.samples.filter(~pl.col("discarded"), pl.col("case") == case).select("candidate", "time_ns")
+            parts = frame.collect().partition_by("candidate", as_dict=True, include_key=False, maintain_order=True)
             self._times[case] = {str(name): part["time_ns"].to_numpy() for (name,), part in parts.items()}
         return self._times[case].get(candidate, np.empty(0))
 

@@ -57,24 +57,24 @@ def test_who_is_matched_with_whom(
     asked: dict[str, str],
     found: list[tuple[str, str, str]],
 ) -> None:
-    assert [(one.old, one.new, one.by) for one in matches(made(*old), made(*new), asked)] == found
+    assert [(match.old, match.new, match.by) for match in matches(made(*old), made(*new), asked)] == found
 
 
 def test_another_version_calls_itself_otherwise_which_is_not_told_twice() -> None:
     then = {"library": "a 1", "it says": "A MPI 1", "compiler": "gcc 12", "settings": ""}
     now = {"library": "a 2", "it says": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
-    assert [render(one.text) for one in conditions.of_library(then, now)] == [
+    assert [render(difference.text) for difference in conditions.of_library(then, now)] == [
         "library a 1 then, a 2 now",
         "compiler gcc 12 then, gcc 13 now",
         "settings none then, x=1 now",
     ]
-    assert [one.arrow for one in conditions.of_library(then, now)] == [
+    assert [difference.arrow for difference in conditions.of_library(then, now)] == [
         "a 1 → 2",
         "compiler gcc 12 → gcc 13",
         "settings none → x=1",
     ]
     rebuilt = then | {"it says": "A MPI 1, rebuilt"}
-    assert [one.what for one in conditions.of_library(then, rebuilt)] == ["it says"]
+    assert [difference.what for difference in conditions.of_library(then, rebuilt)] == ["it says"]
     assert conditions.of_library(then, then | {"library": "b 1"})[0].arrow == "a 1 → b 1"
 
 

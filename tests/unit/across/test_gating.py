@@ -41,8 +41,8 @@ def draw(folder: Path, seed: int) -> CampaignView:
         more = 0.3 if place % 2 else 0.02 * (place // 2 % 11 - 5)
         return Truth(factor=1 + more * (candidate == "beta"), spread=0.03, noise=0.01)
 
-    made = campaigns.make_campaign(folder / "made", truth, 5, candidates=PAIR, cases=CASES, samples=12, seed=seed)
-    return evaluation.evaluate(made)
+    store = campaigns.make_campaign(folder / "made", truth, 5, candidates=PAIR, cases=CASES, samples=12, seed=seed)
+    return evaluation.evaluate(store)
 
 
 @pytest.fixture(scope="module")
@@ -53,47 +53,47 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
 def test_a_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
     """What tables call slower fails even where the interval reaches below the threshold."""
     near_the_edge = 0
-    for made, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
-        most = 1 + made.campaign.plan.threshold
-        for one in gate.within(made, new, old):
-            verdict = made.verdict_of[one.case]
+    for view, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
+        most = 1 + view.campaign.plan.threshold
+        for check in gate.within(view, new, old):
+            verdict = view.verdict_of[check.case]
             slower = verdict.outcome == "faster" and verdict.winners == [old]
-            assert (one.outcome == "failed") == slower
-            assert one.outcome == OUTCOMES.get(one.relation, one.outcome)
+            assert (check.outcome == "failed") == slower
+            assert check.outcome == OUTCOMES.get(check.relation, check.outcome)
             expected = ("slower" if slower else "faster") if verdict.outcome == "faster" else verdict.outcome
-            assert one.relation == expected
-            (comparison,) = made.comparisons_of[one.case]
+            assert check.relation == expected
+            (comparison,) = view.comparisons_of[check.case]
             low = comparison.low if comparison.base == old else 1 / comparison.high
             near_the_edge += slower and low <= most
     assert near_the_edge > 0
 
 
 def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[CampaignView]) -> None:
-    for made in drawn:
-        exported = json.export(made).verdict.cases
-        assert [(one.outcome, one.winners) for one in exported] == [
-            (one.outcome, one.winners) for one in made.verdict.cases
+    for view in drawn:
+        exported = json.export(view).verdict.cases
+        assert [(verdict.outcome, verdict.winners) for verdict in exported] == [
+            (case.outcome, case.winners) for case in view.verdict.cases
         ]
-        markdown, latex = report.markdown(made), report.latex(made)
-        for table in results.tables(made):
+        markdown, latex = report.markdown(view), report.latex(view)
+        for table in results.tables(view):
             for row in table.rows:
                 (key,) = {cell.case for cell in row if cell.case}
-                said, verdict = render(row[-1].text), made.verdict_of[key]
-                assert said == tables.winner(verdict)
-                assert said.startswith({"faster": verdict.winners[0], "equivalent": "="}.get(verdict.outcome, "~"))
-                assert said in markdown
-                assert f"& {said.split()[0].replace('~', SIMILAR)}" in latex.replace(r"\textbf{", "")
-        outcomes = Counter(one.outcome for one in made.verdict.cases)
-        wins = Counter(one.winners[0] for one in made.verdict.cases if one.outcome == "faster")
+                sentence, verdict = render(row[-1].text), view.verdict_of[key]
+                assert sentence == tables.winner(verdict)
+                assert sentence.startswith({"faster": verdict.winners[0], "equivalent": "="}.get(verdict.outcome, "~"))
+                assert sentence in markdown
+                assert f"& {sentence.split()[0].replace('~', SIMILAR)}" in latex.replace(r"\textbf{", "")
+        outcomes = Counter(case.outcome for case in view.verdict.cases)
+        wins = Counter(case.winners[0] for case in view.verdict.cases if case.outcome == "faster")
         assert any(
             f"alpha {wins['alpha']}, beta {wins['beta']}, equivalent {outcomes['equivalent']}, undecided "
             f"{outcomes['undecided']} (of" in render(claim.text)
-            for claim in made.verdict.conclusion
+            for claim in view.verdict.conclusion
         )
-        for record in derived.frames(made)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
+        for record in derived.frames(view)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
             outcome = "faster" if record["different"] else "equivalent" if record["alike"] else "undecided"
-            assert outcome == made.verdict_of[record["case"]].outcome
-        checks = gate.within(made, "beta", "alpha")
-        cases = ElementTree.fromstring(junit(checks, "drawn", made.campaign.created, [])).iter("testcase")
-        failed = [one.find("failure") is not None for one in cases]
-        assert failed == [made.verdict_of[one.case].winners == ["alpha"] for one in checks]
+            assert outcome == view.verdict_of[record["case"]].outcome
+        checks = gate.within(view, "beta", "alpha")
+        cases = ElementTree.fromstring(junit(checks, "drawn", view.campaign.created, [])).iter("testcase")
+        failed = [case.find("failure") is not None for case in cases]
+        assert failed == [view.verdict_of[check.case].winners == ["alpha"] for check in checks]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def text(held: Held, kind: str) -> str:
-    return next(render(one.text) for one in held.told.remarks if one.kind == kind)
+    return next(render(remark.text) for remark in held.told.remarks if remark.kind == kind)
 
 
 def with_(case: Case, **changes: object) -> Case:
@@ -45,9 +45,9 @@ def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
 
 def test_what_differs_of_a_library_beside_its_version_is_told(tmp_path: Path) -> None:
     new = night(tmp_path / "new", version="1.1")
-    receipts = [msgspec.structs.replace(one, compiler="clang 19") for one in new.campaign.receipts]
+    receipts = [msgspec.structs.replace(receipt, compiler="clang 19") for receipt in new.campaign.receipts]
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
-    remark = next(one for one in hold(night(tmp_path / "old"), new).told.remarks if one.kind == "library")
+    remark = next(remark for remark in hold(night(tmp_path / "old"), new).told.remarks if remark.kind == "library")
     assert (render(remark.text), render(remark.advice)) == (
         "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now; "
         "compiler gcc 12.2.0 then, clang 19 now.",
@@ -83,8 +83,8 @@ def change(ratio: float, **changes: object) -> Change:
 
 
 def test_memory_is_told_apart_from_times() -> None:
-    found = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
-    assert [render(one) for one in sentences(found, 0.05)] == [
+    changes = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
+    assert [render(sentence) for sentence in sentences(changes, 0.05)] == [
         "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be told.",
         "a takes 1.00× the time that it took: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",

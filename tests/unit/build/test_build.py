@@ -104,10 +104,10 @@ def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tm
     assert str(error.value).startswith(f"x-1: the core does not compile: {core}/main.c:3:")
     assert "nonsense" in str(error.value)
     assert str(error.value).endswith(f"; log: {log}")
-    command, _, said = log.read_text("utf-8").partition("\n")
+    command, _, text = log.read_text("utf-8").partition("\n")
     assert command.startswith(f"{library.wrapper} {' '.join(build.FLAGS)} -I{core} -I")
     assert command.endswith(f" -c {core}/main.c")
-    assert "nonsense" in said
+    assert "nonsense" in text
     assert [path.name for path in (tmp_path / "home/builds").glob("[!.]*")] == [log.name]
 
 

@@ -50,8 +50,8 @@ def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path
 
     (tmp_path / "core").mkdir()
     (tmp_path / "core/main.c").write_text("int main(void) { return 0; }\n")
-    monkeypatch.setattr(build, "core_folder", lambda: tmp_path / "core")
-    monkeypatch.setattr("rankbench.libraries.everywhere", only_named)
+    monkeypatch.setattr(build, "find_core_folder", lambda: tmp_path / "core")
+    monkeypatch.setattr("rankbench.libraries.make_search", only_named)
     return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
 
 
@@ -59,7 +59,7 @@ def prepare(
     tmp_path: Path,
     text: str = PLAN,
     here: Machine | None = None,
-    told: Tell | None = None,
+    tell: Tell | None = None,
     *,
     seed: int = 0,
     more: int = 0,
@@ -71,7 +71,7 @@ def prepare(
     # Shorter than a plan may ask for, so that a hang is seen soon.
     planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
     wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
-    return campaign.prepare(wanted, told or (lambda _: None))
+    return campaign.prepare(wanted, tell or (lambda _: None))
 
 
 def go_on(_: Store) -> Decision:
@@ -545,7 +545,7 @@ def test_a_run_beside_another_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     lines: list[str] = []
     with lock(tmp_path / "results"), pytest.raises(RankbenchError, match="another rankbench is running"):
-        prepare(tmp_path, told=lines.append)
+        prepare(tmp_path, tell=lines.append)
     assert (lines, [path.name for path in (tmp_path / "results").iterdir()]) == ([], ["lock"])
 
 
@@ -605,7 +605,7 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
     run(tmp_path)
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []
-    prepare(tmp_path, told=lines.append)
+    prepare(tmp_path, tell=lines.append)
     assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: told to be dead; not launched now")
 
 
@@ -645,8 +645,8 @@ def test_samples_are_what_the_core_measured(tmp_path: Path, libraries: dict[str,
     assert medians["mpich-9.2"] == pytest.approx(2 * medians["mpich-9.1"], rel=0.1)
 
 
-def exchanges(one: State | None) -> list[float]:
-    return [pair.median_ns for pair in one.exchange] if one else []
+def exchanges(state: State | None) -> list[float]:
+    return [pair.median_ns for pair in state.exchange] if state else []
 
 
 def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:

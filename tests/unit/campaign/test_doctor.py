@@ -73,7 +73,7 @@ def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tm
         launcher.chmod(0o755)
     fake.behave(tmp_path / "another", dead=True)
     trials = [
-        doctor.Trial(one, made, PAIR, tmp_path / one.name) for one, made in zip((library, another), makes, strict=True)
+        doctor.Trial(one, make, PAIR, tmp_path / one.name) for one, make in zip((library, another), makes, strict=True)
     ]
     good, dead = doctor.check_together(trials)
     assert (good.works, good.reason) == (True, "")
@@ -132,8 +132,8 @@ def test_hosts_without_an_address_are_told_before_a_launch(library: Library, tmp
         "the names a.invalid and me@b.invalid do not resolve here; mend hosts in the plan (or --hosts), or add to "
         "/etc/hosts"
     )
-    one = msgspec.structs.replace(lost, hosts=["localhost", "b.invalid"])
-    assert doctor.nameless(one) == (
+    placement = msgspec.structs.replace(lost, hosts=["localhost", "b.invalid"])
+    assert doctor.nameless(placement) == (
         "the name b.invalid does not resolve here; mend hosts in the plan (or --hosts), or add to /etc/hosts"
     )
     assert doctor.nameless(msgspec.structs.replace(lost, remote_shell="/opt/enter")) == ""

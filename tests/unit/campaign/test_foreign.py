@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from rankbench.campaign.exit_causes import Ending
     from rankbench.model import Library, Operation, Plan
 
-LATENCY = next(one for one in osu.OPERATIONS if one.name == "osu-latency")
-BARRIER = next(one for one in imb.OPERATIONS if one.name == "imb-mpi1-barrier")
-BCAST = next(one for one in imb.OPERATIONS if one.name == "imb-mpi1-bcast")
+LATENCY = next(operation for operation in osu.OPERATIONS if operation.name == "osu-latency")
+BARRIER = next(operation for operation in imb.OPERATIONS if operation.name == "imb-mpi1-barrier")
+BCAST = next(operation for operation in imb.OPERATIONS if operation.name == "imb-mpi1-bcast")
 CONFIGURE = """#!/bin/sh
 [ -e "{hidden}/refuse" ] && exit 1
 mkdir -p mpi/pt2pt
@@ -90,7 +90,7 @@ def test_tools_that_can_be_run_tell_program_and_arguments() -> None:
 
 def test_a_plan_knows_the_benchmarks_of_tools_that_it_names_as_a_family() -> None:
     described = foreign.described(fakes.description(), plan_of())
-    assert {one.kind for one in described.operations if one.foreign} == {"osu"}
+    assert {operation.kind for operation in described.operations if operation.foreign} == {"osu"}
     own = fakes.description()
     assert described.operations[: len(own.operations)] == own.operations
     alone = msgspec.structs.replace(plan_of(), operations=["allreduce"])
@@ -244,14 +244,14 @@ def test_a_module_whose_program_is_of_another_abi(offered: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "told"), [(["cuda/12"], "cuda/12 puts"), (["cuda/12", "osu/7.4"], "cuda/12 osu/7.4 put")]
+    ("names", "text"), [(["cuda/12"], "cuda/12 puts"), (["cuda/12", "osu/7.4"], "cuda/12 osu/7.4 put")]
 )
 def test_a_program_that_modules_do_not_put_on_path(
-    offered: Path, library: Library, names: list[str], told: str
+    offered: Path, library: Library, names: list[str], text: str
 ) -> None:
     (offered / "osu" / "osu_latency").unlink()
     assert refused(library, offered, modules_of(*names)) == (
-        f'osu-latency: no osu_latency in what {told} on PATH; say where it is: [suites.osu] path = "FOLDER", source = '
+        f'osu-latency: no osu_latency in what {text} on PATH; say where it is: [suites.osu] path = "FOLDER", source = '
         '"TARBALL" or module = "NAME"'
     )
 
@@ -284,10 +284,10 @@ def source(tmp_path: Path) -> SuiteSpec:
 
 def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
-    made = [found(one, tmp_path / "home", source) for one in (library, other, library)]
-    assert made[0] == made[2]
-    assert [one.environment for one in made] == [{}, {}, {}]
-    parts = [one.path.relative_to(tmp_path / "home" / "suites").parts for one in made]
+    programs = [found(one, tmp_path / "home", source) for one in (library, other, library)]
+    assert programs[0] == programs[2]
+    assert [program.environment for program in programs] == [{}, {}, {}]
+    parts = [program.path.relative_to(tmp_path / "home" / "suites").parts for program in programs]
     assert [(part[0][:8], *part[1:]) for part in parts[:2]] == [
         ("osu-7.4-", name, "osu-7.4", "mpi", "pt2pt", "osu_latency") for name in ("mpich-4.3.2", "mpich-3.4")
     ]
@@ -327,7 +327,7 @@ def test_make_can_fail_too(tmp_path: Path, library: Library) -> None:
 
 
 def test_what_was_built_may_lack_a_program(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
-    bandwidth = next(one for one in osu.OPERATIONS if one.name == "osu-bw")
+    bandwidth = next(operation for operation in osu.OPERATIONS if operation.name == "osu-bw")
     assert refused(library, tmp_path / "home", source, bandwidth) == (
         f'osu-bw: no osu_bw in what was built from {source.source}; say where it is: [suites.osu] path = "FOLDER", '
         'source = "TARBALL" or module = "NAME"'
@@ -452,7 +452,10 @@ HALF = imports.latencies((8, 1.5))
 
 def told(ending: Ending) -> list[tuple[int, str, list[float]]]:
     """Return size, status and samples of each result."""
-    return [(one.case.size_bytes, str(one.status), one.own_series.time_ns if one.own_series else []) for one in ending.stream.results]
+    return [
+        (result.case.size_bytes, str(result.status), result.own_series.time_ns if result.own_series else [])
+        for result in ending.stream.results
+    ]
 
 
 def broken(ending: Ending) -> int | None:
@@ -591,14 +594,14 @@ def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
 
 
 def test_a_figure_of_nought_is_a_row_without_one(ended: Ended) -> None:
-    (one,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
-    assert (one.status, one.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
+    (result,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
+    assert (result.status, result.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
 
 
 # --- what it calculates with, and how often ---------------------------------------------------------------------------
 
-ALLREDUCE = next(one for one in osu.OPERATIONS if one.name == "osu-allreduce")
-IMB_ALLREDUCE = next(one for one in imb.OPERATIONS if one.name == "imb-mpi1-allreduce")
+ALLREDUCE = next(operation for operation in osu.OPERATIONS if operation.name == "osu-allreduce")
+IMB_ALLREDUCE = next(operation for operation in imb.OPERATIONS if operation.name == "imb-mpi1-allreduce")
 
 
 def planned_as(operation: Operation, arguments: str = "") -> Operation:
@@ -607,8 +610,8 @@ def planned_as(operation: Operation, arguments: str = "") -> Operation:
     suite = operation.name.partition("-")[0]
     if arguments:
         text += f"[suites.{suite}]\narguments = [{arguments}]\n"
-    own = parse_plan(text, "plan.toml", fakes.machine())
-    return next(one for one in foreign.described(fakes.description(), own).operations if one.name == operation.name)
+    plan = parse_plan(text, "plan.toml", fakes.machine())
+    return next(one for one in foreign.described(fakes.description(), plan).operations if one.name == operation.name)
 
 
 def test_a_reduction_of_a_tool_adds_what_the_core_adds() -> None:
@@ -640,7 +643,9 @@ def test_the_program_is_started_with_its_datatype_before_the_user_s_arguments(tm
 
 def test_a_launch_that_added_other_numbers_is_refused() -> None:
     text = "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size  Avg Latency(us)\n8  1.00\n"
-    tables = list(osu.read(Text("x", iter([Line(number, one) for number, one in enumerate(text.splitlines(), 1)]))))
+    tables = list(
+        osu.read(Text("x", iter([Line(number, splitline) for number, splitline in enumerate(text.splitlines(), 1)])))
+    )
     assert foreign.wrong_numbers(ALLREDUCE, tables) == (
         "calculated with numbers of type char, where the cases are of float"
     )

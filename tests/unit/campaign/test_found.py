@@ -48,8 +48,11 @@ def meant(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict
 
 def test_compilers_are_candidates(tmp_path: Path) -> None:
     candidates, used = meant(tmp_path, 'candidates = ["mpich-9.1"]\ncompilers = ["fakecc", "othercc"]')
-    assert [(one.name, one.library) for one in candidates] == [("mpich-9.1+fakecc",) * 2, ("mpich-9.1+othercc",) * 2]
-    assert {name: one.compiler for name, one in used.items()} == {
+    assert [(candidate.name, candidate.library) for candidate in candidates] == [
+        ("mpich-9.1+fakecc",) * 2,
+        ("mpich-9.1+othercc",) * 2,
+    ]
+    assert {name: library.compiler for name, library in used.items()} == {
         "mpich-9.1+fakecc": "fakecc 1.0",
         "mpich-9.1+othercc": "othercc 1.0",
     }
@@ -57,15 +60,15 @@ def test_compilers_are_candidates(tmp_path: Path) -> None:
 
 def test_name_of_the_plan_counts_more(tmp_path: Path) -> None:
     candidates, used = meant(tmp_path, '[[candidate]]\nname = "mine"\nlibrary = "mpich-9.1"\ncompiler = "othercc"')
-    assert [(one.name, one.library) for one in candidates] == [("mine", "mpich-9.1+othercc")]
+    assert [(candidate.name, candidate.library) for candidate in candidates] == [("mine", "mpich-9.1+othercc")]
     assert list(used) == ["mpich-9.1+othercc"]
 
 
 def test_modules_are_named_in_the_plan_or_on_the_command_line(tmp_path: Path) -> None:
     text = 'candidates = ["mpich-9.1", "module:mpich/9.1-b", "module:mpich/9.1"]'
     candidates, used = meant(tmp_path, text)
-    assert [one.name for one in candidates] == ["mpich-9.1", "mpich-9.1@mpich/9.1-b", "mpich-9.1@mpich/9.1"]
-    assert [one.source for one in used.values()] == ["prefix", "modules", "modules"]
+    assert [candidate.name for candidate in candidates] == ["mpich-9.1", "mpich-9.1@mpich/9.1-b", "mpich-9.1@mpich/9.1"]
+    assert [library.source for library in used.values()] == ["prefix", "modules", "modules"]
     assert meant(tmp_path, text, "mpich/9.1-b") == (candidates, used)
 
 

@@ -151,8 +151,8 @@ def results(*moved: str) -> list[CaseResult]:
     cases = campaigns.cases_of(sizes=[8 * number for number in range(1, 9)], lines=[("allreduce", "blocking")])
     draw = campaigns.Draw(campaigns.alike, np.random.default_rng(1), (1.0,), 5)
     ok = [draw.result(case, campaigns.Truth(), 1.0) for case in cases[: len(moved)]]
-    told = [msgspec.structs.replace(one, moved=text) for one, text in zip(ok, moved, strict=True)]
-    return [*told, CaseResult(case=cases[-1], status=CaseStatus.LACKING, reason="not in this library")]
+    case_results = [msgspec.structs.replace(result, moved=text) for result, text in zip(ok, moved, strict=True)]
+    return [*case_results, CaseResult(case=cases[-1], status=CaseStatus.LACKING, reason="not in this library")]
 
 
 def elsewhere(case: Case, reason: str) -> CaseResult:

@@ -158,11 +158,11 @@ def test_a_figure_leaves_out_overruns_where_their_start_discards_them_and_what_s
     campaign: Campaign,
 ) -> None:
     progress = Progress(campaign)
-    own = Series(rank=ALL_RANKS, time_ns=[10.0, 20.0, 90.0], last_rank=[], late=[], overrun=[2])
-    view = msgspec.structs.replace(own, rank=0, time_ns=[1.0, 1.0, 1.0])
+    column = Series(rank=ALL_RANKS, time_ns=[10.0, 20.0, 90.0], last_rank=[], late=[], overrun=[2])
+    view = msgspec.structs.replace(column, rank=0, time_ns=[1.0, 1.0, 1.0])
     for start, figure_ns in (("window", 20.0), ("window-mpiperf", 15.0)):
         case = msgspec.structs.replace(campaign.cases[0], start=start)
-        progress.ended(launched("a", 1, 1.0), [CaseResult(case=case, status=CaseStatus.OK, series=[view, own])])
+        progress.ended(launched("a", 1, 1.0), [CaseResult(case=case, status=CaseStatus.OK, series=[view, column])])
         assert progress.figure_ns("a", case) == figure_ns
 
 

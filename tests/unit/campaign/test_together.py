@@ -18,7 +18,15 @@ from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress
 from rankbench.campaign.loop import UNWATCHED_LAUNCHES
 from rankbench.language import render
-from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError, find_least_restful
+from rankbench.model import (
+    CaseStatus,
+    Launch,
+    LaunchGroup,
+    LaunchStatus,
+    RankbenchError,
+    find_least_restful,
+    find_restless,
+)
 
 __all__ = ["libraries"]
 
@@ -29,8 +37,8 @@ def places(launches: list[Launch]) -> list[str]:
     """Return the place in turn that each core was told, with the number of all."""
     found = []
     for launch in launches:
-        told = launch.command[launch.command.index("--turns") + 1] if "--turns" in launch.command else ""
-        found.append(told.partition(":")[0].rpartition("/")[0])
+        text = launch.command[launch.command.index("--turns") + 1] if "--turns" in launch.command else ""
+        found.append(text.partition(":")[0].rpartition("/")[0])
     return found
 
 
@@ -52,9 +60,9 @@ def test_each_visit_keeps_its_position_and_who_measured_before(tmp_path: Path) -
     store = run(tmp_path)
     beside = {launch.number: launch.beside for launch in store.launches()}
     visits = store.samples().select("launch", "case", "visit", "candidate", "block", "visit_position", "visit_after")
-    for _, own in visits.unique().collect().group_by("case", "block", "visit"):
-        assert own["visit_position"].sort().to_list() == [0, 1, 2]
-        by_position = own.sort("visit_position")
+    for _, frame in visits.unique().collect().group_by("case", "block", "visit"):
+        assert frame["visit_position"].sort().to_list() == [0, 1, 2]
+        by_position = frame.sort("visit_position")
         after = [beside[launch][place] for launch, place in by_position.select("launch", "visit_after").iter_rows()]
         assert after[1:] == by_position["candidate"].to_list()[:-1]
 
@@ -112,12 +120,12 @@ def test_what_measures_nothing_beside_others_in_two_blocks_is_launched_alone(
     campaign.run(prepared, go_on, progress)
     assert_sound(prepared.store, blocks=4)
     own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(one.block, one.together, one.status) for one in own] == [
+    assert [(launch.block, launch.together, launch.status) for launch in own] == [
         *((1, 3, "refused"), (1, 1, "ok"), (2, 3, "refused"), (2, 1, "ok"), (3, 1, "ok"), (4, 1, "ok")),
     ]
     assert set(statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
     why = "two launches measured nothing beside the others: did not start: exit code 1"
-    assert [one.alone for one in own] == ["", "", "", why, why, why]
+    assert [launch.alone for launch in own] == ["", "", "", why, why, why]
     assert progress.notes == [f"mpich-9.2 on socket is launched alone from now on, because {why}"]
     findings = [render(one.text) for one in evaluation.evaluate(prepared.store).verdict.findings]
     assert f"mpich-9.2 was measured alone from block 2 on, because {why}." in findings
@@ -133,8 +141,10 @@ def test_launches_go_on_in_turns_after_a_launcher_was_killed_from_outside(
     campaign.run(prepared, go_on, progress)
     assert_sound(prepared.store, blocks=4)
     own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(one.block, one.together) for one in own] == [(block, many) for block in range(1, 5) for many in (3, 1)]
-    assert {(one.exit_code, one.reason) for one in own if one.together == 3} == {
+    assert [(launch.block, launch.together) for launch in own] == [
+        (block, many) for block in range(1, 5) for many in (3, 1)
+    ]
+    assert {(launch.exit_code, launch.reason) for launch in own if launch.together == 3} == {
         (-9, "did not start: exit code -9 (SIGKILL)")
     }
     assert progress.notes == []
@@ -194,8 +204,8 @@ def test_a_launch_whose_keeper_was_killed_is_made_again_and_not_stored(
     killer.join()
     assert_sound(prepared.store, blocks=2)
     launches = prepared.store.launches()
-    assert {one.status: (one.reason, one.log) for one in launches} == {LaunchStatus.OK: ("", "")}
-    assert [one.together for one in launches if one.candidate == "mpich-9.2"] == [1, 3]
+    assert {launch.status: (launch.reason, launch.log) for launch in launches} == {LaunchStatus.OK: ("", "")}
+    assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == [1, 3]
     assert progress.notes == [
         "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
         "was ended with it; it is not stored and is made again"
@@ -214,7 +224,7 @@ def test_a_campaign_ends_if_keepers_are_killed_again_and_again(tmp_path: Path, l
         "was ended with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
         "memory), then run again to go on"
     )
-    assert "mpich-9.2" not in {one.candidate for one in prepared.store.launches()}
+    assert "mpich-9.2" not in {launch.candidate for launch in prepared.store.launches()}
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
 
@@ -237,18 +247,34 @@ def test_one_that_leaves_a_case_out_passes_its_turn(tmp_path: Path, libraries: d
 def test_launches_on_named_hosts_take_turns_by_a_page_of_each_host(tmp_path: Path) -> None:
     store = run(tmp_path, f'hosts = ["fake"]\nremote_shell = "ssh"\n{PLAN}')
     assert places(store.launches()) == ["0/3", "1/3", "2/3"] * 2
-    told = {launch.command[launch.command.index("--turns") + 1].partition(":")[2] for launch in store.launches()}
-    assert len(told) == 2, "each block has its own"
-    assert all(path.startswith("/dev/shm/rankbench-turns-") and path.endswith("-%") for path in told)
+    texts = {launch.command[launch.command.index("--turns") + 1].partition(":")[2] for launch in store.launches()}
+    assert len(texts) == 2, "each block has its own"
+    assert all(path.startswith("/dev/shm/rankbench-turns-") and path.endswith("-%") for path in texts)
 
 
-def test_those_who_sleep_may_take_a_tenth_of_the_threshold_together() -> None:
+def test_launches_that_sleep_may_differ_by_a_tenth_of_the_threshold_and_take_as_much_together() -> None:
     assert not find_least_restful({"a": 0.001, "b": 0.001, "c": 0.0009}, 0.03)
     assert find_least_restful({"a": 0.0012, "b": 0.0019, "c": 0.0009}, 0.03) == "b", "each alone is below, both are not"
     assert find_least_restful({"a": 0.0, "b": 0.0031}, 0.03) == "b"
     assert find_least_restful({"a": 0.0031, "b": 0.0031}, 0.03) == "a"
-    assert not find_least_restful({"a": 0.0009, "b": 0.0}, 0.0), "a machine cannot tell less"
+    assert not find_least_restful({"a": 0.0009, "b": 0.0}, 0.0), "a machine cannot measure less"
     assert not find_least_restful({}, 0.03)
+
+
+def test_a_launcher_s_timers_that_all_launches_have_separate_nobody() -> None:
+    assert not find_least_restful(dict.fromkeys("abcdef", 0.0003), 0.01)
+    assert find_least_restful({**dict.fromkeys("abcde", 0.0003), "f": 0.0014}, 0.01) == "f"
+
+
+def test_one_restless_block_may_be_the_machine_two_are_the_candidate() -> None:
+    quiet, restless = {"a": 0.0, "b": 0.0001}, {"a": 0.0, "b": 0.004}
+    blocks: dict[LaunchGroup, dict[str, float]] = {
+        (number, "p", ("a", "b")): shares for number, shares in enumerate([quiet, restless, quiet], 1)
+    }
+    assert not find_restless(blocks, 0.03)
+    blocks[4, "p", ("a", "b")] = restless
+    assert find_restless(blocks, 0.03) == {"b": [(2, "p", ("a", "b")), (4, "p", ("a", "b"))]}
+    assert find_restless({(1, "p", ("a", "b")): {"a": 0.0, "b": 0.05}}, 0.03), "a spinning thread needs one block"
 
 
 def test_of_a_short_wait_nothing_is_concluded() -> None:

@@ -39,9 +39,9 @@ def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -
     assert len(short) <= 7
     assert any(line.startswith("Up to 1 KiB") for line in short)
     assert [line for line in short if not line.startswith("Findings: ")] == [
-        render(one.text) for one in verdict.conclusion if one.brief
+        render(claim.text) for claim in verdict.conclusion if claim.brief
     ]
-    assert long == [render(one.text) for one in verdict.conclusion] + [render(one.text) for one in verdict.findings]
+    assert long == [render(claim.text) for claim in verdict.conclusion] + [render(one.text) for one in verdict.findings]
     assert len(long) > 7
 
 

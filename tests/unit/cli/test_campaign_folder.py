@@ -32,13 +32,13 @@ def test_names(name: str) -> None:
 def test_every_command_that_takes_a_name_refuses_it(tmp_path: Path, command: str) -> None:
     (tmp_path / "plan.toml").write_text(PLAN)
     scheduler = ["--scheduler", "slurm"] if command in ("script", "submit") else []
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "rankbench", command, "plan.toml", *scheduler, "--name", "../evil"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("rankbench: --name '../evil': a campaign's name has no \"/\", ")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr.startswith("rankbench: --name '../evil': a campaign's name has no \"/\", ")
     assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]

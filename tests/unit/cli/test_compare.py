@@ -61,8 +61,8 @@ def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
-    compare(folder=made.folder)
+    store = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
+    compare(folder=store.folder)
     assert shown(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
 
 
@@ -91,7 +91,7 @@ def with_families() -> Campaign:
     tuned = Candidate(name="alpha tuned", library="alpha", settings={"x": "1"})
     whole = campaign(candidates=("alpha", "beta", "gamma"))
     beta, gamma = whole.libraries[1:]
-    family = [msgspec.structs.replace(one, family="pair") for one in (beta, gamma)]
+    family = [msgspec.structs.replace(library, family="pair") for library in (beta, gamma)]
     return msgspec.structs.replace(
         whole, candidates=[*whole.candidates, tuned], libraries=[whole.libraries[0], *family]
     )
@@ -116,7 +116,7 @@ def test_family_stands_for_its_only_candidate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "text"),
     [
         (
             ("alpah", ""),
@@ -127,10 +127,10 @@ def test_family_stands_for_its_only_candidate() -> None:
         (("beta", "beta"), "beta and beta are the same candidate; name two (allowed: alpha, beta, gamma, alpha tuned)"),
     ],
 )
-def test_who_cannot_be_meant(asked: tuple[str, str], told: str) -> None:
+def test_who_cannot_be_meant(asked: tuple[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         pair(with_families(), *asked)
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 def test_one_candidate_only() -> None:

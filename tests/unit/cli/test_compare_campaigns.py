@@ -183,7 +183,7 @@ ONLY = (
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "text"),
     [
         (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
         (("{0}/old", "mpich"), "no candidate mpich in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
@@ -191,25 +191,25 @@ ONLY = (
          "(it has no campaign.json): " + ONLY),
     ],
 )  # fmt: skip
-def test_what_is_neither_two_campaigns_nor_two_candidates(tmp_path: Path, asked: tuple[str, str], told: str) -> None:
+def test_what_is_neither_two_campaigns_nor_two_candidates(tmp_path: Path, asked: tuple[str, str], text: str) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(asked[0].format(tmp_path), asked[1].format(tmp_path))
-    assert str(error.value) == told.format(tmp_path)
+    assert str(error.value) == text.format(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("match", "told"),
+    ("match", "text"),
     [
         ("beta", "--match beta: expected OLD=NEW, a candidate of either campaign"),
         ("beta=gamma", "no candidate gamma in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
     ],
 )
-def test_who_cannot_be_matched(tmp_path: Path, match: str, told: str) -> None:
+def test_who_cannot_be_matched(tmp_path: Path, match: str, text: str) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), str(tmp_path / "old"), match=[match])
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 def test_a_folder_that_is_called_like_a_candidate_is_not_meant(

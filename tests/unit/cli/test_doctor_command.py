@@ -36,7 +36,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(libraries, "everywhere", only_named)
+    monkeypatch.setattr(libraries, "make_search", only_named)
     monkeypatch.setattr(launch, "machine", lambda: fakes.machine(cores=4))
     monkeypatch.setattr(command, "hindrances", list)
     monkeypatch.setattr(console, "width", 200)

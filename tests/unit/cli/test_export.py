@@ -52,8 +52,8 @@ def refused(*arguments: object) -> str:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> None:
-    said = export(folder, "--as", name)
-    written = [line.removeprefix("wrote ") for line in said]
+    texts = export(folder, "--as", name)
+    written = [line.removeprefix("wrote ") for line in texts]
     there = sorted(str(path) for path in (folder / "exports").rglob("*") if path.is_file())
     assert sorted(written) == there
     assert all(path.startswith(str(folder / "exports" / "fake")) for path in there)

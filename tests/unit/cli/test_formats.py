@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("results") / "made"
-    make_campaign(made, slower_beta(1.5), launches=6, cases=cases_of(lines=[("allreduce", "blocking")]))
-    return made
+    path = tmp_path_factory.mktemp("results") / "made"
+    make_campaign(path, slower_beta(1.5), launches=6, cases=cases_of(lines=[("allreduce", "blocking")]))
+    return path
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> Any:

@@ -105,7 +105,7 @@ def flaky(status: CaseStatus) -> Callable[[str, Case], Fate]:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "text"),
     [
         (CaseStatus.CRASHED, "crashed in 6 of 6 launches"),
         (CaseStatus.WRONG_DATA, "wrong data in 6 of 6 launches"),
@@ -113,12 +113,12 @@ def flaky(status: CaseStatus) -> Callable[[str, Case], Fate]:
         (CaseStatus.HUNG, "hung in 6 of 6 launches"),
     ],
 )
-def test_what_works_no_more_fails(tmp_path: Path, status: CaseStatus, told: str) -> None:
+def test_what_works_no_more_fails(tmp_path: Path, status: CaseStatus, text: str) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", flaky(status))
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
-    assert lines[0] == f"FAILED barrier, beta: {told}. {LOG}"
+    assert lines[0] == f"FAILED barrier, beta: {text}. {LOG}"
 
 
 def test_what_did_not_work_then_is_no_regression(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         ((), "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"),
         (
@@ -236,11 +236,11 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_no_gate(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_what_is_no_gate(tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "old", *arguments)
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 def test_campaigns_without_anything_in_common_are_no_gate(tmp_path: Path) -> None:
@@ -297,12 +297,14 @@ def test_other_shares_of_far_visits_are_a_remark(
     stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
     levels_met(monkeypatch, shares)
     old, new = stores
-    remarks = [one for one in hold(old, new).told.remarks if one.kind == "shares"]
-    assert [(one.text.fields["then"], one.text.fields["now"]) for one in remarks] == ([(0.2, 0.8)] if told else [])
+    remarks = [remark for remark in hold(old, new).told.remarks if remark.kind == "shares"]
+    assert [(remark.text.fields["then"], remark.text.fields["now"]) for remark in remarks] == (
+        [(0.2, 0.8)] if told else []
+    )
 
 
 @pytest.mark.parametrize(
-    ("ratios", "code", "told"),
+    ("ratios", "code", "text"),
     [
         ((1.0, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are far;"),
         ((1.4, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are near;"),
@@ -310,14 +312,14 @@ def test_other_shares_of_far_visits_are_a_remark(
     ],
 )
 def test_a_slower_level_fails_whatever_the_mix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int, text: str
 ) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", day=2)
     levels_met(monkeypatch, [0.8, 0.2], ratios)
     found, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert found == code
-    assert lines[0].startswith(told)
+    assert lines[0].startswith(text)
     assert len(lines) == 2
 
 
@@ -359,7 +361,7 @@ def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None
     night(tmp_path / "new", day(1.0, beta=1.5), day=20)
     code, lines = gate(tmp_path / "new", "--history", history)
     assert code == 1
-    (line,) = (one for one in lines if one.startswith("FAILED"))
+    (line,) = (line for line in lines if line.startswith("FAILED"))
     assert line.startswith("FAILED barrier, beta: takes 1.50× (")
     assert "the mean of 8 earlier campaigns; adjusted p " in line
 
@@ -372,7 +374,7 @@ def test_a_reference_takes_the_day_out(tmp_path: Path, arguments: tuple[str, ...
     night(tmp_path / "new", day(1.07, beta=1.08), day=20, plan=plan)
     code, lines = gate(tmp_path / "new", "--history", history, *arguments)
     assert code == 1
-    assert [one for one in lines if one.startswith(("FAILED", "SKIPPED"))] == [
+    assert [line for line in lines if line.startswith(("FAILED", "SKIPPED"))] == [
         "FAILED barrier, beta: takes 1.08× (1.08–1.08×) the mean of 8 earlier campaigns, relative to alpha-1.0; "
         f"adjusted p <0.001, threshold 3 %. {ADVICE}"
     ]
@@ -415,14 +417,14 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
         assert totals.items() <= element.attrib.items()
     assert suite.attrib["timestamp"] == "2026-03-02T01:00:00"
     cases = suite.findall("testcase")
-    assert [(one.get("classname"), one.get("name")) for one in cases] == [
+    assert [(case.get("classname"), case.get("name")) for case in cases] == [
         (candidate, title)
         for title in ("allreduce 8 B", "allreduce 64 KiB", "barrier")
         for candidate in ("alpha-1.0", "beta")
     ]
-    assert sum(float(one.get("time", "")) for one in cases) == pytest.approx(float(suite.get("time", "")), abs=1e-5)
+    assert sum(float(case.get("time", "")) for case in cases) == pytest.approx(float(suite.get("time", "")), abs=1e-5)
     assert cases[0].get("time") == "0.000030"
-    assert [len(one) for one in cases] == [0, 0, 0, 0, 0, 1]
+    assert [len(case) for case in cases] == [0, 0, 0, 0, 0, 1]
     (failure,) = cases[-1]
     assert failure.attrib == {
         "message": "takes 1.30× (1.30–1.30×) what it took in old; adjusted p <0.001, threshold 5 %",
@@ -433,8 +435,8 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
 
 
 def check(**changes: str) -> Check:
-    told = {"case": "x", "title": "barrier", "candidate": "beta", "text": "left open", "advice": "More launches tell."}
-    return Check(**{**told, "outcome": "skipped", **changes})  # type: ignore[arg-type]
+    texts = {"case": "x", "title": "barrier", "candidate": "beta", "text": "left open", "advice": "More launches tell."}
+    return Check(**{**texts, "outcome": "skipped", **changes})  # type: ignore[arg-type]
 
 
 def test_what_is_skipped_says_why() -> None:

@@ -63,32 +63,32 @@ def test_a_slow_day_fails_only_until_both_are_measured_again(place: Path) -> Non
     behave(place / "new", factor=1.5)
     assert call("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")[0] == 0
     behave(place / "new")
-    code, said = call("gate", "results/new-2", "--against", "results/old")
+    code, text = call("gate", "results/new-2", "--against", "results/old")
     assert code == 1
     expected = ["rankbench", "gate", "results/new-2", "--against", "results/old"]
     prefixes = ["--prefix", str(place / "old"), "--prefix", str(place / "new")]
-    command = said.splitlines()[-1].partition("take the day out: ")[2]
+    command = text.splitlines()[-1].partition("take the day out: ")[2]
     assert shlex.split(command) == [*expected, *prefixes, "--remeasure"]
-    code, said = call(*shlex.split(command)[1:], "--blocks", "6", "--threshold", "20%")
+    code, text = call(*shlex.split(command)[1:], "--blocks", "6", "--threshold", "20%")
     assert code == 0
     assert (
-        said.splitlines()[-1]
+        text.splitlines()[-1]
         == "new-2-against-old against mpich-9.1 (old): 4 checks, 0 failed, 4 passed, 0 cannot be told"
     )
 
 
 def test_a_slower_library_fails_side_by_side(place: Path) -> None:
     behave(place / "new", factor=1.5)
-    code, said = gate(*REMEASURE)
+    code, text = gate(*REMEASURE)
     assert code == 1
-    assert said.count("FAILED") == 4
+    assert text.count("FAILED") == 4
     assert re.search(
-        r"FAILED allreduce 8 B, mpich-9.1 \(new\): takes 1\.[45]\d× \(.*what mpich-9.1 \(old\) takes", said
+        r"FAILED allreduce 8 B, mpich-9.1 \(new\): takes 1\.[45]\d× \(.*what mpich-9.1 \(old\) takes", text
     )
     made = store.open(place / "results/new-against-old").campaign
-    assert [one.name for one in made.candidates] == ["mpich-9.1 (old)", "mpich-9.1 (new)"]
-    used = {one.name: one.prefix for one in made.libraries}
-    assert [used[one.library] for one in made.candidates] == [str(place / "old"), str(place / "new")]
+    assert [candidate.name for candidate in made.candidates] == ["mpich-9.1 (old)", "mpich-9.1 (new)"]
+    used = {library.name: library.prefix for library in made.libraries}
+    assert [used[candidate.library] for candidate in made.candidates] == [str(place / "old"), str(place / "new")]
 
 
 def test_the_same_command_goes_on_and_measures_nothing_twice(place: Path) -> None:
@@ -104,8 +104,8 @@ def test_the_same_command_goes_on_and_measures_nothing_twice(place: Path) -> Non
 def test_the_control_of_the_plan_is_kept(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("control = false", ""))
     call("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")
-    _, said = call("gate", "results/new-2", "--against", "results/old", *REMEASURE)
-    assert "A/A control: mpich-9.1 (old), measured twice, was called different from itself in 0 of 4 cases." in said
+    _, text = call("gate", "results/new-2", "--against", "results/old", *REMEASURE)
+    assert "A/A control: mpich-9.1 (old), measured twice, was called different from itself in 0 of 4 cases." in text
 
 
 def test_another_build_in_the_place_of_the_old_one_is_refused(place: Path) -> None:
@@ -132,16 +132,16 @@ def test_campaigns_of_one_build_need_no_other_measurement(place: Path) -> None:
     call("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
     behave(place / "old", factor=1.5)
     call("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
-    code, said = call("gate", "results/old-3", "--against", "results/old-2")
+    code, text = call("gate", "results/old-3", "--against", "results/old-2")
     assert code == 1
-    assert "--remeasure" not in said
-    assert "libraries and settings are recorded alike in both campaigns" in said
+    assert "--remeasure" not in text
+    assert "libraries and settings are recorded alike in both campaigns" in text
     with pytest.raises(RankbenchError, match="recorded alike in both campaigns"):
         call("gate", "results/old-3", "--against", "results/old-2", "--remeasure", "--prefix", "old")
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "text"),
     [
         (("--history", "x", "--remeasure"), "--remeasure is for --against; name the older campaign by --against OLD"),
         (
@@ -154,10 +154,10 @@ def test_campaigns_of_one_build_need_no_other_measurement(place: Path) -> None:
         ),
     ],
 )
-def test_what_is_asked_wrongly(words: tuple[str, ...], told: str) -> None:
+def test_what_is_asked_wrongly(words: tuple[str, ...], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         call("gate", "new", *words)
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 def test_limits_of_time_and_blocks() -> None:

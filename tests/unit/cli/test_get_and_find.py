@@ -29,7 +29,7 @@ def nothing_else_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         return (tmp_path / "modules/init/bash",) if (tmp_path / "modules").exists() else ()
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(libraries, "everywhere", only_named)
+    monkeypatch.setattr(libraries, "make_search", only_named)
     monkeypatch.setattr(console, "width", 100)
 
 

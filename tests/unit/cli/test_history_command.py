@@ -244,7 +244,7 @@ def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
 
 
 def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Path) -> None:
-    made = [
+    stores = [
         night(tmp_path / f"n{day}", day=day, version=version, candidates=names, control=False, launches=2)
         for day, version, names in (
             (1, "1.0", ("alpha", "beta")),
@@ -252,7 +252,7 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
             (3, "1.1", ("alpha", "beta", "gamma")),
         )
     ]
-    told = trend.history(made)
+    told = trend.history(stores)
     tracks = {(track.title): track.names for track in trend.tracks(told.pasts)}
     assert tracks == {
         "alpha": {0: "alpha-1.0", 2: "alpha-1.1"},
@@ -262,21 +262,21 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         ({"figures": "png,gif"}, "figure format 'gif': (allowed: png, svg, pdf, html)"),
         ({"operation": ["bcast"]}, "--operation bcast: not in this campaign; (allowed: barrier)"),
     ],
 )
-def test_what_cannot_be_shown(nights: Path, tmp_path: Path, arguments: dict[str, object], told: str) -> None:
+def test_what_cannot_be_shown(nights: Path, tmp_path: Path, arguments: dict[str, object], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         history([nights], output=tmp_path, **arguments)  # type: ignore[arg-type]
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 def test_what_is_no_history(tmp_path: Path) -> None:
     made = night(tmp_path / "one", launches=2)
-    for folders, told in (
+    for folders, text in (
         ([tmp_path / "none"], f"{tmp_path / 'none'}: no campaign, and none right below it (there is no campaign.json)"),
         (
             [made.folder],
@@ -285,7 +285,7 @@ def test_what_is_no_history(tmp_path: Path) -> None:
     ):
         with pytest.raises(RankbenchError) as error:
             history(folders)
-        assert str(error.value) == told
+        assert str(error.value) == text
 
 
 def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

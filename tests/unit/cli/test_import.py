@@ -42,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Return how to import: the lines that are printed."""
 
     def said(*arguments: object) -> list[str]:
@@ -80,15 +80,15 @@ def file(name: str, text: str, folder: Path) -> str:
 
 
 def candidates(folder: str = "results/imported") -> list[str]:
-    return [one.name for one in opened(folder).candidates]
+    return [candidate.name for candidate in opened(folder).candidates]
 
 
 def opened(folder: str) -> Campaign:
     return store.open(Path(folder)).campaign
 
 
-def test_a_file_of_the_study_is_imported(said: Command) -> None:
-    assert said("--labels", "MPICH,OpenMPI,IntelMPI", STUDY / "barrier.out") == [
+def test_a_file_of_the_study_is_imported(command: Command) -> None:
+    assert command("--labels", "MPICH,OpenMPI,IntelMPI", STUDY / "barrier.out") == [
         NOTE,
         GUESS.format(9),
         "1 file: 9 runs of 1 benchmark with 3 libraries, 1 case",
@@ -97,8 +97,8 @@ def test_a_file_of_the_study_is_imported(said: Command) -> None:
     assert candidates() == ["MPICH", "OpenMPI", "IntelMPI"]
 
 
-def test_what_was_found_is_told_file_by_file(said: Command) -> None:
-    lines = said(STUDY / "ibcast.out", STUDY / "cas_latency.out", "--name", "study", "--results", "elsewhere")
+def test_what_was_found_is_told_file_by_file(command: Command) -> None:
+    lines = command(STUDY / "ibcast.out", STUDY / "cas_latency.out", "--name", "study", "--results", "elsewhere")
     assert lines == [
         NOTE,
         "note: ibcast.out: ends without 'done', in round 3, with OpenMPI",
@@ -112,8 +112,8 @@ def test_what_was_found_is_told_file_by_file(said: Command) -> None:
     assert candidates("elsewhere/study") == ["MPICH", "OpenMPI", "IntelMPI"]
 
 
-def test_errors_can_be_taken_seriously(said: Command) -> None:
-    lines = said(STUDY / "barrier.out", STUDY / "cas_latency.out", "--strict-errors")
+def test_errors_can_be_taken_seriously(command: Command) -> None:
+    lines = command(STUDY / "barrier.out", STUDY / "cas_latency.out", "--strict-errors")
     assert lines[1].startswith("note: cas_latency.out: left out; cas_latency.err beside it says: [vm:23335] ")
     assert lines[2:] == [
         GUESS.format(9),
@@ -122,9 +122,9 @@ def test_errors_can_be_taken_seriously(said: Command) -> None:
     ]
 
 
-def test_plain_files_can_have_their_library_s_name(said: Command, place: Path) -> None:
+def test_plain_files_can_have_their_library_s_name(command: Command, place: Path) -> None:
     one, other = file("a.txt", LATENCY, place), file("b.txt", LATENCY, place)
-    assert said(f"MPICH={one}", f"Open MPI={other}") == [
+    assert command(f"MPICH={one}", f"Open MPI={other}") == [
         NOTE,
         APART,
         "2 files: 2 runs of 1 benchmark with 2 libraries, 2 cases",
@@ -133,25 +133,25 @@ def test_plain_files_can_have_their_library_s_name(said: Command, place: Path) -
     assert candidates() == ["MPICH", "Open MPI"]
 
 
-def test_a_folder_is_its_files_but_for_errors(said: Command, place: Path) -> None:
+def test_a_folder_is_its_files_but_for_errors(command: Command, place: Path) -> None:
     for name in ("mpich/1/a.txt", "mpich/2/a.txt", "openmpi/a.txt"):
         file(name, LATENCY, place)
     file("mpich/1/a.err", "", place)
-    assert said("A=mpich", "openmpi")[2:] == [
+    assert command("A=mpich", "openmpi")[2:] == [
         "3 files: 3 runs of 1 benchmark with 2 libraries, 2 cases",
         "next: rankbench report results/imported",
     ]
     assert candidates() == ["A", "openmpi"]
 
 
-def test_a_file_whose_name_has_an_equals_sign_is_that_file(said: Command, place: Path) -> None:
+def test_a_file_whose_name_has_an_equals_sign_is_that_file(command: Command, place: Path) -> None:
     file("runs/n=2.txt", LATENCY, place)
-    said("runs/n=2.txt")
+    command("runs/n=2.txt")
     assert candidates() == ["runs"]
 
 
-def test_ranks_can_be_told(said: Command, place: Path) -> None:
-    said(file("a.txt", imports.osu(imports.BARRIER) + "  0.85\n", place), "--ranks", "8")
+def test_ranks_can_be_told(command: Command, place: Path) -> None:
+    command(file("a.txt", imports.osu(imports.BARRIER) + "  0.85\n", place), "--ranks", "8")
     assert [case.ranks for case in opened("results/imported").cases] == [8]
 
 
@@ -191,9 +191,9 @@ def test_a_damaged_line_is_named_and_nothing_is_left(refused: Refused, place: Pa
     assert refused(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; a number from 0 would be right"
 
 
-def test_a_campaign_that_is_there_stays(refused: Refused, said: Command, place: Path) -> None:
+def test_a_campaign_that_is_there_stays(refused: Refused, command: Command, place: Path) -> None:
     path = file("a.txt", LATENCY, place)
-    said(path, "--name", "there")
+    command(path, "--name", "there")
     assert refused(path, "--name", "there") == (
         "rankbench: results/there: holds a campaign already; choose another --name, or remove the folder"
     )
@@ -204,6 +204,6 @@ def test_nothing_named(refused: Refused) -> None:
     assert refused() == "rankbench: name files that benchmarks printed, or folders of them: [LABEL=]FILE..."
 
 
-def test_what_numbers_mean_is_a_page(said: Command, place: Path) -> None:
-    assert "\n".join([*said("--meanings"), ""]) == page()
+def test_what_numbers_mean_is_a_page(command: Command, place: Path) -> None:
+    assert "\n".join([*command("--meanings"), ""]) == page()
     assert list(place.iterdir()) == []

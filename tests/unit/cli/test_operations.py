@@ -32,7 +32,7 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(libraries, "everywhere", only_named)
+    monkeypatch.setattr(libraries, "make_search", only_named)
     monkeypatch.setattr(console, "width", 100)
     return make(tmp_path / "library", "9.1")
 
@@ -42,7 +42,7 @@ def run(prefix: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     """Return how to run the command: exit code, output without blanks at the ends of lines, and errors."""
 
     def run(*arguments: str, also: tuple[Path, ...] = ()) -> tuple[int, str, str]:
-        prefixes = [word for one in (prefix, *also) for word in ("--prefix", str(one))]
+        prefixes = [word for path in (prefix, *also) for word in ("--prefix", str(path))]
         monkeypatch.setattr("sys.argv", ["rankbench", "operations", *arguments, *prefixes])
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -60,7 +60,7 @@ def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> No
     for named in (description.operations, description.datatypes, description.starts):
         assert {one.name for one in named} <= first_words
     assert set(catalogue.options(description)) <= first_words
-    assert {one.kind for one in description.operations} <= first_words
+    assert {operation.kind for operation in description.operations} <= first_words
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -103,9 +103,11 @@ def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) 
     _, out, err = run()
     assert err == "asking mpich-9.1 which operations it has, once for this build of the core …\n"
     assert out.endswith("All of this is in MPICH 9.1, and data are right.")
-    (kept,) = (tmp_path / "home" / "builds").glob("*/probe.json")
-    answers = json.loads(kept.read_text())["answers"]
-    assert len(answers) == sum(len(one.forms) for one in fakes.description().operations if one.kind != "self-test")
+    (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
+    answers = json.loads(path.read_text())["answers"]
+    assert len(answers) == sum(
+        len(operation.forms) for operation in fakes.description().operations if operation.kind != "self-test"
+    )
     assert answers[0] == {"operation": "accumulate", "form": "blocking", "status": "ok"}
     _, again, err = run()
     assert (again, err) == (out, "")
@@ -114,11 +116,11 @@ def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) 
 @pytest.mark.thorough
 def test_an_answer_that_cannot_be_read_is_asked_for_again(run: Command, tmp_path: Path) -> None:
     run()
-    (kept,) = (tmp_path / "home" / "builds").glob("*/probe.json")
-    kept.write_text('{"answers": [')
+    (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
+    path.write_text('{"answers": [')
     _, _, err = run()
     assert err.startswith("asking mpich-9.1 ")
-    assert json.loads(kept.read_text())["answers"]
+    assert json.loads(path.read_text())["answers"]
 
 
 def test_what_libraries_lack_and_do_wrong_is_told_per_operation_and_in_the_end(

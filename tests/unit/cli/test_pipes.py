@@ -25,5 +25,5 @@ def test_a_reader_that_leaves_is_no_error(option: str, tmp_path: Path) -> None:
     """The reader leaves before the first byte, so that every write fails."""
     make_campaign(tmp_path / "made", equal, launches=3)
     command = f"set -o pipefail; {RANKBENCH} show {tmp_path / 'made'} {option} | true"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, "")

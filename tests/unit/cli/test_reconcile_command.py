@@ -46,7 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def there(wanted: Sequence[str], **places: tuple[str, str]) -> list[str]:
     """Return the benchmarks that are found for operations of the core."""
-    return [one.name for one in command.there(campaigns.library("mpich"), wanted, places, (), ())]
+    return [operation.name for operation in command.there(campaigns.library("mpich"), wanted, places, (), ())]
 
 
 # --- which benchmarks -------------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
     }
     assert notes == []
     assert (planned.stop.blocks_min, planned.stop.blocks_max, planned.stop.until) == (4, 4, "blocks")
-    assert [(one.name, one.path) for one in planned.suites] == [("osu", "/opt/osu")]
+    assert [(suite.name, suite.path) for suite in planned.suites] == [("osu", "/opt/osu")]
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
@@ -140,8 +140,8 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_the_ratio_is_told_with_its_parts_and_with_what_differs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = alternated.make(tmp_path, alternated.allreduce())
-    command.explain(made)
+    store = alternated.make(tmp_path, alternated.allreduce())
+    command.explain(store)
     lines = told(capsys)
     assert lines[:3] == [
         "osu-allreduce beside allreduce of the core",
@@ -152,7 +152,7 @@ def test_the_ratio_is_told_with_its_parts_and_with_what_differs(
     assert "- osu_allreduce (osu) is the mean over calls, allreduce (rankbench) is the median over calls" in lines
     foreign_of = OSU["osu-allreduce"].foreign
     assert foreign_of
-    assert lines[-2:] == [f"The tool's number: {foreign_of.meaning.text}.", f"next: rankbench report {made.folder}"]
+    assert lines[-2:] == [f"The tool's number: {foreign_of.meaning.text}.", f"next: rankbench report {store.folder}"]
 
 
 def test_bandwidths_are_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,9 +180,9 @@ def test_what_cannot_be_compared_is_told_with_what_can(tmp_path: Path, capsys: p
         Planted(of(CORE["bcast"], start="none"), [400.0] * 3),
         Planted(of(loop), [380.0]),
     ]
-    made = alternated.make(tmp_path, planted)
-    made.campaign = msgspec.structs.replace(made.campaign, operations=[*CORE.values(), loop])
-    command.explain(made)
+    store = alternated.make(tmp_path, planted)
+    store.campaign = msgspec.structs.replace(store.campaign, operations=[*CORE.values(), loop])
+    command.explain(store)
     lines = told(capsys)
     assert lines[2].startswith("8 B 1.05 µs 399 ns 0.380 (0.380 to 0.380) 0.400 (0.400 to 0.400) 1.000 (")
     assert lines[3:5] == [

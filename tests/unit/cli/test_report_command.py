@@ -25,10 +25,10 @@ def crashing_beta(candidate: str, case: Case) -> campaigns.Truth:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a campaign in which beta takes half as long again, below the results of the working folder."""
     monkeypatch.chdir(tmp_path)
-    made = tmp_path / "results" / "fake"
+    path = tmp_path / "results" / "fake"
     cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
-    campaigns.make_campaign(made, campaigns.slower_beta(1.5), launches=6, cases=cases)
-    return made
+    campaigns.make_campaign(path, campaigns.slower_beta(1.5), launches=6, cases=cases)
+    return path
 
 
 def test_a_report_is_written_beside_what_was_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,19 +99,19 @@ def read(folder: Path) -> Any:
 def test_a_verdict_can_be_read_back_where_cases_have_no_figures(tmp_path: Path, launches: int) -> None:
     """JSON knows neither NaN nor infinity: after one launch no interval has an end, and beta has no figures at all."""
     cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
-    made = campaigns.make_campaign(tmp_path / "fake", crashing_beta, launches, cases=cases)
-    report(made.folder)
-    verdict = read(made.folder)
-    assert verdict == msgspec.json.decode(msgspec.json.encode(as_data(evaluate(made).verdict)))
+    store = campaigns.make_campaign(tmp_path / "fake", crashing_beta, launches, cases=cases)
+    report(store.folder)
+    verdict = read(store.folder)
+    assert verdict == msgspec.json.decode(msgspec.json.encode(as_data(evaluate(store).verdict)))
     summaries = msgspec.convert(verdict["summaries"], list[Summary])
-    assert {one.candidate: math.isnan(one.typical_ns) for one in summaries} == {
+    assert {summary.candidate: math.isnan(summary.typical_ns) for summary in summaries} == {
         "alpha": False,
         "alpha (again)": False,
         "beta": True,
     }
-    summary = pl.read_parquet(made.folder / "summary.parquet").filter(pl.col("candidate") == "beta")
+    summary = pl.read_parquet(store.folder / "summary.parquet").filter(pl.col("candidate") == "beta")
     assert summary.select("failures", pl.col("typical_ns").is_nan()).rows() == [(f"crashed in {launches}", True)] * 2
-    comparisons = pl.read_parquet(made.folder / "comparisons.parquet")
+    comparisons = pl.read_parquet(store.folder / "comparisons.parquet")
     assert comparisons["high"].is_infinite().to_list() == [launches == 1] * 2
 
 
@@ -144,8 +144,8 @@ def test_tables_are_written_as_csv_with_what_makes_up_each_case(folder: Path) ->
     assert summary.height == 6
     comparisons = pl.read_csv(folder / "comparisons.csv")
     assert comparisons.select("size_bytes", "base", "other", "control").rows()[0] == (8, "alpha", "beta", False)
-    own = comparisons.filter(~pl.col("control"))
-    assert own["ratio"].to_list() == pytest.approx([1.5, 1.5], rel=0.05)
+    frame = comparisons.filter(~pl.col("control"))
+    assert frame["ratio"].to_list() == pytest.approx([1.5, 1.5], rel=0.05)
 
 
 def test_what_matters_may_be_asked_anew(folder: Path) -> None:
@@ -157,15 +157,15 @@ def test_what_matters_may_be_asked_anew(folder: Path) -> None:
 
 
 def test_links_in_a_campaign_from_elsewhere_lead_to_nothing_that_is_written(folder: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.write_text("mine")
+    path = tmp_path / "own"
+    path.write_text("mine")
     (folder / "job").mkdir()
     (folder / "lock").unlink(missing_ok=True)
     names = ("lock", "report.html", "report.md", "tables.tex", "summary.csv", "verdict.json", "verdict.json.part")
     for name in names:
-        (folder / name).symlink_to(own)
+        (folder / name).symlink_to(path)
     report(folder, markdown=True, latex=True, csv=True)
-    assert own.read_text() == "mine"
+    assert path.read_text() == "mine"
     assert [name for name in names if (folder / name).is_symlink()] == ["lock", "verdict.json.part"]
     (folder / "figures").symlink_to(tmp_path)
     with pytest.raises(RankbenchError, match="/figures: is a symbolic link, and a campaign has none; remove it"):

@@ -64,9 +64,9 @@ def start(place: Path, *options: str) -> subprocess.Popen[str]:
 def finish(place: Path, *options: str, code: int = 0) -> str:
     """Run the command to its end and return what it printed."""
     process = start(place, *options)
-    said, _ = process.communicate()
-    assert process.returncode == code, said
-    return said
+    text, _ = process.communicate()
+    assert process.returncode == code, text
+    return text
 
 
 def wait_for_launches(process: subprocess.Popen[str], place: Path, count: int) -> None:
@@ -100,24 +100,24 @@ def assert_sound(results: Store, blocks: int) -> None:
     assert samples == Counter((*row, index) for row in rows for index in range(results.campaign.plan.sampling.good))
 
 
-def ended(said: list[str]) -> bool:
+def ended(texts: list[str]) -> bool:
     """Return whether one line says why the campaign ended."""
     end = re.compile(
         r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)\. \d of 4 cases decided\."
     )
-    return sum(bool(end.fullmatch(line)) for line in said) == 1
+    return sum(bool(end.fullmatch(line)) for line in texts) == 1
 
 
 def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) -> None:
-    said = re.sub(r"\d+\.\d s", "T s", finish(place)).splitlines()
-    assert said[:3] == [
+    texts = re.sub(r"\d+\.\d s", "T s", finish(place)).splitlines()
+    assert texts[:3] == [
         "core ready for mpich-9.1 after T s",
         "core ready for mpich-9.2 after T s",
         "checking mpich-9.1, mpich-9.2",
     ]
-    assert len([line for line in said if line.endswith("on socket: 4 cases in T s, ok")]) == 9
-    assert ended(said)
-    assert said[-1] == "next: rankbench report results/plan"
+    assert len([line for line in texts if line.endswith("on socket: 4 cases in T s, ok")]) == 9
+    assert ended(texts)
+    assert texts[-1] == "next: rankbench report results/plan"
     results = store.open(place / "results/plan")
     assert_sound(results, blocks=3)
     assert results.campaign.seed == 5
@@ -128,8 +128,8 @@ def test_nodes_are_named_on_the_command_line(place: Path) -> None:
     text = PLAN.replace("sizes", 'hosts = ["m1"]\nplacements = ["nodes"]\nsizes').replace("blocks = 3", "blocks = 1")
     (place / "plan.toml").write_text(text)
     process = start(place, "--hosts", "n1,n2", "--remote-shell", "/rsh", "--binding", "none")
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
+    sentence, _ = process.communicate()
+    assert process.returncode == 0, sentence
     results = store.open(place / "results/plan")
     over = ["-launcher", "ssh", "-launcher-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", "-bind-to", "none"]
     assert [launch.command[1:13] for launch in results.launches()] == [over] * 3
@@ -140,26 +140,26 @@ def test_nodes_are_named_on_the_command_line(place: Path) -> None:
 def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
     finish(place)
     before = {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
-    said = finish(place)
-    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", said) == (
+    text = finish(place)
+    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", text) == (
         "results/plan is finished: 9 launches, 3 blocks, measured THEN. Show it: rankbench show results/plan. "
         "Measure more: --more N. Measure anew: --new\n"
     )
     assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
-    said = finish(place, "--new")
-    assert re.search(r"^plan-2: done in .* \(3 blocks, 9 launches; the plan's 3 blocks are done\)", said, re.MULTILINE)
+    text = finish(place, "--new")
+    assert re.search(r"^plan-2: done in .* \(3 blocks, 9 launches; the plan's 3 blocks are done\)", text, re.MULTILINE)
 
 
 def test_more_blocks_by_the_command_that_the_end_of_a_run_names(place: Path) -> None:
     shutil.rmtree(place / "9.2")
     make(place / "9.2", "9.2", factor=1.02)
-    said = finish(place)
-    command = re.search(r"would decide about \d+ of .*: rankbench (.*) --more (\d+)$", said, re.MULTILINE)
+    text = finish(place)
+    command = re.search(r"would decide about \d+ of .*: rankbench (.*) --more (\d+)$", text, re.MULTILINE)
     assert command
     options = ["run", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
     assert (shlex.split(command[1]), int(command[2]) > 0) == (options, True)
-    said = finish(place, "--more", "1")
-    assert "(4 blocks, 12 launches; the plan's 4 blocks are done)" in said
+    text = finish(place, "--more", "1")
+    assert "(4 blocks, 12 launches; the plan's 4 blocks are done)" in text
     assert_sound(store.open(place / "results/plan"), blocks=4)
     assert "is finished: 12 launches, 4 blocks" in finish(place)
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 5"))
@@ -184,10 +184,10 @@ def test_more_of_a_campaign_that_is_not_there(place: Path) -> None:
 def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     behave(place / "9.2", wrong=["allreduce.8", "allreduce.64"])
-    said = re.sub(r"\d+\.\d s", "T s", finish(place, code=1))
-    assert "block 1 of 1: mpich-9.2 on socket: 4 cases in T s: 2 wrong data\n" in said
-    assert "block 1 of 1: mpich-9.1 on socket: 4 cases in T s, ok\n" in said
-    assert "(1 block, 3 launches; " in said
+    sentence = re.sub(r"\d+\.\d s", "T s", finish(place, code=1))
+    assert "block 1 of 1: mpich-9.2 on socket: 4 cases in T s: 2 wrong data\n" in sentence
+    assert "block 1 of 1: mpich-9.1 on socket: 4 cases in T s, ok\n" in sentence
+    assert "(1 block, 3 launches; " in sentence
     seen = subprocess.run(
         [sys.executable, "-c", MAIN, "status", "results/plan"], cwd=place, capture_output=True, text=True, check=True
     ).stdout
@@ -204,11 +204,11 @@ def test_one_candidate_is_not_compared(place: Path) -> None:
 
 def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:
     behave(place / "9.2", crash=["bcast.8"])
-    said = finish(place, code=1).splitlines()
+    texts = finish(place, code=1).splitlines()
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
-    assert f"  block 2, mpich-9.2: bcast.blocking.8.byte.socket.window {crash}" in said
-    assert "without figures: 2 crashed, 1 not-run; the report lists them" in said
-    assert "mpich-9.2: 2 cases crashed" in said
+    assert f"  block 2, mpich-9.2: bcast.blocking.8.byte.socket.window {crash}" in texts
+    assert "without figures: 2 crashed, 1 not-run; the report lists them" in texts
+    assert "mpich-9.2: 2 cases crashed" in texts
 
 
 @pytest.mark.thorough
@@ -219,8 +219,8 @@ def test_a_failure_can_be_ignored(place: Path) -> None:
 
 @pytest.mark.parametrize("program", [["-c", MAIN], ["-m", "rankbench"]], ids=["command", "module"])
 def test_the_version_is_shown(program: list[str]) -> None:
-    done = subprocess.run([sys.executable, *program, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"rankbench {metadata.version('rankbench')}\n"
+    process = subprocess.run([sys.executable, *program, "--version"], capture_output=True, text=True, check=True)
+    assert process.stdout == f"rankbench {metadata.version('rankbench')}\n"
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -229,9 +229,9 @@ def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: sig
     process = start(place)
     wait_for_launches(process, place, 2)
     process.send_signal(number)
-    said, _ = process.communicate()
-    assert (process.returncode, "Traceback" in said) == (code, False), said
-    assert said.splitlines()[-1] == (
+    text, _ = process.communicate()
+    assert (process.returncode, "Traceback" in text) == (code, False), text
+    assert text.splitlines()[-1] == (
         "stopped; what was measured is kept. Go on with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     )
     assert left(place) == []

@@ -82,8 +82,8 @@ def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.C
 
 @pytest.mark.parametrize("launches", [1, 2])
 def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str], launches: int) -> None:
-    made = make_campaign(tmp_path / "c", launches=launches)
-    show(folder=made.folder)
+    store = make_campaign(tmp_path / "c", launches=launches)
+    show(folder=store.folder)
     figures = [line for line in shown(capsys) if line.startswith("64 KiB")]
     assert len(figures) == 4
     assert not any("±" in line for line in figures)
@@ -108,17 +108,17 @@ def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytes
 
 def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Least and largest of the medians of launches, not of samples."""
-    made = make_campaign(tmp_path / "c", launches=6)
-    case = next(one for one in made.campaign.cases if one.operation == "barrier")
-    figures = evaluate(made).figures.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")["figure_ns"]
-    show(folder=made.folder, operation=["barrier"], csv=True)
+    store = make_campaign(tmp_path / "c", launches=6)
+    case = next(case for case in store.campaign.cases if case.operation == "barrier")
+    figures = evaluate(store).figures.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")["figure_ns"]
+    show(folder=store.folder, operation=["barrier"], csv=True)
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]
     assert ends == pytest.approx([figures.min(), figures.mean(), figures.max()])
     assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
-    show(folder=made.folder, operation=["barrier"], details=True)
-    told = " ".join(" ".join(shown(capsys)).split())
-    assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in told
+    show(folder=store.folder, operation=["barrier"], details=True)
+    text = " ".join(" ".join(shown(capsys)).split())
+    assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in text
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,12 +145,12 @@ def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.Captu
 def test_a_look_before_the_end_is_called_one(
     until: str, most: int, running: bool, said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = make_campaign(tmp_path / "c", launches=6)
-    stop = msgspec.structs.replace(made.campaign.plan.stop, blocks_min=5, blocks_max=most, until=until)
-    record = msgspec.structs.replace(made.campaign, plan=msgspec.structs.replace(made.campaign.plan, stop=stop))
-    rewrite(made.folder, record)
-    with lock(made.folder) if running else contextlib.nullcontext():
-        show(folder=made.folder)
+    store = make_campaign(tmp_path / "c", launches=6)
+    stop = msgspec.structs.replace(store.campaign.plan.stop, blocks_min=5, blocks_max=most, until=until)
+    record = msgspec.structs.replace(store.campaign, plan=msgspec.structs.replace(store.campaign.plan, stop=stop))
+    rewrite(store.folder, record)
+    with lock(store.folder) if running else contextlib.nullcontext():
+        show(folder=store.folder)
     text = " ".join(shown(capsys))
     assert (f"Not finished: 6 of at most {most} blocks." in text) == said
 
@@ -163,17 +163,17 @@ def piped(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
-    done = piped("show", str(stored.folder))
-    unfolded = [line for line in done.stdout.splitlines() if line.startswith("Use gamma: ")]
+    process = piped("show", str(stored.folder))
+    unfolded = [line for line in process.stdout.splitlines() if line.startswith("Use gamma: ")]
     assert unfolded[0].endswith("(each operation weighs the same).")
-    assert "\x1b" not in done.stdout
-    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in process.stdout
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 def test_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
-    done = piped("show", str(tmp_path))
-    told = f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"rankbench: {told}\n")
+    process = piped("show", str(tmp_path))
+    text = f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", f"rankbench: {text}\n")
 
 
 def test_newest_campaign_without_a_folder(
@@ -187,7 +187,7 @@ def test_newest_campaign_without_a_folder(
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "text"),
     [
         (
             {"operation": ["allredce"]},
@@ -201,10 +201,10 @@ def test_newest_campaign_without_a_folder(
         ),
     ],
 )
-def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, list[str]], told: str) -> None:
+def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, list[str]], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, operation=asked.get("operation"), form=asked.get("form"))
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 # --- estimators, uncertain starts, single ranks -----------------------------------------------------------------------
@@ -296,8 +296,8 @@ def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
 
 
 def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
-    show(folder=made.folder, operation=["barrier"], ranks=True)
+    store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
+    show(folder=store.folder, operation=["barrier"], ranks=True)
     assert shown(capsys) == [
         "",
         "barrier: single ranks, start: window",
@@ -308,7 +308,7 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "–                  beta     0    n1    0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
         "–                  beta     1    n1    1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
     ]
-    show(folder=made.folder, operation=["barrier"], ranks=True, csv=True)
+    show(folder=store.folder, operation=["barrier"], ranks=True, csv=True)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["candidate"], row["rank"], row["median_ns"]) for row in rows] == [
         ("alpha", "0", "250.0"),
@@ -319,7 +319,7 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "text"),
     [
         (
             {"estimator": "avg"},
@@ -333,10 +333,10 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
-def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], told: str) -> None:
+def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, **asked)
-    assert str(error.value) == told
+    assert str(error.value) == text
 
 
 def test_ranks_of_what_one_rank_times_are_told_in_one_line(stored: Store) -> None:
@@ -348,9 +348,9 @@ def test_ranks_of_what_one_rank_times_are_told_in_one_line(stored: Store) -> Non
 
 
 def test_ranks_of_a_campaign_without_launches_are_told_in_one_line(tmp_path: Path) -> None:
-    made = make_campaign(tmp_path / "none", truth, launches=0, candidates=("alpha", "beta"))
+    store = make_campaign(tmp_path / "none", truth, launches=0, candidates=("alpha", "beta"))
     with pytest.raises(RankbenchError) as error:
-        show(folder=made.folder, ranks=True)
+        show(folder=store.folder, ranks=True)
     assert str(error.value) == "--ranks: no launch has ended yet"
 
 
@@ -365,18 +365,18 @@ def test_ranks_of_a_campaign_without_launches_are_told_in_one_line(tmp_path: Pat
     ],
 )
 def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool, text: str) -> None:
-    one = Summary("c", "alpha", 6, 60, 0, 0, typical_ns=100.0, low_ns=low, high_ns=high, coverage=0.95)
-    assert spread(one, "median", per_second=per_second) == text
+    summary = Summary("c", "alpha", 6, 60, 0, 0, typical_ns=100.0, low_ns=low, high_ns=high, coverage=0.95)
+    assert spread(summary, "median", per_second=per_second) == text
 
 
 def test_several_flags_print_and_export_the_same_tables_in_order(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
-    show(folder=made.folder, operation=["barrier"], ranks=True, details=True)
+    store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
+    show(folder=store.folder, operation=["barrier"], ranks=True, details=True)
     heads = [line.partition(":")[2][:13] for line in shown(capsys) if line.startswith("barrier:")]
     assert heads == [" time, 2 rank", " single ranks"]
-    show(folder=made.folder, operation=["barrier"], ranks=True, details=True, csv=True)
+    show(folder=store.folder, operation=["barrier"], ranks=True, details=True, csv=True)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(dict.fromkeys(row["table"] for row in rows)) == ["details", "ranks"]
     assert [row["rank"] for row in rows if row["table"] == "ranks"] == ["0", "1", "0", "1"]

@@ -37,10 +37,10 @@ def test_a_command_that_draws_nothing_does_not_load_what_draws() -> None:
 
 
 def test_the_help_of_all_commands_is_that_of_each() -> None:
-    told = {command.name: command.help for command in cli.overview().registered_commands}
+    texts = {command.name: command.help for command in cli.overview().registered_commands}
     imported = {command.name: command.callback.__doc__ for command in cli.application().registered_commands}
-    assert told == imported
-    assert list(told) == list(imported)
+    assert texts == imported
+    assert list(texts) == list(imported)
 
 
 def test_a_command_without_a_docstring_is_an_error() -> None:

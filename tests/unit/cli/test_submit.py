@@ -54,9 +54,9 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
     assert done.exit_code == 0, done.printed
     kept = here.opened()
     launches = kept.launches()
-    assert [one.number for one in launches] == list(range(1, LAUNCHES + 1))
-    assert {one.status.value for one in launches} == {"ok"}
-    assert {one.candidate for one in launches} == {"mpich-9.1", "mpich-9.1 (again)", "mpich-9.2"}
+    assert [launch.number for launch in launches] == list(range(1, LAUNCHES + 1))
+    assert {launch.status.value for launch in launches} == {"ok"}
+    assert {launch.candidate for launch in launches} == {"mpich-9.1", "mpich-9.1 (again)", "mpich-9.2"}
     for one in launches:
         across = one.placement == "2x1"
         assert [rank.host for rank in one.ranks] == (["a1", "a2"] if across else ["a1", "a1"])
@@ -94,14 +94,14 @@ def test_a_job_has_the_groups_that_a_run_has(tmp_path: Path) -> None:
     there = store.open(tmp_path / "local/plan")
     assert rows(here.opened()) == rows(there)
     assert company(here.opened()) == company(there)
-    besides = [one.beside for one in there.launches() if one.together > 1]
-    assert [len(one) for one in besides] == [2] * 6
-    assert len({frozenset(one) for one in besides}) == 3
+    besides = [launch.beside for launch in there.launches() if launch.together > 1]
+    assert [len(beside) for beside in besides] == [2] * 6
+    assert len({frozenset(beside) for beside in besides}) == 3
 
 
 def company(kept: Store) -> list[tuple[int, str, int]]:
     """Return with how many others each launch measured in turn."""
-    return sorted((one.block, one.candidate, one.together) for one in kept.launches())
+    return sorted((launch.block, launch.candidate, launch.together) for launch in kept.launches())
 
 
 @pytest.mark.thorough
@@ -113,10 +113,10 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
     assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
     for kept in (here.opened(), store.open(tmp_path / "local/plan")):
-        assert {one.status for one in kept.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
-        taken = kept.cases().filter(candidate="mpich-9.2")
-        assert set(taken.filter(status="ok")["taken"]) <= {10, 20}
-        assert set(taken.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
+        assert {launch.status for launch in kept.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
+        frame = kept.cases().filter(candidate="mpich-9.2")
+        assert set(frame.filter(status="ok")["taken"]) <= {10, 20}
+        assert set(frame.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
 
 
 @pytest.mark.parametrize(
@@ -133,23 +133,28 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
     here = site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
     launches = here.opened().launches()
-    assert {one.status.value for one in launches} == {"ok"}
-    assert [one.together for one in launches if one.candidate == "mpich-9.2"] == alone
-    others = {block: {one.together for one in launches if one.block == block and one.candidate != "mpich-9.2"}
-              for block in (1, 2, 3)}  # fmt: skip
+    assert {launch.status.value for launch in launches} == {"ok"}
+    assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == alone
+    others = {
+        block: {launch.together for launch in launches if launch.block == block and launch.candidate != "mpich-9.2"}
+        for block in (1, 2, 3)
+    }
     stays_alone = "dead_in_turns" in behaviour
     assert others[3] == ({2} if stays_alone or (alone[2:] == [1] and "busy_s" in behaviour) else {3})
     why = "two launches measured nothing beside the others: did not start: exit code 1"
-    assert [one.alone for one in launches if one.candidate == "mpich-9.2"] == ["", *[why if stays_alone else ""] * 2]
+    assert [launch.alone for launch in launches if launch.candidate == "mpich-9.2"] == [
+        "",
+        *[why if stays_alone else ""] * 2,
+    ]
     printed = "did not start: exit code 1; its last line: fake core: told to be dead\n"
     assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
     assert rows(here.opened()) == rows(local)
     measured = set(local.cases()["launch"])
-    brought = sorted((one.block, one.candidate, one.together, one.alone) for one in local.launches()
-                     if one.number in measured)  # fmt: skip
-    assert brought == sorted((one.block, one.candidate, one.together, one.alone) for one in launches)
+    brought = sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in local.launches()
+                     if launch.number in measured)  # fmt: skip
+    assert brought == sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in launches)
 
 
 def test_launches_that_did_not_end_together_in_a_job_are_made_one_after_the_other(tmp_path: Path) -> None:
@@ -160,7 +165,7 @@ def test_launches_that_did_not_end_together_in_a_job_are_made_one_after_the_othe
     script.write_text(re.sub(r"(?m)^time_s=\d+", "time_s=600", script.read_text()))
     (here.campaign / "job/cut_s").write_text("500\n")
     assert here.submit("--wait").exit_code == 0
-    assert {one.together for one in here.opened().launches()} == {1}
+    assert {launch.together for launch in here.opened().launches()} == {1}
 
 
 @pytest.mark.parametrize("how", ["cancelled", "killed"])
@@ -180,8 +185,8 @@ def test_what_ended_beside_others_before_its_job_did_is_judged_all_the_same(tmp_
     behave(tmp_path / "9.1")
     assert here.submit("--wait").exit_code == 0
     launches = here.opened().launches()
-    assert {one.status.value for one in launches} == {"ok"}
-    assert [one.together for one in launches if one.candidate == "mpich-9.2"] == [1, 1]
+    assert {launch.status.value for launch in launches} == {"ok"}
+    assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == [1, 1]
 
 
 @pytest.mark.thorough
@@ -212,16 +217,16 @@ def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
         "job 101 of Slurm: RUNNING", "next: rankbench status results/plan --wait",
     ]  # fmt: skip
     scheduler.cancel(tmp_path / "scheduler", "101")
-    said = here.wait_for_end()
-    assert said.splitlines()[-2:] == [
+    text = here.wait_for_end()
+    assert text.splitlines()[-2:] == [
         "its job ended by SIGTERM (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
         "next: submit it again, which goes on where it was",
     ]
-    before = {one.number: one.started for one in here.opened().launches()}
+    before = {launch.number: launch.started for launch in here.opened().launches()}
     assert 4 <= len(before) < LAUNCHES
     behave(tmp_path / "9.2", factor=1.5)
     assert here.submit("--wait").exit_code == 0
-    after = {one.number: one.started for one in here.opened().launches()}
+    after = {launch.number: launch.started for launch in here.opened().launches()}
     assert len(after) == LAUNCHES
     assert {number: after[number] for number in before} == before
     assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
@@ -274,12 +279,12 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Pat
     (tmp_path / "9.2/worlds").touch()
     done = here.submit("--wait")
     assert done.exit_code == 0, done.printed
-    wrong = [one for one in here.opened().launches() if one.status != "ok"]
+    wrong = [launch for launch in here.opened().launches() if launch.status != "ok"]
     reason = (
         f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
         "library; use the library's own mpiexec"
     )
-    assert [(one.candidate, one.placement, one.reason) for one in wrong] == [
+    assert [(launch.candidate, launch.placement, launch.reason) for launch in wrong] == [
         ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
     ]
     assert {row[3] for row in rows(here.opened()) if row[1] == "mpich-9.2"} == {"refused"}
@@ -300,7 +305,7 @@ def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> N
     behave(tmp_path / "9.2")
     assert here.submit("--wait").exit_code == 0
     launches = here.opened().launches()
-    (died,) = [one for one in launches if one.status != "ok"]
+    (died,) = [launch for launch in launches if launch.status != "ok"]
     assert (died.status, died.reason) == (
         "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
     )  # fmt: skip
@@ -323,7 +328,9 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
     for version in ("9.1", "9.2"):
         behave(tmp_path / version)
     assert here.submit("--wait").exit_code == 0
-    died = {(one.status, one.reason, one.together) for one in here.opened().launches() if one.status != "ok"}
+    died = {
+        (launch.status, launch.reason, launch.together) for launch in here.opened().launches() if launch.status != "ok"
+    }
     reason = "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
     assert died == {("crashed", reason, 3)}
 
@@ -335,7 +342,7 @@ def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm", plan, pause_s=0.05)
     done = here.submit("--wait")
     assert done.exit_code == 0, done.printed
-    blocks = {one.block for one in here.opened().launches()}
+    blocks = {launch.block for launch in here.opened().launches()}
     assert 2 <= len(blocks) < 60
     log = (here.campaign / "job/output.log").read_text().splitlines()
     assert re.search(r"enough: all \d+ intervals are within ±50\.00%$", log[-1]), log
@@ -407,9 +414,9 @@ def test_a_lock_without_locks_that_is_there_already(tmp_path: Path, owner: str, 
     assert here.submit("--write-only").exit_code == 0
     folder = here.campaign / "job/lock.d"
     folder.mkdir()
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    text = owner.format(here=socket.gethostname(), dead=gone.pid, alive=os.getpid())
+    process = subprocess.Popen(["true"])
+    process.wait()
+    text = owner.format(here=socket.gethostname(), dead=process.pid, alive=os.getpid())
     (folder / "owner").write_text(f"{text}\n" if text else "")
     assert here.submit("--wait").exit_code == (0 if works else 1)
     job, host, *_ = [*text.split(), "unknown", "unknown"]

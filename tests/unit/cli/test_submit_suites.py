@@ -42,8 +42,8 @@ def site(place: Path, plan: str = PLAN, *, lacking: bool = False, **told: object
 
 def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
     """Return block, size and status of a candidate's latencies."""
-    found = here.opened().cases().filter(candidate=candidate, operation="osu-latency")
-    return sorted(found.select("block", "size_bytes", "status").rows())
+    frame = here.opened().cases().filter(candidate=candidate, operation="osu-latency")
+    return sorted(frame.select("block", "size_bytes", "status").rows())
 
 
 @pytest.mark.parametrize("lacking", [False, True])
@@ -70,14 +70,14 @@ def test_a_program_runs_with_the_library_of_its_candidate_and_its_figures_are_re
     samples = here.opened().samples().collect()
     theirs = samples.filter(samples["case"].str.starts_with("osu-latency")).select("candidate", "time_ns").unique()
     assert sorted(theirs.rows()) == [("mpich-9.1", 1250.0), ("mpich-9.2", 2500.0)]
-    launches = [one for one in here.opened().launches() if one.facts is None]
+    launches = [launch for launch in here.opened().launches() if launch.facts is None]
     assert len(launches) == 6
-    cores = {one.candidate: one.command for one in here.opened().launches() if one.facts}
-    told = [f"{tmp_path}/bench/osu_latency", "-i", "20", "-m", "8:64", "-x", "5"]
+    cores = {launch.candidate: launch.command for launch in here.opened().launches() if launch.facts}
+    texts = [f"{tmp_path}/bench/osu_latency", "-i", "20", "-m", "8:64", "-x", "5"]
     for one in launches:
-        own = tmp_path / one.candidate.removeprefix("mpich-")
-        assert one.command == [*cores[one.candidate][:-1], *told]
-        assert one.environment.get("LD_LIBRARY_PATH") == (f"{own}/lib" if own.name == "9.2" else "")
+        path = tmp_path / one.candidate.removeprefix("mpich-")
+        assert one.command == [*cores[one.candidate][:-1], *texts]
+        assert one.environment.get("LD_LIBRARY_PATH") == (f"{path}/lib" if path.name == "9.2" else "")
         assert one.log.startswith("# OSU MPI Latency Test")
         assert one.before
 
@@ -103,7 +103,11 @@ def test_an_exit_code_by_which_the_core_tells_of_a_full_disk_is_a_program_s_own(
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     for kept in (here.opened(), store.open(tmp_path / "local/plan")):
-        found = [(one.status, one.reason) for one in kept.launches() if (one.candidate, one.facts) == (ONE, None)]
+        found = [
+            (launch.status, launch.reason)
+            for launch in kept.launches()
+            if (launch.candidate, launch.facts) == (ONE, None)
+        ]
         assert found == [("crashed", "exit code 4")]
         assert set(kept.cases()["status"]) == {"ok"}
 
@@ -134,7 +138,7 @@ def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
     bench.behave(tmp_path / "9.2", time="3.00")
     assert here.submit("--wait").exit_code == 0
     assert latencies(here) == [(1, 8, "ok"), (1, 16, "ok"), (1, 32, "crashed"), (1, 64, "ok")]
-    died, again = [one for one in here.opened().launches() if (one.candidate, one.facts) == (ONE, None)]
+    died, again = [launch for launch in here.opened().launches() if (launch.candidate, launch.facts) == (ONE, None)]
     assert (died.status, died.reason) == ("crashed", "exit code 139 (SIGSEGV); no answer any more from a2")
     assert again.status == "ok"
     times = here.opened().samples().filter(candidate=ONE).collect()
@@ -163,7 +167,7 @@ def test_a_plan_of_a_foreign_tool_alone_is_checked_by_the_core(tmp_path: Path) -
     done = here.submit("--wait")
     assert done.exit_code == 0, done.printed
     assert {(status, block) for block, _, status in latencies(here)} == {("refused", 1)}
-    (wrong,) = [one for one in here.opened().launches() if one.status != "ok"]
+    (wrong,) = [launch for launch in here.opened().launches() if launch.status != "ok"]
     assert wrong.reason == (
         f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
         "library; use the library's own mpiexec"

@@ -41,7 +41,7 @@ def failed(lines: list[str]) -> list[str]:
 
 
 def test_the_core_has_no_test_of_itself_whose_truth_is_not_known() -> None:
-    tests = {one.name for one in fakes.description().operations if one.kind == "self-test"}
+    tests = {operation.name for operation in fakes.description().operations if operation.kind == "self-test"}
     assert tests == set(selftest.TRUTHS_NS)
 
 
@@ -83,8 +83,8 @@ def test_every_form_is_called_and_lacking_ones_are_named(run: Command) -> None:
     assert code == 0
     assert "scan right right lacking" in lines
     assert "pingpong-partitioned lacking" in lines
-    told = {line.split()[0].rstrip(",") for line in lines[6:] if line.endswith(("right", "lacking"))}
-    assert told >= {one.name for one in fakes.description().operations if one.kind != "self-test"}
+    texts = {line.split()[0].rstrip(",") for line in lines[6:] if line.endswith(("right", "lacking"))}
+    assert texts >= {operation.name for operation in fakes.description().operations if operation.kind != "self-test"}
 
 
 @pytest.mark.thorough

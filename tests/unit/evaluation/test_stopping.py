@@ -33,7 +33,9 @@ LOOKS = list_looks(Stop())
 
 
 def plan(until: str) -> Plan:
-    return parse_plan(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
+    return parse_plan(
+        f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine()
+    )
 
 
 def comparison(low: float, high: float, different: bool) -> Comparison:
@@ -133,25 +135,25 @@ def asked(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
     def truth(candidate: str, _: Case) -> Truth:
         return Truth(factor=factors[candidate], spread=spread, noise=0.001)
 
-    made = campaigns.make_campaign(
+    store = campaigns.make_campaign(
         tmp_path / "c", truth, 5, candidates=list(factors), cases=verdicts.LINE, control=False
     )
-    return decide(plan("answered"), lambda: evaluate(made), FIRST_LOOK)
+    return decide(plan("answered"), lambda: evaluate(store), FIRST_LOOK)
 
 
 def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path) -> None:
-    found = asked(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
-    assert found.stop
-    assert render(found.reason) in {
+    decision = asked(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
+    assert decision.stop
+    assert render(decision.reason) in {
         f"over 3 cases {best} takes least; against 2 of 2 other candidates that is decided"
         for best in ("alpha", "gamma")
     }
 
 
 def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
-    found = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
-    assert not found.stop
-    assert render(found.reason).endswith("takes least; against 1 of 2 other candidates that is decided")
+    decision = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
+    assert not decision.stop
+    assert render(decision.reason).endswith("takes least; against 1 of 2 other candidates that is decided")
 
 
 @pytest.mark.parametrize(

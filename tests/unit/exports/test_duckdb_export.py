@@ -59,11 +59,11 @@ def test_typical_is_what_the_verdict_says(plain: Measured, tmp_path: Path) -> No
     with opened(plain, tmp_path) as database:
         found = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
     told = {(case, candidate): rest for case, candidate, *rest in found}
-    for one in plain.view.verdict.summaries:
-        if one.launches:
-            typical_ns, *counts = told[one.case, one.candidate]
-            assert typical_ns == pytest.approx(one.typical_ns, rel=CLOCK_STEP)
-            assert counts == [one.launches, one.samples]
+    for summary in plain.view.verdict.summaries:
+        if summary.launches:
+            typical_ns, *counts = told[summary.case, summary.candidate]
+            assert typical_ns == pytest.approx(summary.typical_ns, rel=CLOCK_STEP)
+            assert counts == [summary.launches, summary.samples]
 
 
 def test_records_have_their_parts(plain: Measured, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_one_launch_is_enough(tmp_path: Path) -> None:
     made = Measured(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
     found = document(made, tmp_path)
     assert all("high" not in one for one in found["verdict"]["comparisons"])
-    assert all(math.isinf(one.high) for one in made.view.verdict.comparisons)
+    assert all(math.isinf(comparison.high) for comparison in made.view.verdict.comparisons)
 
 
 @pytest.mark.parametrize(

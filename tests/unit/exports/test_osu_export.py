@@ -50,9 +50,9 @@ def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> No
     ]
     assert len(lines) == 9
     (summary,) = (
-        one
-        for one in plain.view.verdict.summaries
-        if (one.case, one.candidate) == ("allreduce.blocking.8.float.socket.window", "beta")
+        summary
+        for summary in plain.view.verdict.summaries
+        if (summary.case, summary.candidate) == ("allreduce.blocking.8.float.socket.window", "beta")
     )
     figures = plain.view.figures.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
     ends = [figures["figure_ns"].min(), figures["figure_ns"].max()]
@@ -116,7 +116,10 @@ def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
 
 def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
-        values = {(one.case, one.candidate): one for one in exports_values.values(measured.view)}
+        values = {
+            (exports_value.case, exports_value.candidate): exports_value
+            for exports_value in exports_values.values(measured.view)
+        }
         rows = 0
         for name, table in read_back(measured, tmp_path).items():
             candidate = name.rpartition(".")[2]
@@ -133,13 +136,13 @@ def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp
                 assert value / (1 if told.unit == "ns" else 1e6) == pytest.approx(told.value, rel=1e-3)
                 rows += 1
         without = [one for one in values.values() if one.unit == "bytes" or one.value is None]
-        assert rows + len(without) == len([one for one in values.values() if "again" not in one.candidate])
+        assert rows + len(without) == len([value for value in values.values() if "again" not in value.candidate])
 
 
 def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
         cases = {case.key: case for case in measured.view.campaign.cases}
-        operations = {one.name: one for one in measured.view.campaign.operations}
+        operations = {operation.name: operation for operation in measured.view.campaign.operations}
         for name, table in read_back(measured, tmp_path).items():
             line = name.rpartition(".")[0].split(".", 2)
             case = cases[".".join([*line[:2], str(table.rows[0].size_bytes), line[2]])]
@@ -232,8 +235,8 @@ def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
 
 
 def test_the_estimator_is_told(plain: Measured) -> None:
-    told = evaluate(plain.store, "min")
-    _, part = next(told.parts("line"))
+    view = evaluate(plain.store, "min")
+    _, part = next(view.parts("line"))
     assert osu.said(part, "alpha", osu.BANDWIDTH)[0] == (
         "Measured by: rankbench 0.1.0, not OSU; "
         "each number follows from the median over launches of each launch's min time"

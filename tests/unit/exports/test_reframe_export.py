@@ -77,8 +77,8 @@ def run(reframe_folder: Path, first: Measured, again: Measured, folder: Path, *o
     }
     program = [sys.executable, str(reframe_folder / "bin" / "reframe")]
     command = [*program, "--prefix", str(folder / "out"), "-c", str(test), *options]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return Run(done.returncode, re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr))
+    process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return Run(process.returncode, re.sub(r"\x1b\[[\d;]*m", "", process.stdout + process.stderr))
 
 
 @pytest.mark.thorough
@@ -149,14 +149,14 @@ def value(**changes: object) -> Value:
 
 
 def test_references(first: Measured) -> None:
-    told = [
+    values = [
         value(),
         value(candidate="alpha (again)"),
         value(candidate="be:ta", low=None, high=None, value=1 / 3),
         value(value=None),
         value(candidate="it's", unit="MB/s"),
     ]
-    assert list(reframe.references(first.store.campaign, told)) == [
+    assert list(reframe.references(first.store.campaign, values)) == [
         "'a.b alpha': (100.0, 90.0, 110.0, 'ns'),",
         "'a.b be_ta': (0.3333333, 0.3333333, 0.3333333, 'ns'),",
         "\"a.b it's\": (100.0, 90.0, 110.0, 'MB/s'),",
@@ -164,7 +164,7 @@ def test_references(first: Measured) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "text"),
     [
         ("nightly run-7", "RankbenchNightlyRun7"),
         ("7", "Rankbench7"),
@@ -172,8 +172,8 @@ def test_references(first: Measured) -> None:
         ("x_y", "RankbenchXY"),
     ],
 )
-def test_names_of_classes(name: str, told: str) -> None:
-    assert reframe.class_name(name) == told
+def test_names_of_classes(name: str, text: str) -> None:
+    assert reframe.class_name(name) == text
 
 
 def test_texts_of_a_plan_cannot_break_the_file(first: Measured, tmp_path: Path) -> None:

@@ -36,22 +36,22 @@ def count(database: sqlite3.Connection, table: str) -> int:
 
 
 def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: Measured) -> None:
-    told = plain.view
+    campaign_view = plain.view
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     assert {name: count(database, name) for name in tables} == {
         "campaign": 1,
         "libraries": 2,
         "candidates": 3,
         "cases": 9,
-        "launches": len(told.launches),
-        "outcomes": told.case_rows.height,
+        "launches": len(campaign_view.launches),
+        "outcomes": campaign_view.case_rows.height,
         "samples": plain.store.samples().collect().height + plain.store.rank_samples().collect().height,
-        "summaries": len(told.verdict.summaries),
-        "comparisons": len(told.verdict.comparisons) + len(told.verdict.control),
-        "findings": len(told.verdict.findings),
-        "finding_cases": sum(len(one.cases) for one in told.verdict.findings),
+        "summaries": len(campaign_view.verdict.summaries),
+        "comparisons": len(campaign_view.verdict.comparisons) + len(campaign_view.verdict.control),
+        "findings": len(campaign_view.verdict.findings),
+        "finding_cases": sum(len(one.cases) for one in campaign_view.verdict.findings),
     }
-    assert told.verdict.findings
+    assert campaign_view.verdict.findings
 
 
 def test_keys_hold(database: sqlite3.Connection) -> None:
@@ -95,10 +95,10 @@ def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Mea
 
 
 def test_portions_make_no_difference(plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (whole,) = sqlite.write(plain, tmp_path / "whole.sqlite")
+    (path,) = sqlite.write(plain, tmp_path / "whole.sqlite")
     monkeypatch.setattr(sqlite, "PORTION", 7)
     (parts,) = sqlite.write(plain, tmp_path / "parts.sqlite")
-    assert whole.read_bytes() == parts.read_bytes()
+    assert path.read_bytes() == parts.read_bytes()
 
 
 def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: Measured) -> None:
@@ -106,7 +106,7 @@ def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: M
         "SELECT key, candidate, value, low, high, typical.unit, typical.title FROM typical JOIN cases ON id = case_id"
     )
     found = {row[:2]: row[2:] for row in database.execute(query)}
-    summaries = [one for one in plain.view.verdict.summaries if one.launches]
+    summaries = [summary for summary in plain.view.verdict.summaries if summary.launches]
     assert len(found) == len(summaries) == 26
     for one in summaries:
         value, low, high, unit, _ = found[one.case, one.candidate]

@@ -35,14 +35,14 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_
         totals = {"name": "plain", "tests": "27", "failures": "1", "errors": "0", "skipped": "0"}
         assert totals.items() <= element.attrib.items()
     cases = suite.findall("testcase")
-    assert len({(one.get("classname"), one.get("name")) for one in cases}) == 27
-    (failed,) = [one for one in cases if len(one)]
+    assert len({(case.get("classname"), case.get("name")) for case in cases}) == 27
+    (failed,) = [case for case in cases if len(case)]
     assert (failed.get("classname"), failed.get("name"), failed.get("time")) == ("beta", "barrier", "0.000000")
     (failure,) = failed
     assert failure.get("message") == "crashed in 6 of 6 launches"
     assert failure.text == "crashed in 6 of 6 launches\n`rankbench show` and the launch's log tell more."
-    said = suite.findtext("system-out") or ""
-    assert said.splitlines()[0] == render(plain.view.verdict.conclusion[0].text)
+    sentence = suite.findtext("system-out") or ""
+    assert sentence.splitlines()[0] == render(plain.view.verdict.conclusion[0].text)
 
 
 def outcome(plain: Measured, **changes: object) -> tuple[str, str, str]:
@@ -62,11 +62,11 @@ def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
 
 
 def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:
-    found = [one for one in junit.checks(every_kind.view) if "quantity=memory" in one.case]
-    assert [(one.outcome, one.measured_s) for one in found] == [("passed", 0.0)] * 4
+    found = [check for check in junit.checks(every_kind.view) if "quantity=memory" in check.case]
+    assert [(check.outcome, check.measured_s) for check in found] == [("passed", 0.0)] * 4
 
 
 def test_cases_of_several_placements_are_told_apart(tmp_path: Path) -> None:
     made = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
-    names = {render(one.title) for one in junit.checks(made.view)}
+    names = {render(check.title) for check in junit.checks(made.view)}
     assert {"barrier at socket", "barrier at core"} <= names

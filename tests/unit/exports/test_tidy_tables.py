@@ -37,15 +37,15 @@ def test_csv_and_parquet_hold_the_same(plain: Measured, tmp_path: Path) -> None:
 
 def test_there_is_a_row_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
     first, *_ = parquet.write(plain, tmp_path / "x.parquet")
-    told = pl.read_parquet(first)
-    summaries = {(one.case, one.candidate): one for one in plain.view.verdict.summaries}
-    assert set(told.select("case", "candidate").iter_rows()) == set(summaries)
-    assert told.height == len(summaries) == 27
-    for row in told.iter_rows(named=True):
+    frame = pl.read_parquet(first)
+    summaries = {(summary.case, summary.candidate): summary for summary in plain.view.verdict.summaries}
+    assert set(frame.select("case", "candidate").iter_rows()) == set(summaries)
+    assert frame.height == len(summaries) == 27
+    for row in frame.iter_rows(named=True):
         summary = summaries[row["case"], row["candidate"]]
         typical = row["typical_ns"]
         assert typical == pytest.approx(summary.typical_ns) if summary.launches else typical is None
-    rows = told.select("candidate", "library", "control_of").unique().sort("candidate").rows()
+    rows = frame.select("candidate", "library", "control_of").unique().sort("candidate").rows()
     assert rows == [("alpha", "alpha", ""), ("alpha (again)", "alpha", "alpha"), ("beta", "beta", "")]
 
 
@@ -61,10 +61,10 @@ def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: Measured, tmp_pat
 
 def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
     found = {
-        (one.case.split(".")[0], one.unit)
+        (value.case.split(".")[0], value.unit)
         for measured in (plain, every_kind)
-        for one in values.values(measured.view)
-        if "quantity" not in one.case
+        for value in values.values(measured.view)
+        if "quantity" not in value.case
     }
     assert found == {
         ("pingpong", "ns"),
@@ -74,14 +74,14 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
         ("put", "ns"),
         ("message-rate", "messages/s"),
     }
-    memory = {one.unit for one in values.values(every_kind.view) if "quantity=memory" in one.case}
+    memory = {value.unit for value in values.values(every_kind.view) if "quantity=memory" in value.case}
     assert memory == {"bytes"}
 
 
 def test_there_is_a_row_for_each_launch_with_figures(plain: Measured, tmp_path: Path) -> None:
     _, second, _ = parquet.write(plain, tmp_path / "x.parquet")
-    told = pl.read_parquet(second)
-    assert told.height == plain.view.figures.height == 26 * 6
+    frame = pl.read_parquet(second)
+    assert frame.height == plain.view.figures.height == 26 * 6
     key = ["case", "candidate", "block", "launch", "figure_ns"]
-    assert told.select(key).sort(key).equals(plain.view.figures.select(key).sort(key))
-    assert told.select("operation", "size_bytes", "library", "control_of").null_count().row(0) == (0, 0, 0, 0)
+    assert frame.select(key).sort(key).equals(plain.view.figures.select(key).sort(key))
+    assert frame.select("operation", "size_bytes", "library", "control_of").null_count().row(0) == (0, 0, 0, 0)

@@ -54,7 +54,7 @@ def make(folder: Path, *paths: Path, **wish: Any) -> Store:
 
 def refused(folder: Path, *sources: Path | Source, **wish: Any) -> str:
     """Return why nothing is imported; nothing is left of it."""
-    named = [one if isinstance(one, Source) else Source(one) for one in sources]
+    named = [source if isinstance(source, Source) else Source(source) for source in sources]
     with pytest.raises(RankbenchError) as error:
         imported.make(Wish(named, **wish), folder / "made")
     assert not (folder / "made").exists()
@@ -81,7 +81,7 @@ def values(made: Store, case: str) -> dict[str, list[float]]:
 def launches(made: Store, operation: str) -> list[Launch]:
     """Return the launches that have rows of an operation."""
     numbers = set(made.cases().filter(operation=operation)["launch"])
-    return [one for one in made.launches() if one.number in numbers]
+    return [launch for launch in made.launches() if launch.number in numbers]
 
 
 # --- the study --------------------------------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ def launches(made: Store, operation: str) -> list[Launch]:
 
 def test_the_study_is_a_campaign_of_three_candidates_in_three_blocks(study: Store) -> None:
     record = study.campaign
-    assert [one.name for one in record.candidates] == LABELS
-    assert [(one.name, one.family, one.source, one.prefix) for one in record.libraries] == [
+    assert [candidate.name for candidate in record.candidates] == LABELS
+    assert [(library.name, library.family, library.source, library.prefix) for library in record.libraries] == [
         (name, name, "imported", "") for name in LABELS
     ]
     assert record.plan.placements == [Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")]
@@ -104,10 +104,10 @@ def test_the_study_is_a_campaign_of_three_candidates_in_three_blocks(study: Stor
 def test_every_run_of_the_study_is_a_launch_in_its_round_and_place(study: Store) -> None:
     """One of nine runs of one of 26 files is not there, since the file ends before it."""
     made = study.launches()
-    assert [one.number for one in made] == [*range(1, 26 * 9)]
-    assert {(one.candidate, one.position) for one in made} == set(zip(LABELS, (0, 1, 2), strict=True))
-    assert [sum(one.block == block for one in made) for block in (1, 2, 3)] == [78, 78, 77]
-    assert {(one.exit_code, one.facts, one.state_reason) for one in made} == {(None, None, "imported")}
+    assert [launch.number for launch in made] == [*range(1, 26 * 9)]
+    assert {(launch.candidate, launch.position) for launch in made} == set(zip(LABELS, (0, 1, 2), strict=True))
+    assert [sum(launch.block == block for launch in made) for block in (1, 2, 3)] == [78, 78, 77]
+    assert {(launch.exit_code, launch.facts, launch.state_reason) for launch in made} == {(None, None, "imported")}
 
 
 BY_HAND = {
@@ -127,12 +127,15 @@ def test_times_are_those_of_the_files(study: Store, case: str) -> None:
 
 
 def summaries(made: Store, case: str) -> dict[str, Summary]:
-    return {one.candidate: one for one in evaluate(made).verdict.summaries if one.case.startswith(case)}
+    return {summary.candidate: summary for summary in evaluate(made).verdict.summaries if summary.case.startswith(case)}
 
 
 def test_means_least_and_most_are_those_that_the_study_would_plot(study: Store) -> None:
     found = summaries(study, "osu-latency.blocking.8.")
-    told = {name: (one.launches, one.mean_ns, one.min_ns, one.max_ns, one.typical_ns) for name, one in found.items()}
+    told = {
+        name: (summary.launches, summary.mean_ns, summary.min_ns, summary.max_ns, summary.typical_ns)
+        for name, summary in found.items()
+    }
     assert told["MPICH"] == pytest.approx((3, 820, 800, 840, 820))
     assert told["OpenMPI"] == pytest.approx((3, 12340 / 3, 1040, 10120, 1180))
     assert told["IntelMPI"] == pytest.approx((3, 590 / 3, 120, 330, 140))
@@ -145,7 +148,7 @@ def test_bandwidths_are_those_of_the_file(study: Store) -> None:
         (1048576, (15182.88, 14453.33, 5081.57), (10698.65, 15125.38, 1862.10), (22616.71, 1160.67, 54306.40)),
     ):
         found = values(study, f"osu-bw.nonblocking.{size}.")
-        rates = {name: [1e3 * size / time_ns for time_ns in own] for name, own in found.items()}
+        rates = {name: [1e3 * size / time_ns for time_ns in numbers] for name, numbers in found.items()}
         assert rates["MPICH"] == pytest.approx(mpich)
         assert rates["OpenMPI"] == pytest.approx(openmpi)
         assert rates["IntelMPI"] == pytest.approx(intel)
@@ -171,11 +174,11 @@ def test_columns_beside_a_value_are_kept(study: Store) -> None:
 
 
 def test_a_file_without_figures_is_launches_that_printed_nothing(study: Store) -> None:
-    nothing = [one for one in study.launches() if one.reason == "printed nothing"]
-    assert [(one.candidate, one.block, one.status) for one in nothing] == [
+    nothing = [launch for launch in study.launches() if launch.reason == "printed nothing"]
+    assert [(launch.candidate, launch.block, launch.status) for launch in nothing] == [
         (name, block, LaunchStatus.CRASHED) for block in (1, 2, 3) for name in LABELS
     ]
-    assert {one.log.partition(":")[0] for one in nothing} == {str(STUDY / "iallreduce.out")}
+    assert {launch.log.partition(":")[0] for launch in nothing} == {str(STUDY / "iallreduce.out")}
     assert all(case.operation != "osu-iallreduce" for case in study.campaign.cases)
 
 
@@ -201,7 +204,9 @@ def test_a_run_that_ended_early_has_rows_for_what_it_lacks(study: Store) -> None
         ("OpenMPI", 3, "not-run", lacks),
         ("IntelMPI", 3, "ok", ""),
     ]
-    told = [(one.candidate, one.block, one.status, one.reason) for one in launches(study, "osu-latency_mt")]
+    told = [
+        (launch.candidate, launch.block, launch.status, launch.reason) for launch in launches(study, "osu-latency_mt")
+    ]
     assert [one for one in told if one[2] != LaunchStatus.OK] == [
         ("IntelMPI", 1, LaunchStatus.CRASHED, "printed nothing after 2 B"),
         ("OpenMPI", 2, LaunchStatus.CRASHED, "printed nothing after 0 B"),
@@ -212,7 +217,7 @@ def test_a_run_that_ended_early_has_rows_for_what_it_lacks(study: Store) -> None
 
 
 def test_what_stands_among_figures_is_in_the_launch_s_log(study: Store) -> None:
-    log = next(one.log for one in launches(study, "osu-latency_mt") if one.candidate == "IntelMPI")
+    log = next(launch.log for launch in launches(study, "osu-latency_mt") if launch.candidate == "IntelMPI")
     assert log.splitlines()[:3] == [
         f"{STUDY / 'latency_mt.out'}:66",
         "===================================================================================",
@@ -252,16 +257,16 @@ def test_notes_tell_what_was_found(study: Store) -> None:
 
 
 def test_each_file_is_told_with_its_digest_and_tool(study: Store) -> None:
-    told = {one.file: one for one in study.campaign.imported}
-    assert list(told) == [str(path) for path in sorted(STUDY.glob("*.out"))]
+    records = {record.file: record for record in study.campaign.imported}
+    assert list(records) == [str(path) for path in sorted(STUDY.glob("*.out"))]
     path = STUDY / "latency.out"
-    one = told[str(path)]
-    assert (one.sha256, one.tools, one.said) == (
+    import_record = records[str(path)]
+    assert (import_record.sha256, import_record.tools, import_record.said) == (
         hashlib.sha256(path.read_bytes()).hexdigest(),
         ["OSU micro-benchmarks 5.3"],
         [],
     )
-    assert told[str(STUDY / "iallreduce.out")].tools == []
+    assert records[str(STUDY / "iallreduce.out")].tools == []
 
 
 def test_the_campaign_can_be_opened_again(study: Store) -> None:
@@ -275,7 +280,7 @@ def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
     made = make(tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True)
     assert [case.operation for case in made.campaign.cases] == ["osu-barrier"]
     assert len(made.launches()) == 9
-    (left_out,) = [one for one in made.campaign.imported if one.said]
+    (left_out,) = [record for record in made.campaign.imported if record.said]
     assert left_out.said[0] == "left out"
     assert left_out.said[1].startswith("cas_latency.err beside it says: [vm:")
     assert made.campaign.notes[1].startswith("cas_latency.out: left out; cas_latency.err beside it says: [vm:")
@@ -286,12 +291,12 @@ def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
 
 def test_a_file_s_own_names_are_taken_where_none_are_given(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert [one.name for one in make(tmp_path, path).campaign.candidates] == ["A", "B"]
+    assert [candidate.name for candidate in make(tmp_path, path).campaign.candidates] == ["A", "B"]
 
 
 def test_names_that_are_given_count_more_than_those_in_the_file(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert [one.name for one in make(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
+    assert [candidate.name for candidate in make(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
 
 
 def test_as_many_names_as_libraries(tmp_path: Path) -> None:
@@ -311,7 +316,7 @@ def test_names_in_another_order_than_the_file_s(tmp_path: Path) -> None:
 def test_a_file_that_does_not_name_its_libraries(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
     assert refused(tmp_path, path) == (f"{path}:1: does not tell which library this is; name them all: --labels A,B")
-    assert [one.name for one in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
+    assert [candidate.name for candidate in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
 
 
 def test_one_library_s_name_is_none_for_those_that_take_turns(tmp_path: Path) -> None:
@@ -336,7 +341,7 @@ def test_a_library_that_printed_something_else_has_rows_that_say_so(tmp_path: Pa
         ("A", 2, "ok", ""),
         ("B", 2, "ok", ""),
     ]
-    (crashed,) = [one for one in made.launches() if one.status == LaunchStatus.CRASHED]
+    (crashed,) = [launch for launch in made.launches() if launch.status == LaunchStatus.CRASHED]
     assert crashed.reason == "printed 'mpiexec: command not found' and no figures"
     assert made.campaign.notes[1:] == [
         "a.out: line 12: B printed 'mpiexec: command not found' and no figures in round 1"
@@ -361,7 +366,7 @@ def test_hosts_tell_where_ranks_were(tmp_path: Path) -> None:
 def test_hosts_of_another_number_than_the_ranks_tell_nothing(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
     made = make(tmp_path, file(tmp_path, "a.out", text))
-    assert [one.name for one in made.campaign.plan.placements] == ["ranks-2"]
+    assert [placement.name for placement in made.campaign.plan.placements] == ["ranks-2"]
 
 
 # --- plain files ------------------------------------------------------------------------------------------------------
@@ -369,13 +374,13 @@ def test_hosts_of_another_number_than_the_ranks_tell_nothing(tmp_path: Path) -> 
 
 def test_a_plain_file_is_of_the_library_that_its_folder_is_called_by(tmp_path: Path) -> None:
     made = make(tmp_path, file(tmp_path, "mpich/latency.txt", LATENCY))
-    assert [one.name for one in made.campaign.candidates] == ["mpich"]
+    assert [candidate.name for candidate in made.campaign.candidates] == ["mpich"]
     assert made.campaign.notes == [NOTE]
 
 
 def test_a_plain_file_is_of_the_library_that_is_said(tmp_path: Path) -> None:
     made = imports.campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
-    assert [one.name for one in made.campaign.candidates] == ["A", "B"]
+    assert [candidate.name for candidate in made.campaign.candidates] == ["A", "B"]
     assert made.campaign.notes == [NOTE, APART]
 
 
@@ -384,7 +389,13 @@ def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
         tmp_path, {name: [imports.latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
     )
     assert values(made, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
-    assert [(one.candidate, one.block) for one in made.launches()] == [("A", 1), ("A", 2), ("A", 3), ("B", 1), ("B", 2)]
+    assert [(launch.candidate, launch.block) for launch in made.launches()] == [
+        ("A", 1),
+        ("A", 2),
+        ("A", 3),
+        ("B", 1),
+        ("B", 2),
+    ]
     assert made.campaign.plan.stop.blocks_max == 3
 
 
@@ -393,7 +404,7 @@ SHIFTS = (("A", (0.0, 0.5, 0.25)), ("B", (0.75, 1.0)))
 
 def test_two_benchmarks_of_one_file_are_of_one_block(tmp_path: Path) -> None:
     made = imports.campaign(tmp_path, {"A": [LATENCY + imports.osu(imports.BANDWIDTH, (8, 4.0))]})
-    assert [(one.block, one.position) for one in made.launches()] == [(1, 0), (1, 0)]
+    assert [(launch.block, launch.position) for launch in made.launches()] == [(1, 0), (1, 0)]
     assert values(made, "osu-bw.nonblocking.8.") == {"A": [2000]}
 
 
@@ -456,7 +467,7 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
     made = imported.make(Wish([pingpong, *osu]), tmp_path / "made")
-    assert [one.foreign.suite for one in made.campaign.operations if one.foreign] == ["imb", "osu"]
+    assert [operation.foreign.suite for operation in made.campaign.operations if operation.foreign] == ["imb", "osu"]
     assert values(made, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
     assert values(made, "osu-latency.blocking.8.") == {"mpich": EIGHT}
     assert made.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
@@ -487,12 +498,12 @@ def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_pa
     usual = {option.name: option.usual for option in operation.options}
     assert "MPI_Win_allocate" in usual.values()
     assert [list(case.options.values()) for case in made.campaign.cases] == [["MPI_Win_flush"], ["MPI_Win_fence"]]
-    assert [one.block for one in made.launches()] == [1, 1]
+    assert [launch.block for launch in made.launches()] == [1, 1]
 
 
 def test_starts_of_cases_are_explained(tmp_path: Path) -> None:
     made = imports.campaign(tmp_path, {"A": [LATENCY]})
-    assert [(one.name, one.help) for one in made.campaign.starts] == [
+    assert [(start.name, start.help) for start in made.campaign.starts] == [
         ("none", "calls follow each other, after one barrier at most")
     ]
 
@@ -558,7 +569,7 @@ def test_files_without_figures_are_told_and_left_out(tmp_path: Path) -> None:
     """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
     paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
     made = make(tmp_path, *paths)
-    assert [one.said for one in made.campaign.imported][:2] == [[], ["no figures in it: empty"]]
+    assert [record.said for record in made.campaign.imported][:2] == [[], ["no figures in it: empty"]]
     assert made.campaign.notes[1:3] == [
         "b.txt: no figures in it: empty",
         "c.txt: no figures in it: the output of no benchmark that is known",
@@ -675,7 +686,9 @@ def test_repeated_tables_get_a_block_each_in_few_steps() -> None:
             looked_up += 1
             return super().__hash__()
 
-    run = outputs.read("x", iter([Line(number, one) for number, one in enumerate(LATENCY.splitlines(), 1)])).runs[0]
+    run = outputs.read(
+        "x", iter([Line(number, splitline) for number, splitline in enumerate(LATENCY.splitlines(), 1)])
+    ).runs[0]
     parts = [Part(Label("A"), 1, Path("x"), run, run.tables[0])] * 2000
     assert [part.block for part in imported.in_blocks(parts)] == list(range(1, 2001))
     assert looked_up < 20 * 2000

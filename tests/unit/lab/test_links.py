@@ -42,7 +42,7 @@ def test_the_switch_is_told_each_way_between_nodes_and_none_of_the_head() -> Non
 
 
 @pytest.mark.parametrize(
-    ("rate_bit_s", "delay", "by_kernel", "told"),
+    ("rate_bit_s", "delay", "by_kernel", "text"),
     [
         (0, None, False, "links as fast as the machine is; no delay added"),
         (2_500_000, None, False, "links 2.5 Mbit/s each way (tbf); no delay added"),
@@ -70,5 +70,5 @@ def test_the_switch_is_told_each_way_between_nodes_and_none_of_the_head() -> Non
         ),
     ],
 )
-def test_what_links_are_is_told(rate_bit_s: int, delay: Delay | None, by_kernel: bool, told: str) -> None:
-    assert links.told(rate_bit_s, delay, by_kernel=by_kernel) == told
+def test_what_links_are_is_told(rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str) -> None:
+    assert links.told(rate_bit_s, delay, by_kernel=by_kernel) == text

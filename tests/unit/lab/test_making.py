@@ -34,8 +34,8 @@ def test_a_plain_lab(folder: Path) -> None:
 @pytest.mark.parametrize("netem", [True, False])
 def test_the_kernel_delays_where_it_can(netem: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "kernel_has", lambda _: netem)
-    told = making.prepare(folder, Wanted(nodes=2, delay=EVEN))
-    assert ("(netem)" in told, "by a switch" in told) == (netem, not netem)
+    text = making.prepare(folder, Wanted(nodes=2, delay=EVEN))
+    assert ("(netem)" in text, "by a switch" in text) == (netem, not netem)
     assert ((folder / "to_node").exists(), (folder / "switch").exists()) == (netem, not netem)
 
 
@@ -127,8 +127,8 @@ def test_a_program_that_does_not_compile_is_told_of(tmp_path: Path, monkeypatch:
 
 
 def test_all_that_can_be_asked_for() -> None:
-    told = {"delay": "50us", "rate": "1gbit", "clocks": "2s", "cores": "2x4"}
-    wanted = asked(3, told, [Path("/usr")], slurm=True)
+    texts = {"delay": "50us", "rate": "1gbit", "clocks": "2s", "cores": "2x4"}
+    wanted = asked(3, texts, [Path("/usr")], slurm=True)
     assert wanted._replace(shared=()) == Wanted(3, EVEN, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
     assert Path("/usr") in wanted.shared
 
@@ -138,12 +138,12 @@ def test_nothing_is_added_to_what_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "share", "message"),
+    ("texts", "share", "message"),
     [
         ({"cores": "4"}, [], "--cores is what Slurm believes; say --slurm too"),
         ({}, [Path("/usr"), Path("/nowhere")], "--share /nowhere: no such folder"),
     ],
 )
-def test_what_makes_no_sense_together(told: dict[str, str], share: list[Path], message: str) -> None:
+def test_what_makes_no_sense_together(texts: dict[str, str], share: list[Path], message: str) -> None:
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
-        asked(2, NOTHING | told, share, slurm=False)
+        asked(2, NOTHING | texts, share, slurm=False)

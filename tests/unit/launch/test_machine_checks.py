@@ -165,7 +165,7 @@ def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
 
 def test_of_many_neighbours_the_busiest_are_named() -> None:
     then = Usage(101.0, {pid: (f"job{pid}", pid / 100) for pid in (10, 20, 30, 40, 50)}, 0.0)
-    assert [one.seen for one in busy(NOBODY, then, own=7)] == [
+    assert [hindrance.seen for hindrance in busy(NOBODY, then, own=7)] == [
         "other processes use the CPUs: job50 (pid 50, 50%), job40 (pid 40, 40%), job30 (pid 30, 30%), 2 more"
     ]
 
@@ -202,4 +202,6 @@ def test_a_name_of_the_machine_that_does_not_resolve_is_told(monkeypatch: pytest
 
 
 def test_this_machine_can_be_looked_at() -> None:
-    assert all(isinstance(one, Hindrance) and all(one) for one in machine_checks.hindrances(look_s=0.05))
+    assert all(
+        isinstance(hindrance, Hindrance) and all(hindrance) for hindrance in machine_checks.hindrances(look_s=0.05)
+    )

@@ -90,8 +90,8 @@ def test_a_script_is_as_recorded(name: str) -> None:
 def test_bash_can_read_a_script(name: str) -> None:
     asked = script(name)
     made = text(asked, schedulers.chosen(asked.job))
-    done = subprocess.run(["bash", "-n"], input=made, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = subprocess.run(["bash", "-n"], input=made, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 def test_every_scheduler_has_a_recorded_script() -> None:
@@ -115,7 +115,7 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "exit_code", "said", "state"),
+    ("name", "exit_code", "sentence", "state"),
     [
         ("slurm", 0, "JobId=7 JobName=x Priority=1 JobState=PENDING Reason=Resources Dependency=(null)",
          JobState("queued", "PENDING (Resources)")),
@@ -156,14 +156,14 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
         ("ssh", 1, "", JobState("ended", "ended")),
     ],
 )  # fmt: skip
-def test_what_a_scheduler_says(name: str, exit_code: int, said: str, state: JobState | None) -> None:
-    assert schedulers.known()[name].state(exit_code, said) == state
+def test_what_a_scheduler_says(name: str, exit_code: int, sentence: str, state: JobState | None) -> None:
+    assert schedulers.known()[name].state(exit_code, sentence) == state
 
 
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
     asked = script(name)
-    lines = [one._replace(title=f"{one.title}\n touch X") for one in asked.lines]
+    lines = [line._replace(title=f"{line.title}\n touch X") for line in asked.lines]
     made = text(asked._replace(lines=lines, question="Which?\ntouch X"), schedulers.chosen(asked.job))
     assert all(line.startswith("#") for line in made.splitlines() if "touch X" in line)
 
@@ -198,7 +198,7 @@ def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "options"),
+    ("job", "options"),
     [
         (Job(nodes=1), ["--mem=0"]),
         (Job(nodes=1, exclusive=False), []),
@@ -207,8 +207,8 @@ def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
         (Job(nodes=1, memory="site"), []),
     ],
 )
-def test_exclusive_nodes_of_slurm_come_with_their_memory(asked: Job, options: list[str]) -> None:
-    lines = schedulers.known()["slurm"].directives(asked, "study", "log")
+def test_exclusive_nodes_of_slurm_come_with_their_memory(job: Job, options: list[str]) -> None:
+    lines = schedulers.known()["slurm"].directives(job, "study", "log")
     assert [line.removeprefix("#SBATCH ") for line in lines if "--mem" in line] == options
 
 

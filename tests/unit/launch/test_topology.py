@@ -25,9 +25,9 @@ def described(number: int, socket: int, core_id: int, siblings: str, l3: str) ->
     folder = f"sys/devices/system/cpu/cpu{number}"
     caches = [("1", "Data", siblings), ("1", "Instruction", siblings), ("2", "Unified", siblings), ("3", "Unified", l3)]
     of_caches = {
-        f"{folder}/cache/index{index}/{name}": told
+        f"{folder}/cache/index{index}/{name}": text
         for index, cache in enumerate(caches)
-        for name, told in zip(("level", "type", "shared_cpu_list"), cache, strict=True)
+        for name, text in zip(("level", "type", "shared_cpu_list"), cache, strict=True)
     }
     return of_caches | {
         f"{folder}/topology/physical_package_id": str(socket),
@@ -51,7 +51,7 @@ def use(cpus: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_kernel_tells_what_cpus_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(set(range(8)), monkeypatch)
     found = topology.cpus(two_sockets(tmp_path))
-    assert [one.number for one in found] == list(range(8))
+    assert [cpu.number for cpu in found] == list(range(8))
     assert found[5] == Cpu(number=5, core=1, socket=0, numa=0, caches={"L2": 1, "L3": 0}, ordinal=3, core_ordinal=1)
     assert found[6] == Cpu(number=6, core=2, socket=1, numa=1, caches={"L2": 2, "L3": 2}, ordinal=5, core_ordinal=2)
 
@@ -67,7 +67,7 @@ def test_cpus_that_may_not_be_used_are_left_out(tmp_path: Path, monkeypatch: pyt
 def test_cpus_of_other_containers_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use({4, 6}, monkeypatch)
     root = lay_out(two_sockets(tmp_path), {"sys/fs/cgroup/cpuset.cpus.effective": "4,6"})
-    assert [(one.number, one.ordinal, one.core_ordinal) for one in topology.cpus(root)] == [(4, 0, 0), (6, 1, 1)]
+    assert [(cpu.number, cpu.ordinal, cpu.core_ordinal) for cpu in topology.cpus(root)] == [(4, 0, 0), (6, 1, 1)]
 
 
 def test_an_old_kernel_tells_cores_by_their_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_an_old_kernel_tells_cores_by_their_ids(tmp_path: Path, monkeypatch: pyt
     root = two_sockets(tmp_path)
     for path in root.glob("sys/devices/system/cpu/cpu*/topology/thread_siblings_list"):
         path.unlink()
-    assert [one.core for one in topology.cpus(root)] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert [cpu.core for cpu in topology.cpus(root)] == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 def test_where_nothing_is_told_cpus_share_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,17 +88,17 @@ def test_where_nothing_is_told_cpus_share_nothing(tmp_path: Path, monkeypatch: p
 
 def test_a_socket_without_a_number_is_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use({0}, monkeypatch)
-    assert [one.socket for one in topology.cpus(lay_out(tmp_path, described(0, -1, 0, "0", "0")))] == [0]
+    assert [cpu.socket for cpu in topology.cpus(lay_out(tmp_path, described(0, -1, 0, "0", "0")))] == [0]
 
 
 def test_both_readings_agree_on_this_machine() -> None:
-    told = topology.asked()
-    assert told, "lstopo is not here; on Debian: apt-get install hwloc-nox"
+    text = topology.asked()
+    assert text, "lstopo is not here; on Debian: apt-get install hwloc-nox"
     usable = os.sched_getaffinity(0)
-    by_hwloc = topology.assembled(topology.of_xml(told), usable)
+    by_hwloc = topology.assembled(topology.of_xml(text), usable)
     assert by_hwloc == topology.assembled(topology.of_system(Path("/"), usable), usable)
     assert by_hwloc == topology.cpus()
-    assert {one.number for one in by_hwloc} == usable
+    assert {cpu.number for cpu in by_hwloc} == usable
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,9 @@ def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> N
     deaf = Path(library.wrapper)
     deaf.write_text(deaf.read_text("utf-8").replace("${MPICH_CC:-cc}", "cc"), "utf-8")
     with pytest.raises(RankbenchError) as error:
-        libraries.resolve_library(CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library])
+        libraries.resolve_library(
+            CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library]
+        )
     assert str(error.value) == (
         f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} does not heed MPICH_CC and calls {library.compiler}; '
         "leave compiler out, or use a library built by that compiler"
@@ -112,9 +114,12 @@ def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkey
     bare = Path(run.wrapper)
     bare.write_text(bare.read_text("utf-8").replace("-rpath,", "-rpath-link,"), "utf-8")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tmp_path}/a/lib")
-    made = derived.make_runner(run, other)
-    assert made.environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:{tmp_path}/a/lib"}
-    assert libraries.explain_wrong_libmpi(msgspec.structs.replace(run, prefix="/else"), f"{tmp_path}/a/lib/libmpi.so.12") == ""
+    library = derived.make_runner(run, other)
+    assert library.environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:{tmp_path}/a/lib"}
+    assert (
+        libraries.explain_wrong_libmpi(msgspec.structs.replace(run, prefix="/else"), f"{tmp_path}/a/lib/libmpi.so.12")
+        == ""
+    )
 
 
 def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +142,7 @@ def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytes
 )
 def test_libraries_of_unlike_abi_are_refused(own: str, theirs: str, why: str, tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
-    run, other = (msgspec.structs.replace(one, abi=abi) for one, abi in ((run, own), (other, theirs)))
+    run, other = (msgspec.structs.replace(library, abi=abi) for library, abi in ((run, own), (other, theirs)))
     if not own:
         Path(run.wrapper).write_text("#!/bin/sh\nexit 1\n", "utf-8")
     with pytest.raises(RankbenchError) as error:
@@ -176,7 +181,7 @@ def test_what_a_candidate_names_is_found_from_then_on(tmp_path: Path) -> None:
     found: list[Library] = []
     for prefix in (first.prefix, second.prefix, first.prefix):
         libraries.resolve_library(CandidateSpec(library=f"prefix:{prefix}"), found)
-    assert [(one.name, one.prefix) for one in found] == [
+    assert [(library.name, library.prefix) for library in found] == [
         ("mpich-4.3.2", first.prefix),
         ("mpich-4.3.2@prefix", second.prefix),
     ]
@@ -212,10 +217,10 @@ def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch:
 def test_binary_that_keeps_to_its_own_library_is_wrong(tmp_path: Path) -> None:
     run = make(tmp_path / "a", "4.3.2")
     other = make(tmp_path / "b", "3.4", tags="--disable-new-dtags")
-    made = derived.make_runner(run, other)
-    _, mapped = inspection.find_linked(made.wrapper, made.environment)
-    assert libraries.explain_wrong_libmpi(made, mapped) == (
+    library = derived.make_runner(run, other)
+    _, mapped = inspection.find_linked(library.wrapper, library.environment)
+    assert libraries.explain_wrong_libmpi(library, mapped) == (
         f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12: "
         "the binary of mpich-3.4 keeps to its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
-    assert libraries.explain_wrong_libmpi(made, f"{tmp_path}/a/lib/libmpi.so.12") == ""
+    assert libraries.explain_wrong_libmpi(library, f"{tmp_path}/a/lib/libmpi.so.12") == ""

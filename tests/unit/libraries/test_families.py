@@ -173,8 +173,8 @@ def test_mpirun_rsh_binds_by_the_librarys_own_list() -> None:
     of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
     nodes = msgspec.structs.replace(CORES, nodes=2, hosts=["n1", "n2"])
     command = libraries.find_family(of).make_launch_line(of, nodes, {}, PROGRAM)
-    told = ["MV2_ENABLE_AFFINITY=1", "MV2_CPU_MAPPING=12,36:0,24"]
-    assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", "n1", "n1", "n2", "n2", *told, *PROGRAM]
+    texts = ["MV2_ENABLE_AFFINITY=1", "MV2_CPU_MAPPING=12,36:0,24"]
+    assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", "n1", "n1", "n2", "n2", *texts, *PROGRAM]
 
 
 def test_mpirun_rsh_has_no_other_remote_shell() -> None:
@@ -190,8 +190,8 @@ def test_mpirun_rsh_names_a_host_per_rank_and_hands_variables_on() -> None:
     of = library("mvapich", "1", "/l/bin/mpirun_rsh")
     command = libraries.find_family(of).make_launch_line(of, placement("core"), {"VIADEV_X": "2"}, PROGRAM)
     hosts = ["localhost"] * 4
-    told = ["VIADEV_USE_AFFINITY=1", "VIADEV_X=2"]
-    assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", *hosts, *told, *PROGRAM]
+    texts = ["VIADEV_USE_AFFINITY=1", "VIADEV_X=2"]
+    assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", *hosts, *texts, *PROGRAM]
 
 
 @pytest.mark.parametrize("name", families.list_families())
@@ -203,7 +203,9 @@ def test_settings_reach_the_environment_and_win(name: str) -> None:
 
 
 def test_open_mpi_parameters_become_variables() -> None:
-    assert families.list_families()["openmpi"].encode_settings({"coll_tuned_use_dynamic_rules": "1", "PRTE_MCA_x": "2"}) == {
+    assert families.list_families()["openmpi"].encode_settings(
+        {"coll_tuned_use_dynamic_rules": "1", "PRTE_MCA_x": "2"}
+    ) == {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "PRTE_MCA_x": "2",
     }

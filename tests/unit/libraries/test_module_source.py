@@ -43,10 +43,14 @@ def search(site: Path, *names: str) -> libraries.Search:
 
 
 def test_what_a_load_changes_is_the_environment(site: Path) -> None:
-    (found,) = libraries.find(search(site, "gcc/12 mpich/4.3.2"))
-    assert (found.name, found.source, found.origin) == ("mpich-4.3.2", "modules", {"modules": "gcc/12 mpich/4.3.2"})
-    assert (found.wrapper, found.launcher) == (f"{site}/gcc/bin/mpicc", f"{site}/gcc/bin/mpiexec")
-    assert found.environment == {
+    (library,) = libraries.find(search(site, "gcc/12 mpich/4.3.2"))
+    assert (library.name, library.source, library.origin) == (
+        "mpich-4.3.2",
+        "modules",
+        {"modules": "gcc/12 mpich/4.3.2"},
+    )
+    assert (library.wrapper, library.launcher) == (f"{site}/gcc/bin/mpicc", f"{site}/gcc/bin/mpiexec")
+    assert library.environment == {
         "CC": "gcc",
         "MPI_HOME": f"{site}/gcc",
         "PATH": f"{site}/gcc/bin:/opt/gcc/bin:{os.defpath}",
@@ -67,15 +71,18 @@ def test_wrapper_that_path_leads_to_as_well_is_listed_once(site: Path) -> None:
     found = libraries.find(
         libraries.Search(home=site, modules=("mpich/4.3.2",), path=(site / "gcc/bin", site / "clang/bin"), system=())
     )
-    assert [(one.name, one.source) for one in found] == [("mpich-4.3.2", "modules"), ("mpich-4.3.2@path", "path")]
+    assert [(library.name, library.source) for library in found] == [
+        ("mpich-4.3.2", "modules"),
+        ("mpich-4.3.2@path", "path"),
+    ]
 
 
 def test_launcher_may_come_from_another_module(site: Path) -> None:
     (site / "tools/bin").mkdir(parents=True)
     (site / "gcc/bin/mpiexec").rename(site / "tools/bin/mpiexec")
     (site / "modules/files/tools").write_text(f'export PATH="{site}/tools/bin:$PATH"\n', "utf-8")
-    (found,) = libraries.find(search(site, "mpich/4.3.2 tools"))
-    assert found.launcher == f"{site}/tools/bin/mpiexec"
+    (library,) = libraries.find(search(site, "mpich/4.3.2 tools"))
+    assert library.launcher == f"{site}/tools/bin/mpiexec"
 
 
 def test_plan_names_modules_and_finds_them_again(site: Path) -> None:
@@ -162,7 +169,7 @@ While processing the following module(s):
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("text", "reason"),
     [
         (CONFLICT, 'Module cannot be loaded due to a conflict. HINT: Might try "module unload impi" first'),
         (LMOD, 'Cannot load module "mpich/4.3.2" because these module(s) are loaded: impi'),
@@ -173,5 +180,5 @@ While processing the following module(s):
         ("something else\n", "something else"),
     ],
 )
-def test_reasons_are_the_first_error_in_one_line(said: str, reason: str) -> None:
-    assert modulefiles.find_reason(Answer(1, said, {}, {})) == reason
+def test_reasons_are_the_first_error_in_one_line(text: str, reason: str) -> None:
+    assert modulefiles.find_reason(Answer(1, text, {}, {})) == reason

@@ -28,7 +28,7 @@ class Family(families.Family):
     versions = (r"^LAM (\\\\S+)/MPI",)
     failures = ((r"no lamd running", "start LAM's daemons: lamboot"),)
 
-    def launch_line(self, library, placement, settings, program):
+    def make_launch_line(self, library, placement, settings, program):
         return CommandLine(arguments=[library.launcher, "-np", str(placement.ranks), *program])
 '''.replace("\\\\", "\\")
 ATTIC = '''
@@ -40,7 +40,7 @@ PRECEDENCE = 1
 
 
 def find(search):
-    return [sources.at(wrapper, "attic") for wrapper in search.home.glob("attic/*/bin/mpicc")]
+    return [sources.make_installation(wrapper, "attic") for wrapper in search.home.glob("attic/*/bin/mpicc")]
 '''
 
 
@@ -65,9 +65,11 @@ def test_new_family_and_new_source_are_found(tmp_path: Path) -> None:
     for name in ("mpicc", "mpirun"):
         (tools / name).write_text('#!/bin/sh\necho "LAM 7.1.4/MPI 2 C++"\n', "utf-8")
         (tools / name).chmod(0o755)
-    (found,) = libraries.find(libraries.Search(home=tmp_path, system=()))
-    assert (found.name, found.source) == ("lam-7.1.4", "attic")
-    family = libraries.find_family(found)
-    command = family.make_launch_line(found, Placement(name="p", nodes=1, ranks_per_node=2, binding="none"), {}, ["x"])
+    (library,) = libraries.find(libraries.Search(home=tmp_path, system=()))
+    assert (library.name, library.source) == ("lam-7.1.4", "attic")
+    family = libraries.find_family(library)
+    command = family.make_launch_line(
+        library, Placement(name="p", nodes=1, ranks_per_node=2, binding="none"), {}, ["x"]
+    )
     assert command.arguments == [f"{tools}/mpirun", "-np", "2", "x"]
     assert family.explain("no lamd running here") == "start LAM's daemons: lamboot"

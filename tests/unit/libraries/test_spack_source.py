@@ -38,14 +38,14 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_package_is_named_by_spec_or_hash(wanted: str, digest: str, root: Path) -> None:
-    found = libraries.choose(wanted, [])
-    assert (found.name, found.source, found.origin["hash"]) == ("mpich-4.3.2", "spack", digest)
-    assert found.wrapper == f"{root}/{STORE}/mpich-4.3.2-{digest}/bin/mpicc"
+    library = libraries.choose(wanted, [])
+    assert (library.name, library.source, library.origin["hash"]) == ("mpich-4.3.2", "spack", digest)
+    assert library.wrapper == f"{root}/{STORE}/mpich-4.3.2-{digest}/bin/mpicc"
 
 
 def test_package_that_was_found_is_that_one(root: Path) -> None:
     found = libraries.find(libraries.Search(home=root, path=(root / "bin",), system=()))
-    assert [one.name for one in found] == ["mpich-4.3.2", "mpich-4.3.2@nobl4cg"]
+    assert [library.name for library in found] == ["mpich-4.3.2", "mpich-4.3.2@nobl4cg"]
     assert libraries.choose("spack:mpich device=ch3", found) == found[1]
 
 
@@ -53,9 +53,9 @@ def test_package_that_needs_modules_is_what_they_lead_to(root: Path, monkeypatch
     prefix = fake_library.make(root / "cray", "3.4")
     files = {"PrgEnv-gnu": "", "cray-mpich/8.1.29": f'export PATH="{prefix}/bin:$PATH"\n'}
     modules.use(monkeypatch, root / "modules", files)
-    found = libraries.choose("spack:cray-mpich", [])
-    assert (found.wrapper, found.source) == (f"{prefix}/bin/mpicc", "spack")
-    assert found.origin == {
+    library = libraries.choose("spack:cray-mpich", [])
+    assert (library.wrapper, library.source) == (f"{prefix}/bin/mpicc", "spack")
+    assert library.origin == {
         "spec": "cray-mpich@8.1.29 +wrappers",
         "hash": "yu43k5ey4aj7ad4upm44j4q4jlxu7rc3",
         "modules": "PrgEnv-gnu cray-mpich/8.1.29",

@@ -61,7 +61,10 @@ def test_mpich_switches_the_device_off_for_one_operation() -> None:
         **listed("MPIR_CVAR_BCAST_DEVICE_COLLECTIVE"),
     }
     off = {"MPIR_CVAR_DEVICE_COLLECTIVES": "percoll", "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0"}
-    assert {one.name: one.settings for one in tuners.list_tuners()["mpich"].list_variants("bcast", variables)} == {
+    assert {
+        list_variant.name: list_variant.settings
+        for list_variant in tuners.list_tuners()["mpich"].list_variants("bcast", variables)
+    } == {
         "ch4-off-auto": off | {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "auto"},
         "ch4-off-binomial": off | {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
         "posix-release-gather": {"MPIR_CVAR_BCAST_POSIX_INTRA_ALGORITHM": "release_gather"},
@@ -78,8 +81,8 @@ def test_intel_mpi_has_as_many_presets_as_its_variable_says() -> None:
     text = "Control selection of MPI_Bcast algorithm presets.$ range: 0-3 @Alias:# I_MPI_ADJUST_BCAST @Default:# -1"
     other = "range: 0-9 @Alias:# I_MPI_ADJUST_BCAST_NODE @Default:# -1"
     variables = listed("X", description=other) | listed("MPIR_CVAR_USE_BCAST", description=text)
-    found = [*tuners.list_tuners()["intel-mpi"].list_variants("bcast", variables)]
-    assert [(one.name, one.settings) for one in found] == [
+    variants = [*tuners.list_tuners()["intel-mpi"].list_variants("bcast", variables)]
+    assert [(variant.name, variant.settings) for variant in variants] == [
         (f"preset-{number}", {"I_MPI_ADJUST_BCAST": str(number)}) for number in (1, 2, 3)
     ]
 

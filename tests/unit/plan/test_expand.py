@@ -70,10 +70,15 @@ MORE: dict[str, tuple[str, dict[str, object]]] = {
 def described() -> Description:
     """Return what a core says of itself that knows derived datatypes, and some options of some operations."""
     told = fakes.description()
-    named = {one.name: msgspec.structs.replace(one, **CHANGES.get(one.name, {})) for one in told.operations}
+    named = {
+        operation.name: msgspec.structs.replace(operation, **CHANGES.get(operation.name, {}))
+        for operation in told.operations
+    }
     more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in MORE.items()]
     operations = [*named.values(), *more]
-    datatypes = {one.name: one for one in told.datatypes} | {"vector": Datatype(name="vector", help="", size_bytes=8)}
+    datatypes = {datatype.name: datatype for datatype in told.datatypes} | {
+        "vector": Datatype(name="vector", help="", size_bytes=8)
+    }
     return msgspec.structs.replace(told, operations=operations, datatypes=list(datatypes.values()))
 
 
@@ -116,7 +121,7 @@ def test_a_family_is_all_its_operations_and_no_case_stands_twice() -> None:
 
 def test_all_is_every_operation() -> None:
     everything = {key.partition(".")[0] for key in keys('operations = ["all"]\nsizes = 8')}
-    assert everything == {one.name for one in DESCRIPTION.operations if one.kind != "self-test"}
+    assert everything == {operation.name for operation in DESCRIPTION.operations if operation.kind != "self-test"}
 
 
 def test_a_form_can_follow_the_name() -> None:
@@ -292,10 +297,10 @@ def test_what_one_rank_alone_times_has_no_start() -> None:
     assert notes == ["pingpong: one rank alone times it, so it is measured with start none, not barrier, window"]
 
 
-def memories(operation: str, said: str, sizes: str = "8", placement: str = "1x2") -> tuple[list[Memory], list[str]]:
+def memories(operation: str, text: str, sizes: str = "8", placement: str = "1x2") -> tuple[list[Memory], list[str]]:
     """Return the states of memory in which an operation is measured, and the notes."""
     cases, notes = expand(
-        f'operations = ["{operation}"]\nsizes = "{sizes}"\nplacements = ["{placement}"]\n[memory]\n{said}'
+        f'operations = ["{operation}"]\nsizes = "{sizes}"\nplacements = ["{placement}"]\n[memory]\n{text}'
     )
     assert len({case.key for case in cases}) == len(cases)
     return [case.memory for case in cases], notes
@@ -607,7 +612,9 @@ KNOWN = list(dict.fromkeys(option.name for operation in OPERATIONS for option in
 
 def having(name: str) -> str:
     """Return the names of the operations that have an option."""
-    return ", ".join(one.name for one in OPERATIONS if name in {option.name for option in one.options})
+    return ", ".join(
+        operation.name for operation in OPERATIONS if name in {option.name for option in operation.options}
+    )
 
 
 def refused(options: str) -> str:

@@ -55,8 +55,8 @@ def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: s
     text = f'operations = ["barrier"]\nplacements = ["1x4"]\nsamples = {samples}\nstop = {{ blocks = {blocks} }}'
     parsed = plan.parse_plan(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
     cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    told = str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
-    assert told.endswith(f" up to {memory} of memory to judge")
+    sentence = str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
+    assert sentence.endswith(f" up to {memory} of memory to judge")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ PLAN = 'candidates = ["mpich"]\noperations = ["bcast"]\ntogether = '
 
 def meetings(names: list[str], most: int, blocks: int, seed: int) -> Counter[tuple[str, str]]:
     """Return how often every two are in one group."""
-    met = Counter(dict.fromkeys(combinations(names, 2), 0))
+    counts = Counter(dict.fromkeys(combinations(names, 2), 0))
     for block in range(1, blocks + 1):
         groups = plan.draw_launch_groups(seed, block, names, most)
         assert sorted(groups) == names
@@ -25,8 +25,8 @@ def meetings(names: list[str], most: int, blocks: int, seed: int) -> Counter[tup
         assert max(sizes.values()) <= most
         assert max(sizes.values()) - min(sizes.values()) <= 1
         assert len(sizes) == -(-len(names) // most)
-        met.update(pair for pair in list(met) if groups[pair[0]] == groups[pair[1]])
-    return met
+        counts.update(pair for pair in list(counts) if groups[pair[0]] == groups[pair[1]])
+    return counts
 
 
 @pytest.mark.parametrize(("count", "most", "blocks"), [(3, 2, 3), (4, 2, 3), (3, 2, 30), (4, 2, 30)])
@@ -55,13 +55,13 @@ def test_all_are_one_group_where_there_is_room(most: int) -> None:
     assert set(plan.draw_launch_groups(1, 1, NAMES, most).values()) == {0}
 
 
-@pytest.mark.parametrize("told", ["true", "false", "2", "64"])
-def test_together_is_a_switch_or_a_number(told: str) -> None:
-    asked = plan.parse_plan(PLAN + told, "plan.toml", fakes.machine()).together
-    assert str(asked).lower() == told
+@pytest.mark.parametrize("text", ["true", "false", "2", "64"])
+def test_together_is_a_switch_or_a_number(text: str) -> None:
+    asked = plan.parse_plan(PLAN + text, "plan.toml", fakes.machine()).together
+    assert str(asked).lower() == text
 
 
-@pytest.mark.parametrize("told", ["1", "0", "65", "2.0", "'two'"])
-def test_together_makes_no_sense(told: str) -> None:
+@pytest.mark.parametrize("text", ["1", "0", "65", "2.0", "'two'"])
+def test_together_makes_no_sense(text: str) -> None:
     with pytest.raises(RankbenchError, match="expected true, false, or how many launches at most, 2 to 64"):
-        plan.parse_plan(PLAN + told, "plan.toml", fakes.machine())
+        plan.parse_plan(PLAN + text, "plan.toml", fakes.machine())

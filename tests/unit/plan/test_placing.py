@@ -39,18 +39,18 @@ XEON = recorded("xeon-2x12-smt2")
 PAIR = fakes.machine()
 
 
-def read(said: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
-    return parse_plan(LEAST + said, "plan.toml", machine, over)
+def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
+    return parse_plan(LEAST + text, "plan.toml", machine, over)
 
 
-def placed(said: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
+def placed(text: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
     """Return the CPUs of each placement's ranks."""
-    return {one.name: one.cpus for one in read(f"placements = {said}", machine).placements}
+    return {placement.name: placement.cpus for placement in read(f"placements = {text}", machine).placements}
 
 
-def refusal(said: str, machine: Machine = PAIR) -> str:
+def refusal(text: str, machine: Machine = PAIR) -> str:
     with pytest.raises(RankbenchError) as error:
-        read(said, machine)
+        read(text, machine)
     return str(error.value)
 
 
@@ -101,9 +101,10 @@ def test_a_limit_of_the_container_counts_as_fewer_cores() -> None:
 
 def test_where_cores_are_not_known_launchers_find_them() -> None:
     hidden = msgspec.structs.replace(XEON, cpus=[])
-    assert [(one.ranks, one.binding, one.cpus) for one in read('placements = ["socket"]', hidden).placements] == [
-        (12, "core", [])
-    ]
+    assert [
+        (placement.ranks, placement.binding, placement.cpus)
+        for placement in read('placements = ["socket"]', hidden).placements
+    ] == [(12, "core", [])]
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------
@@ -206,7 +207,7 @@ def test_nodes_have_a_rank_on_each_host() -> None:
 
 def test_nodes_by_ranks_take_the_first_hosts() -> None:
     placements = read(HOSTS + 'remote_shell = "/rsh"\nplacements = ["2x2", "1x2"]').placements
-    assert [(one.hosts, one.remote_shell, one.cpus) for one in placements] == [
+    assert [(placement.hosts, placement.remote_shell, placement.cpus) for placement in placements] == [
         (["n1", "n2"], "/rsh", [[0], [1]]),
         (["n1"], "/rsh", [[0], [1]]),
     ]
@@ -214,7 +215,7 @@ def test_nodes_by_ranks_take_the_first_hosts() -> None:
 
 def test_nobody_is_bound_where_the_plan_says_so() -> None:
     placements = read(HOSTS + 'binding = "none"\nplacements = ["2x2", "nodes", "socket"]').placements
-    assert [(one.name, one.binding, one.cpus, one.ordinals) for one in placements] == [
+    assert [(placement.name, placement.binding, placement.cpus, placement.ordinals) for placement in placements] == [
         ("2x2", "none", [], []),
         ("nodes", "none", [], []),
         ("socket", "none", [], []),
@@ -237,23 +238,23 @@ def test_what_is_said_on_the_command_line_counts_more() -> None:
 
 def test_a_table_is_every_number_of_nodes_with_every_number_of_ranks() -> None:
     found = read(HOSTS + "placements = [{ nodes = [1, 2, 3], ranks_per_node = [1, 2] }]")
-    assert [one.name for one in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
+    assert [placement.name for placement in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
     assert found.placements == read(HOSTS + 'placements = ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]').placements
     assert found.notes == []
 
 
 def test_a_number_is_a_list_of_one() -> None:
     found = read(HOSTS + 'placements = ["socket", { nodes = 2, ranks_per_node = [1, 2] }, "2x1"]')
-    assert [one.name for one in found.placements] == ["socket", "2x1", "2x2"]
+    assert [placement.name for placement in found.placements] == ["socket", "2x1", "2x2"]
 
 
 def test_what_of_a_table_there_is_no_room_for_is_told_in_a_line() -> None:
     matrix = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
     found = read(matrix)
-    assert [one.name for one in found.placements] == ["1x1", "1x2", "1x4"]
+    assert [placement.name for placement in found.placements] == ["1x1", "1x2", "1x4"]
     assert found.notes == ["nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, found 0; left out"]
     found = read(HOSTS + "oversubscribe = 1\n" + matrix)
-    assert [one.name for one in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
+    assert [placement.name for placement in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
     assert found.notes == [
         "nodes = [4, 6, 8, 12]: take as many hosts each, found 3; left out",
         "ranks_per_node = 4: 4 ranks on 2 cores are more than oversubscribe = 1 lets; left out",
@@ -272,13 +273,15 @@ def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
     assert (found.job.nodes, found.job.tasks_per_node) == (12, 4)
     assert found.placements[-1].hosts == [f"__NODE_{number}__" for number in range(1, 13)]
     found = parse_plan(LEAST + said, "plan.toml", PAIR, job={"nodes": 4})
-    assert [one.name for one in found.placements[-3:]] == ["4x1", "4x2", "4x4"]
+    assert [placement.name for placement in found.placements[-3:]] == ["4x1", "4x2", "4x4"]
     assert found.notes == ["nodes = [6, 8, 12]: take as many hosts each, found 4; left out"]
 
 
 def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None:
     found = parse_plan(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
-    assert [(one.name, one.nodes, one.ranks_per_node, one.hosts) for one in found.placements] == [
+    assert [
+        (placement.name, placement.nodes, placement.ranks_per_node, placement.hosts) for placement in found.placements
+    ] == [
         ("socket", 1, 2, ["__NODE_1__"]),
         ("nodes", 2, 1, ["__NODE_1__", "__NODE_2__"]),
     ]
@@ -324,19 +327,19 @@ LEFT_OUT = [
 ]
 
 
-@pytest.mark.parametrize(("said", "machine", "reason"), LEFT_OUT)
-def test_what_the_machine_has_no_room_for_is_left_out_with_a_note(said: str, machine: Machine, reason: str) -> None:
-    found = read(f'placements = [{said}, "1x1"]', machine)
-    assert [one.name for one in found.placements] == ["1x1"]
+@pytest.mark.parametrize(("text", "machine", "reason"), LEFT_OUT)
+def test_what_the_machine_has_no_room_for_is_left_out_with_a_note(text: str, machine: Machine, reason: str) -> None:
+    found = read(f'placements = [{text}, "1x1"]', machine)
+    assert [placement.name for placement in found.placements] == ["1x1"]
     assert found.notes == [f"{reason}; left out"]
     cases, notes = plan.expand_plan(found, fakes.description(), machine)
     assert cases
     assert notes[0] == f"{reason}; left out"
 
 
-@pytest.mark.parametrize(("said", "machine", "reason"), LEFT_OUT)
-def test_where_nothing_is_left_that_is_an_error(said: str, machine: Machine, reason: str) -> None:
-    assert refusal(f"placements = [{said}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
+@pytest.mark.parametrize(("text", "machine", "reason"), LEFT_OUT)
+def test_where_nothing_is_left_that_is_an_error(text: str, machine: Machine, reason: str) -> None:
+    assert refusal(f"placements = [{text}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
 
 
 def test_an_error_tells_of_all_that_was_left_out() -> None:
@@ -347,11 +350,11 @@ def test_an_error_tells_of_all_that_was_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("text", "name"),
     [('"sockets"', "sockets"), ('"core-pairs"', "core-pairs"), ('{ name = "far", cpus = [0, 12] }', "far")],
 )
-def test_places_and_no_binding_contradict_each_other(said: str, name: str) -> None:
-    assert read(f'binding = "none"\nplacements = [{said}, "1x1"]', XEON).notes == [
+def test_places_and_no_binding_contradict_each_other(text: str, name: str) -> None:
+    assert read(f'binding = "none"\nplacements = [{text}, "1x1"]', XEON).notes == [
         f"{name}: says where ranks sit, which those with binding none do not; left out"
     ]
 
@@ -371,13 +374,13 @@ def test_places_are_not_made_up_where_the_machine_hides_its_cores() -> None:
 
 def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
     found = read('oversubscribe = 2\nplacements = ["1x2", "1x4", "1x5"]')
-    assert [one.name for one in found.placements] == ["1x2", "1x4"]
+    assert [placement.name for placement in found.placements] == ["1x2", "1x4"]
     assert found.notes == ["1x5: 5 ranks on 2 cores are more than oversubscribe = 2 lets; left out"]
     assert read('placements = ["1x5"]').notes == []
 
 
 @pytest.mark.parametrize(
-    ("said", "answer"),
+    ("text", "answer"),
     [
         ('placements = ["sokcet"]', 'placements[0]: found "sokcet"; did you mean socket? (allowed: socket, sockets, '
          "nodes, core-pairs, same-core, same-l2, same-l3, same-l4, same-numa, same-socket, two-sockets), or nodes x "
@@ -418,8 +421,8 @@ def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
         ("oversubscribe = 0", "oversubscribe: found 0, expected a whole number, 1 or more"),
     ],
 )  # fmt: skip
-def test_a_placement_that_makes_no_sense_is_one_line(said: str, answer: str) -> None:
-    assert refusal(said) == f"plan.toml: {answer}"
+def test_a_placement_that_makes_no_sense_is_one_line(text: str, answer: str) -> None:
+    assert refusal(text) == f"plan.toml: {answer}"
 
 
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])

@@ -64,7 +64,7 @@ def test_where_programs_are_is_told_tool_by_tool() -> None:
     given = read(
         'operations = ["osu"]\n[suites.osu]\nmodule = "osu/7.4"\n[suites.imb]\nmodule = ["gcc/12 cuda", "imb"]'
     )
-    assert [one.modules for one in given.suites] == [["osu/7.4"], ["gcc/12", "cuda", "imb"]]
+    assert [suite.modules for suite in given.suites] == [["osu/7.4"], ["gcc/12", "cuda", "imb"]]
     assert read('operations = ["imb"]\n[suites.imb]').suites == [SuiteSpec(name="imb")]
 
 

@@ -159,7 +159,7 @@ until = "precision 2%"
 
 
 @pytest.mark.parametrize(
-    ("said", "sampling"),
+    ("text", "sampling"),
     [
         ("samples = 7", Sampling(good=7)),
         ("samples = 59", Sampling(good=59, passes=2)),
@@ -172,12 +172,12 @@ until = "precision 2%"
         ('[samples]\ninterval = "2%"\nleast = 20', Sampling(good=100, interval=0.02, least=20)),
     ],
 )
-def test_samples_are_a_number_or_a_table(said: str, sampling: Sampling) -> None:
-    assert read(LEAST + said).sampling == sampling
+def test_samples_are_a_number_or_a_table(text: str, sampling: Sampling) -> None:
+    assert read(LEAST + text).sampling == sampling
 
 
 @pytest.mark.parametrize(
-    ("said", "forms"),
+    ("text", "forms"),
     [
         ('"all"', ["blocking", "nonblocking", "persistent"]),
         ('["persistent", "all"]', ["blocking", "nonblocking", "persistent"]),
@@ -185,8 +185,8 @@ def test_samples_are_a_number_or_a_table(said: str, sampling: Sampling) -> None:
         ('["persistent", "blocking", "persistent"]', ["persistent", "blocking"]),
     ],
 )
-def test_forms_are_a_name_or_names_or_all(said: str, forms: list[str]) -> None:
-    assert read(LEAST + f"forms = {said}").forms == forms
+def test_forms_are_a_name_or_names_or_all(text: str, forms: list[str]) -> None:
+    assert read(LEAST + f"forms = {text}").forms == forms
 
 
 @pytest.mark.parametrize("share", [0.9, 0.95, 0.99])
@@ -249,7 +249,7 @@ def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "stop"),
+    ("text", "stop"),
     [
         ("blocks = 3", Stop(blocks_min=3, blocks_max=3, until="decided")),
         ("blocks = { max = 2 }", Stop(blocks_min=2, blocks_max=2, until="decided")),
@@ -260,8 +260,8 @@ def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
         ("drop = true", Stop(blocks_min=5, blocks_max=60, until="decided", drop=True)),
     ],
 )
-def test_stopping_can_be_said_shortly(said: str, stop: Stop) -> None:
-    assert read(LEAST + f"[stop]\n{said}\n").stop == stop
+def test_stopping_can_be_said_shortly(text: str, stop: Stop) -> None:
+    assert read(LEAST + f"[stop]\n{text}\n").stop == stop
 
 
 def test_calls_of_an_application_are_read() -> None:
@@ -290,7 +290,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
 
 
 @pytest.mark.parametrize(
-    ("said", "answer"),
+    ("text", "answer"),
     [
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
         ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: question, candidates, candidate, compilers, "
@@ -395,8 +395,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "NAME = value"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_one_line(said: str, answer: str) -> None:
-    assert refusal(LEAST + said) == f"plan.toml: {answer}"
+def test_a_wrong_value_is_one_line(text: str, answer: str) -> None:
+    assert refusal(LEAST + text) == f"plan.toml: {answer}"
 
 
 def test_what_has_no_default_is_asked_for() -> None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 
 
-def lines(made: Store) -> dict[str, CampaignView]:
+def lines(store: Store) -> dict[str, CampaignView]:
     """Return the lines of a campaign by the operation."""
-    return {part.cases[0].operation: part for _, part in evaluate(made).parts("line")}
+    return {part.cases[0].operation: part for _, part in evaluate(store).parts("line")}
 
 
 def chart(picture: CampaignView) -> Chart:
@@ -105,14 +105,14 @@ def test_charts_compile(study: dict[str, CampaignView], operation: str) -> None:
 
 
 def test_a_single_launch_has_no_extremes(tmp_path: Path) -> None:
-    made = imports.campaign(tmp_path, {"A": [imports.latencies((1, 1.0), (2, 2.0))]})
-    assert extremes.chart(lines(made)["osu-latency"]) is None
+    store = imports.campaign(tmp_path, {"A": [imports.latencies((1, 1.0), (2, 2.0))]})
+    assert extremes.chart(lines(store)["osu-latency"]) is None
 
 
 def test_candidates_of_unlike_many_launches_are_drawn_as_they_are(tmp_path: Path) -> None:
-    texts = [imports.latencies((1, one), (2, 2.0)) for one in (1.0, 3.0)]
-    made = imports.campaign(tmp_path, {"A": texts, "B": texts[:1]})
-    assert points(lines(made)["osu-latency"], "1 B") == {
+    texts = [imports.latencies((1, value), (2, 2.0)) for value in (1.0, 3.0)]
+    store = imports.campaign(tmp_path, {"A": texts, "B": texts[:1]})
+    assert points(lines(store)["osu-latency"], "1 B") == {
         "A": (2000.0, 1000.0, 3000.0, 2),
         "B": (1000.0, 1000.0, 1000.0, 1),
     }
@@ -120,9 +120,9 @@ def test_candidates_of_unlike_many_launches_are_drawn_as_they_are(tmp_path: Path
 
 def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tmp_path: Path) -> None:
     """As often as launches are far apart: mean, least and largest are those of the launches' medians."""
-    made = campaigns.make_campaign(tmp_path / "made", launches=5)
-    part = lines(made)["allreduce"]
-    figures = evaluate(made).figures.filter(pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha")
+    store = campaigns.make_campaign(tmp_path / "made", launches=5)
+    part = lines(store)["allreduce"]
+    figures = evaluate(store).figures.filter(pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha")
     (found,) = (
         row for row in chart(part).datasets["points"] if row["key"] == part.cases[0].key and row["candidate"] == "alpha"
     )
@@ -137,4 +137,4 @@ def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tm
 def test_both_axes_have_titles(study: dict[str, CampaignView]) -> None:
     spec = chart(study["osu-bw"]).spec(forms.theme("#000", "#000", "#000"))
     axes = [one for one in vl_convert.vegalite_to_vega(spec)["axes"] if one.get("labels", True)]
-    assert {one["title"] for one in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}
+    assert {axis["title"] for axis in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}

@@ -77,21 +77,21 @@ def test_means_of_several_calls_have_finer_bins_than_the_clock() -> None:
 
 
 def test_the_coarsest_clock_of_any_launch_counts() -> None:
-    whole = evaluations.evaluation()
-    assert histogram.resolution(whole) == 1.0
-    facts = whole.launches[0].facts
+    view = evaluations.evaluation()
+    assert histogram.resolution(view) == 1.0
+    facts = view.launches[0].facts
     assert facts
-    coarse = msgspec.structs.replace(whole.launches[0], facts=msgspec.structs.replace(facts, resolution_ns=10.0))
-    evaluation = dataclasses.replace(whole, launches=[*whole.launches[1:], coarse])
-    part = next(one for _, one in evaluation.parts("near"))
+    coarse = msgspec.structs.replace(view.launches[0], facts=msgspec.structs.replace(facts, resolution_ns=10.0))
+    evaluation = dataclasses.replace(view, launches=[*view.launches[1:], coarse])
+    part = next(campaign_view for _, campaign_view in evaluation.parts("near"))
     assert histogram.resolution(part) == 10.0
 
 
 def test_axes_have_titles_and_thousands_have_commas() -> None:
-    chart = histogram.chart(next(one for _, one in evaluations.evaluation().parts("near")))
+    chart = histogram.chart(next(view for _, view in evaluations.evaluation().parts("near")))
     assert chart
     axes = vl_convert.vegalite_to_vega(chart.spec(plots_forms.theme("#000", "#000", "#000")))["axes"]
-    assert {one["title"] for one in axes} == {"time", "samples in a bin"}
+    assert {axis["title"] for axis in axes} == {"time", "samples in a bin"}
     _, rows = axis_and_rows(heavy())
     assert "1,000" in {row["label"] for row in rows["levels"]}
 
@@ -101,7 +101,7 @@ def test_every_sample_is_in_a_bar_and_bars_do_not_overlap() -> None:
     _, rows = axis_and_rows(times)
     bars = sorted(rows["bars"], key=lambda bar: float(bar["x"]))
     assert sum(bar["count"] for bar in bars) == len(times)
-    assert all(one["x2"] <= two["x"] + 1e-9 for one, two in itertools.pairwise(bars))
+    assert all(row["x2"] <= two["x"] + 1e-9 for row, two in itertools.pairwise(bars))
     assert min(bar["x"] for bar in bars) >= 0
     assert max(bar["x2"] for bar in bars) <= 1
     assert max(bar["top"] for bar in bars) == pytest.approx(histogram.BARS)
@@ -155,10 +155,10 @@ def test_modes_are_marked_and_told_where_there_are_several() -> None:
 def test_rows_share_an_axis_unless_one_takes_several_times_as_long() -> None:
     random = np.random.default_rng(4)
     fast, near, far = (panel(random.normal(middle, 10, 2000)) for middle in (500, 900, 5000))
-    one, two = histogram.common_axes([fast, near])
-    assert one == two
-    one, two = histogram.common_axes([fast, far])
-    assert one.split < 600 < two.low
+    axis, two = histogram.common_axes([fast, near])
+    assert axis == two
+    axis, two = histogram.common_axes([fast, far])
+    assert axis.split < 600 < two.low
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_steps_are_round(least: float, step: float) -> None:
 # --- of campaigns -----------------------------------------------------------------------------------------------------
 
 
-def charts(whole: CampaignView) -> dict[str, Chart]:
-    return {key: chart for key, part in whole.parts("case") if (chart := histogram.chart(part))}
+def charts(view: CampaignView) -> dict[str, Chart]:
+    return {key: chart for key, part in view.parts("case") if (chart := histogram.chart(part))}
 
 
 def test_all_cases_with_as_many_rows_share_one_form() -> None:
@@ -195,9 +195,9 @@ def test_a_title_tells_samples_and_bins() -> None:
 
 
 def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> None:
-    made = torus.make(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
-    one, three = charts(evaluate(made)).values()
-    assert [row["label"].split(":")[0] for row in one.datasets["words"][::2]] == ["alpha", "beta"]
+    store = torus.make(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
+    chart, three = charts(evaluate(store)).values()
+    assert [row["label"].split(":")[0] for row in chart.datasets["words"][::2]] == ["alpha", "beta"]
     assert [row["label"].split(":")[0] for row in three.datasets["words"][::2]] == [
         f"{name}, ring of rank {edge}" for name in ("alpha", "beta") for edge in (0, 3, 6)
     ]

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
 
 
-def charts(whole: CampaignView, plot: ModuleType) -> dict[str, Chart]:
+def charts(view: CampaignView, plot: ModuleType) -> dict[str, Chart]:
     """Return the charts of a plot by the keys of their parts."""
-    found = {key: plot.chart(part) for key, part in whole.parts(plot.SCOPE)}
+    found = {key: plot.chart(part) for key, part in view.parts(plot.SCOPE)}
     return {key: chart for key, chart in found.items() if chart}
 
 
-def test_a_matrix_has_a_cell_for_each_pair_and_candidate(whole: CampaignView) -> None:
-    ((key, chart),) = charts(whole, matrix).items()
+def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> None:
+    ((key, chart),) = charts(view, matrix).items()
     assert key == "pingpong.blocking.8.byte.1x4.none"
     assert chart.title == "pingpong 8 B: latency between pairs of ranks"
     cells = chart.datasets["cells"]
@@ -57,12 +57,12 @@ def test_a_matrix_has_a_cell_for_each_pair_and_candidate(whole: CampaignView) ->
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Chart:
     """Return the map of 2 hosts of 2 sockets of 4 cores."""
     slow = {(4, 6), (6, 4)}
-    made = hierarchy.make(
+    store = hierarchy.make(
         tmp_path_factory.mktemp("results") / "machine",
         lambda name, *pair: hierarchy.by_level(name, *pair) * (1.4 if pair in slow else 1),
         candidates=("alpha",),
     )
-    (chart,) = charts(evaluate(made), matrix).values()
+    (chart,) = charts(evaluate(store), matrix).values()
     return chart
 
 
@@ -92,12 +92,12 @@ def test_hosts_sockets_and_caches_are_marked_and_divided_by_lines(machine: Chart
 
 
 def test_launches_that_placed_ranks_differently_are_told(tmp_path: Path) -> None:
-    made = hierarchy.make(
+    store = hierarchy.make(
         tmp_path / "made",
         wanted=hierarchy.cases(ranks=8),
         moved=lambda launch: {1: 1, 2: 4} if launch == 3 else {},
     )
-    (chart,) = charts(evaluate(made), matrix).values()
+    (chart,) = charts(evaluate(store), matrix).values()
     assert chart.subtitle.endswith("; ranks in their own order, since launches placed ranks 1 and 2 differently")
     assert chart.datasets["lines"] == chart.datasets["brackets"] == []
     first = {cell["candidate"]: cell for cell in chart.datasets["cells"] if cell["pair"] == "from 0 to 1"}
@@ -111,7 +111,9 @@ def test_launches_that_placed_ranks_differently_are_told(tmp_path: Path) -> None
 def test_a_latency_measured_one_way_is_that_of_both(tmp_path: Path) -> None:
     """A bandwidth is not: what comes back from there was not measured."""
     one_way = [
-        one for one in hierarchy.cases(("pingpong", "bandwidth"), 4) if hierarchy.ends(one) < hierarchy.ends(one)[::-1]
+        case
+        for case in hierarchy.cases(("pingpong", "bandwidth"), 4)
+        if hierarchy.ends(case) < hierarchy.ends(case)[::-1]
     ]
     drawn = charts(evaluate(hierarchy.make(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix)
     latency, bandwidth = ({(cell["x"], cell["pair"]) for cell in chart.datasets["cells"]} for chart in drawn.values())
@@ -138,8 +140,8 @@ def test_numbers_of_ranks_thin_out(ranks: int, across: int, down: int) -> None:
     assert sum(word["kind"] == "right" for word in words) == 2 * down
 
 
-def test_pairs_are_no_rows_of_the_winner_map(whole: CampaignView) -> None:
-    (chart,) = charts(whole, winner_map).values()
+def test_pairs_are_no_rows_of_the_winner_map(view: CampaignView) -> None:
+    (chart,) = charts(view, winner_map).values()
     rows = list(dict.fromkeys(cell["line"] for cell in chart.datasets["cells"]))
     assert rows == [
         "put",
@@ -158,8 +160,8 @@ def test_long_labels_make_high_rows() -> None:
     assert winner_map.label_room(["a\nb\nc", "x" * 30]) == (49, 186)
 
 
-def test_curves_are_of_what_was_measured(whole: CampaignView) -> None:
-    drawn = charts(whole, curves) | charts(whole, bars)
+def test_curves_are_of_what_was_measured(view: CampaignView) -> None:
+    drawn = charts(view, curves) | charts(view, bars)
     titles = {key: chart.title for key, chart in drawn.items() if "pingpong" not in key}
     assert titles == {
         "put.blocking.byte.1x4.window": "put: time per call",
@@ -178,10 +180,10 @@ def test_curves_are_of_what_was_measured(whole: CampaignView) -> None:
     assert point["low"] < point["value"] < point["high"]
 
 
-def test_ratios_and_samples_of_memory_are_of_memory(whole: CampaignView) -> None:
+def test_ratios_and_samples_of_memory_are_of_memory(view: CampaignView) -> None:
     line, case = (
         "allreduce.blocking.float.1x4.window.quantity=memory",
         "allreduce.blocking.8.float.1x4.window.quantity=memory",
     )
-    assert charts(whole, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
-    assert charts(whole, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(1.51 * 2**20, rel=0.01)
+    assert charts(view, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
+    assert charts(view, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(1.51 * 2**20, rel=0.01)

@@ -34,12 +34,12 @@ def picture(evaluation: CampaignView) -> CampaignView:
 
 
 @pytest.fixture
-def whole() -> CampaignView:
+def view() -> CampaignView:
     return picture(evaluations.evaluation())
 
 
-def parts(whole: CampaignView, scope: str) -> dict[str, CampaignView]:
-    return dict(whole.parts(scope))
+def parts(view: CampaignView, scope: str) -> dict[str, CampaignView]:
+    return dict(view.parts(scope))
 
 
 def drawn(chart: Chart | None) -> Chart:
@@ -54,9 +54,7 @@ def test_every_plot_is_a_complete_unit() -> None:
         assert plot.SCOPE in SCOPES, name
 
 
-def test_a_plot_is_found_from_its_one_file(
-    whole: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plot_is_found_from_its_one_file(view: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "added.py").write_text(
         "from rankbench.plots.chart import Chart\n"
         "TITLE, HELP, SCOPE = 'Added', 'A plot of a test.', 'placement'\n"
@@ -64,7 +62,7 @@ def test_a_plot_is_found_from_its_one_file(
         "    return Chart({}, 'added', '', {'rows': [{'cases': len(view.cases)}]})\n"
     )
     monkeypatch.setattr(plots.kinds, "__path__", [*plots.kinds.__path__, str(tmp_path)])
-    added = [(key, chart.datasets) for plot, key, chart in plots.charts(whole) if plot == "added"]
+    added = [(key, chart.datasets) for plot, key, chart in plots.charts(view) if plot == "added"]
     assert added == [("socket", {"rows": [{"cases": 9}]})]
 
 
@@ -73,14 +71,14 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
     theirs = evaluate(imports.campaign(tmp_path / "theirs", {"alpha": [imports.latencies((8, 1.5), (16, 2.5))] * 2}))
     every = (evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
-    for plot, _, chart in (one for evaluation in every for one in plots.charts(picture(evaluation))):
+    for plot, _, chart in (chart for evaluation in every for chart in plots.charts(picture(evaluation))):
         assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
     assert drawn_plots == set(units.modules(plots.kinds))
 
 
-def test_a_candidate_has_one_colour_in_every_plot(whole: CampaignView) -> None:
-    for plot, _, chart in plots.charts(whole):
+def test_a_candidate_has_one_colour_in_every_plot(view: CampaignView) -> None:
+    for plot, _, chart in plots.charts(view):
         scales = [
             scale for scale in found(chart.form, "scale") if list(scale.get("domain", []))[:2] == ["alpha", "beta"]
         ]
@@ -99,16 +97,16 @@ def found(tree: object, key: str) -> list[plots_chart.Row]:
     return here + [hit for item in tree.values() for hit in found(item, key)]
 
 
-def test_cases_share_one_form_so_that_a_page_keeps_it_once(whole: CampaignView) -> None:
+def test_cases_share_one_form_so_that_a_page_keeps_it_once(view: CampaignView) -> None:
     for plot in (distribution, launches):
-        forms = [drawn(plot.chart(part)).form for part in parts(whole, plot.SCOPE).values()]
+        forms = [drawn(plot.chart(part)).form for part in parts(view, plot.SCOPE).values()]
         assert len(forms) == 9
         assert all(form == forms[0] for form in forms)
 
 
-def test_only_names_the_cases_whose_own_plots_are_drawn(whole: CampaignView) -> None:
-    key = whole.cases[0].key
-    keys = {key for plot, key, _ in plots.charts(whole, {key}) if plot == "distribution"}
+def test_only_names_the_cases_whose_own_plots_are_drawn(view: CampaignView) -> None:
+    key = view.cases[0].key
+    keys = {key for plot, key, _ in plots.charts(view, {key}) if plot == "distribution"}
     assert keys == {key}
 
 
@@ -118,49 +116,49 @@ def test_placements_are_drawn_apart() -> None:
     assert "(spread)" in drawn(winner_map.chart(parts(two, "placement")["spread"])).subtitle
 
 
-def test_a_title_owes_ranks_start_launches_and_interval(whole: CampaignView) -> None:
-    line = parts(whole, "line")["allreduce.blocking.float.socket.window"]
+def test_a_title_owes_ranks_start_launches_and_interval(view: CampaignView) -> None:
+    line = parts(view, "line")["allreduce.blocking.float.socket.window"]
     assert captions.circumstances(line) == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
 
 
 # --- winner map -------------------------------------------------------------------------------------------------------
 
 
-def cells(whole: CampaignView) -> dict[str, plots_chart.Row]:
-    return {cell["case"]: cell for cell in drawn(winner_map.chart(whole)).datasets["cells"]}
+def cells(view: CampaignView) -> dict[str, plots_chart.Row]:
+    return {cell["case"]: cell for cell in drawn(winner_map.chart(view)).datasets["cells"]}
 
 
-def test_a_winner_is_told_by_letter_figure_and_colour(whole: CampaignView) -> None:
-    cell = cells(whole)["allreduce 8 B"]
+def test_a_winner_is_told_by_letter_figure_and_colour(view: CampaignView) -> None:
+    cell = cells(view)["allreduce 8 B"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
     assert cell["said"] == "allreduce 8 B: alpha 2.00×"
 
 
-def test_a_tie_is_a_tilde_on_grey(whole: CampaignView) -> None:
-    cell = cells(whole)["allreduce 64 KiB"]
+def test_a_tie_is_a_tilde_on_grey(view: CampaignView) -> None:
+    cell = cells(view)["allreduce 64 KiB"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["told"]) == ("~", "~", winner_cells.SHARED, False)
 
 
-def test_who_alone_has_a_figure_wins_without_a_margin(whole: CampaignView) -> None:
-    cell = cells(whole)["allreduce nonblocking 64 KiB"]
+def test_who_alone_has_a_figure_wins_without_a_margin(view: CampaignView) -> None:
+    cell = cells(view)["allreduce nonblocking 64 KiB"]
     assert (cell["mark"], cell["fill"], cell["strength"], cell["told"]) == ("A", "alpha", 0, False)
 
 
-def test_an_operation_without_sizes_stands_in_a_column_of_its_own(whole: CampaignView) -> None:
-    assert cells(whole)["barrier"]["size"] == "–"
+def test_an_operation_without_sizes_stands_in_a_column_of_its_own(view: CampaignView) -> None:
+    assert cells(view)["barrier"]["size"] == "–"
 
 
 # --- curves and ratios ------------------------------------------------------------------------------------------------
 
 
-def test_a_curve_has_the_typical_value_and_its_interval(whole: CampaignView) -> None:
-    points = drawn(curves.chart(parts(whole, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
+def test_a_curve_has_the_typical_value_and_its_interval(view: CampaignView) -> None:
+    points = drawn(curves.chart(parts(view, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
     beta = next(point for point in points if point["candidate"] == "beta")
     assert (beta["position"], beta["value"], beta["low"], beta["high"]) == (8, 1004, 983.92, 1024.1)
 
 
-def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: CampaignView) -> None:
-    chart = drawn(curves.chart(parts(whole, "line")["bandwidth.nonblocking.byte.socket.none"]))
+def test_bandwidth_is_bytes_of_a_window_over_its_time(view: CampaignView) -> None:
+    chart = drawn(curves.chart(parts(view, "line")["bandwidth.nonblocking.byte.socket.none"]))
     point = next(
         point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B"
     )
@@ -169,8 +167,8 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: CampaignView) -> No
     assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"
 
 
-def test_what_has_one_size_is_drawn_as_bars_from_nought_on(whole: CampaignView) -> None:
-    line = parts(whole, "line")["barrier.blocking.byte.socket.window"]
+def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -> None:
+    line = parts(view, "line")["barrier.blocking.byte.socket.window"]
     assert curves.chart(line) is None
     chart = drawn(bars.chart(line))
     assert chart.title == "barrier: time per call"
@@ -181,7 +179,7 @@ def test_what_has_one_size_is_drawn_as_bars_from_nought_on(whole: CampaignView) 
     assert chart.form["layer"][0]["encoding"]["x"]["scale"]["domainMin"] == 0
     svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.theme("#000", "#000", "#000")))
     assert all(f">{words}<" in svg for words in ("500 ns", "1.00 µs"))
-    assert bars.chart(parts(whole, "line")["allreduce.blocking.float.socket.window"]) is None
+    assert bars.chart(parts(view, "line")["allreduce.blocking.float.socket.window"]) is None
 
 
 @pytest.mark.parametrize(
@@ -198,20 +196,20 @@ def test_charts_spell_figures_as_the_tables_do(
 ) -> None:
     measure = Measure(kind, kind, moved=1 / 1e9)
     points = pl.DataFrame({"value": [float(value) for value in values]})
-    told = (
+    chart = (
         alt.Chart(points)
         .mark_text()
         .transform_calculate(told=plots_forms.spelt(kind, "value"))
         .encode(text="told:N", y="value:O")
     )
-    svg = vl_convert.vegalite_to_svg(told.to_dict())
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
     for value in values:
         assert f">{measure.spelt(1 / value if measure.per_second else value)}<" in svg
 
 
-def test_a_ratio_of_a_single_block_has_no_interval(whole: CampaignView) -> None:
-    alone = msgspec.structs.replace(evaluations.comparison(whole.cases[0], "beta"), blocks=1, low=0, high=math.inf)
-    row = ratios.row(whole.cases[0], alone, [8])
+def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:
+    alone = msgspec.structs.replace(evaluations.comparison(view.cases[0], "beta"), blocks=1, low=0, high=math.inf)
+    row = ratios.row(view.cases[0], alone, [8])
     assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 2, 2)
     assert row["interval"] == "unknown"
 
@@ -225,9 +223,9 @@ def shares(row: plots_chart.Row) -> list[float]:
     return [float(row["peak"] * height**2) for height in heights]
 
 
-def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: CampaignView) -> None:
-    key = whole.cases[0].key
-    chart = drawn(distribution.chart(parts(whole, "case")[key]))
+def test_a_distribution_holds_shares_and_leaves_out_late_starts(view: CampaignView) -> None:
+    key = view.cases[0].key
+    chart = drawn(distribution.chart(parts(view, "case")[key]))
     alpha, beta = chart.datasets["hills"]
     assert (alpha["candidate"], beta["candidate"]) == ("alpha", "beta")
     assert len(alpha["letters"]) <= distribution.BINS
@@ -239,29 +237,31 @@ def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: CampaignV
     assert chart.title == "pingpong 8 B: all 392 samples and every launch"
 
 
-def test_hills_lie_where_samples_do(whole: CampaignView) -> None:
+def test_hills_lie_where_samples_do(view: CampaignView) -> None:
     """The drawn bins of beta, which takes twice as long, begin at twice the time."""
-    chart = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key]))
+    chart = drawn(distribution.chart(parts(view, "case")[view.cases[0].key]))
     row = chart.datasets["hills"][1]
     first = next(at for at, share in enumerate(shares(row)) if share)
     step = (row["high"] / row["low"]) ** (1 / distribution.BINS)
     assert row["low"] * step**first == pytest.approx(1004 * 0.9, rel=0.02)
     svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.theme("#000", "#000", "#000")))
-    assert svg.count("share of samples") == sum(bool(share) for one in chart.datasets["hills"] for share in shares(one))
+    assert svg.count("share of samples") == sum(
+        bool(share) for dataset in chart.datasets["hills"] for share in shares(dataset)
+    )
 
 
-def test_a_distribution_and_its_launches_have_their_figures_in_common(whole: CampaignView) -> None:
-    part = parts(whole, "case")[whole.cases[0].key]
+def test_a_distribution_and_its_launches_have_their_figures_in_common(view: CampaignView) -> None:
+    part = parts(view, "case")[view.cases[0].key]
     assert drawn(distribution.chart(part)).datasets["launches"] is drawn(launches.chart(part)).datasets["launches"]
 
 
-def test_what_lies_beyond_the_picture_is_told_in_words(whole: CampaignView) -> None:
-    typical = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key])).datasets["typical"]
+def test_what_lies_beyond_the_picture_is_told_in_words(view: CampaignView) -> None:
+    typical = drawn(distribution.chart(parts(view, "case")[view.cases[0].key])).datasets["typical"]
     assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
 
-def test_every_launch_has_its_median(whole: CampaignView) -> None:
-    rows = drawn(launches.chart(parts(whole, "case")[whole.cases[0].key])).datasets["launches"]
+def test_every_launch_has_its_median(view: CampaignView) -> None:
+    rows = drawn(launches.chart(parts(view, "case")[view.cases[0].key])).datasets["launches"]
     alpha = [(row["launch"], row["figure_ns"]) for row in rows if row["candidate"] == "alpha"]
     assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
 
@@ -289,8 +289,8 @@ def test_no_bytes_stand_one_step_left_of_the_smallest_size() -> None:
 
 
 def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
-    made = picture(evaluations.evaluation(starts=("none",)))
-    drawn_cases = {key: chart for plot, key, chart in plots.charts(made) if plot == "starts"}
+    view = picture(evaluations.evaluation(starts=("none",)))
+    drawn_cases = {key: chart for plot, key, chart in plots.charts(view) if plot == "starts"}
     assert list(drawn_cases) == [f"allreduce.blocking.{size}.float.socket.window" for size in (8, 65536)]
     rows = drawn_cases["allreduce.blocking.8.float.socket.window"].datasets["points"]
     assert {(row["start"], row["candidate"], row["value"]) for row in rows} == {
@@ -301,8 +301,8 @@ def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
     }
 
 
-def test_ranks_stand_beside_each_other_from_beginning_to_end(whole: CampaignView) -> None:
-    part = parts(whole, "case")["barrier.blocking.0.byte.socket.window"]
+def test_ranks_stand_beside_each_other_from_beginning_to_end(view: CampaignView) -> None:
+    part = parts(view, "case")["barrier.blocking.0.byte.socket.window"]
     rows = drawn(ranks.chart(part)).datasets["ranks"]
     assert [(row["candidate"], row["rank"], round(row["place"], 2)) for row in rows] == [
         ("alpha", 0, -0.15),
@@ -313,8 +313,8 @@ def test_ranks_stand_beside_each_other_from_beginning_to_end(whole: CampaignView
     assert (rows[1]["began_ns"], rows[1]["median_ns"]) == (5.0, 250.0)
 
 
-def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(whole: CampaignView) -> None:
-    evaluation = dataclasses.replace(whole, rank_samples=whole.rank_samples.clear())
+def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(view: CampaignView) -> None:
+    evaluation = dataclasses.replace(view, rank_samples=view.rank_samples.clear())
     part = parts(picture(evaluation), "case")["barrier.blocking.0.byte.socket.window"]
     chart = drawn(ranks.chart(part))
     assert chart.title == "barrier: how often each rank was the last"
@@ -322,12 +322,12 @@ def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(whole: Campai
     assert chart.datasets["even"] == [{"share": 0.5}]
 
 
-def test_what_one_rank_times_has_no_picture_of_ranks(whole: CampaignView) -> None:
-    assert ranks.chart(parts(whole, "case")["pingpong.blocking.8.byte.socket.none"]) is None
+def test_what_one_rank_times_has_no_picture_of_ranks(view: CampaignView) -> None:
+    assert ranks.chart(parts(view, "case")["pingpong.blocking.8.byte.socket.none"]) is None
 
 
-def test_another_estimator_is_named_in_every_title(whole: CampaignView) -> None:
-    evaluation = whole
+def test_another_estimator_is_named_in_every_title(view: CampaignView) -> None:
+    evaluation = view
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
     line = parts(picture(other), "line")["allreduce.blocking.float.socket.window"]

@@ -27,8 +27,8 @@ BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 @pytest.mark.thorough
 def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All charts in one format; of each plot one in the others, which take long and are given the same charts."""
-    made = evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True)
-    files = write_figures(tmp_path / "figures", made, ["svg"])
+    view = evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True)
+    files = write_figures(tmp_path / "figures", view, ["svg"])
     first = {file.name.split("-")[0]: file.stem for file in reversed(files)}
     every_chart = plots.charts
 
@@ -37,7 +37,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(plots, "charts", of_each_plot)
-        files += write_figures(tmp_path / "figures", made, ["png", "pdf"])
+        files += write_figures(tmp_path / "figures", view, ["png", "pdf"])
     assert sorted(files) == sorted((tmp_path / "figures").iterdir())
     for file in files:
         assert file.read_bytes().startswith(BEGINNINGS[file.suffix]), file

@@ -43,30 +43,30 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
     record = msgspec.structs.replace(plain.campaign, name="first")
     made = store.create(folder / "first", record)
     for launch in plain.launches():
-        own = plain.cases().filter(launch=launch.number)
+        frame = plain.cases().filter(launch=launch.number)
         draw = campaigns.Draw(campaigns.alike, np.random.default_rng(launch.number), (1.0,), 20)
-        cases = [next(case for case in wanted if case.key == key) for key in own["case"]]
+        cases = [next(case for case in wanted if case.key == key) for key in frame["case"]]
         scale = 1.0 if launch.candidate == "alpha" else 0.1
         results = [
-            msgspec.structs.replace(one, first_ns=scale * FIRST_NS[one.case.operation], second_ns=1000.0)
-            for one in draw.results(launch.block, launch.candidate, cases)
+            msgspec.structs.replace(result, first_ns=scale * FIRST_NS[result.case.operation], second_ns=1000.0)
+            for result in draw.results(launch.block, launch.candidate, cases)
         ]
         made.append(launch, results)
     return made
 
 
 @pytest.fixture(scope="module")
-def made(stored: Store) -> CampaignView:
+def view(stored: Store) -> CampaignView:
     return evaluate(stored)
 
 
-def table(made: CampaignView) -> Table:
-    (only,) = first_call_tables(made)
+def table(view: CampaignView) -> Table:
+    (only,) = first_call_tables(view)
     return only
 
 
-def test_each_operation_and_candidate_has_both_calls_and_their_ratio(made: CampaignView) -> None:
-    shown = table(made)
+def test_each_operation_and_candidate_has_both_calls_and_their_ratio(view: CampaignView) -> None:
+    shown = table(view)
     assert shown.caption == "First calls: socket"
     assert shown.columns[:7] == [
         *("operation", "candidate", "first call", "second call", "first / second", "least", "largest"),
@@ -81,17 +81,17 @@ def test_each_operation_and_candidate_has_both_calls_and_their_ratio(made: Campa
     assert {row[7] for row in rows} == {"3"}
 
 
-def test_a_sentence_names_far_slower_first_calls_only(made: CampaignView) -> None:
-    assert first_call_sentences(made) == [SAYS]
+def test_a_sentence_names_far_slower_first_calls_only(view: CampaignView) -> None:
+    assert first_call_sentences(view) == [SAYS]
 
 
-def test_page_and_markdown_have_table_and_sentence(made: CampaignView, tmp_path: Path) -> None:
-    write_html(tmp_path / "report.html", made)
+def test_page_and_markdown_have_table_and_sentence(view: CampaignView, tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", view)
     page = (tmp_path / "report.html").read_text()
     assert '<h2 id="first-calls-title">First calls</h2>' in page
     assert pages.captions(page, "first_calls") == ["First calls: socket"]
     assert f"<p>{SAYS}</p>" in page
-    text = markdown(made)
+    text = markdown(view)
     assert "**First calls: socket**" in text
     assert SAYS in text
 
@@ -101,9 +101,9 @@ def test_the_terminal_shows_them(
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
     show(folder=stored.folder, first_calls=True)
-    said = capsys.readouterr().out
-    assert "First calls: socket" in said
-    assert SAYS in said
+    text = capsys.readouterr().out
+    assert "First calls: socket" in text
+    assert SAYS in text
 
 
 def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,11 +113,11 @@ def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pyte
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}
 
 
-def test_an_export_has_them_beside_the_figures_of_the_first_case_only(made: CampaignView) -> None:
-    launches = tidy.tables(made)["launches"]
-    told = launches.filter(pl.col("first_ns").is_not_null())
-    assert len(told) == 3 * 2 * 2 < len(launches)
-    assert told.select("launch", "operation").n_unique() == len(told)
+def test_an_export_has_them_beside_the_figures_of_the_first_case_only(view: CampaignView) -> None:
+    launches = tidy.tables(view)["launches"]
+    frame = launches.filter(pl.col("first_ns").is_not_null())
+    assert len(frame) == 3 * 2 * 2 < len(launches)
+    assert frame.select("launch", "operation").n_unique() == len(frame)
 
 
 def test_without_them_it_is_said_who_has_them(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankbench.report.tables import Table
     from rankbench.verdict.view import CampaignView
 
-OSU = {one.name: one for one in osu.OPERATIONS}
+OSU = {operation.name: operation for operation in osu.OPERATIONS}
 
 
 @pytest.fixture(scope="module")
@@ -84,21 +84,21 @@ def test_each_file_is_told_with_what_was_found_in_it(study: CampaignView) -> Non
     assert barrier == [str(folder / "barrier.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert nothing[:3] == [str(folder / "iallreduce.out"), "–", "–"]
     assert nothing[3].startswith("no figures in it; iallreduce.err beside it says: [proxy:0@vm] ")
-    assert [row[0].detail for row in table.rows] == [one.sha256[:12] for one in study.campaign.imported]
+    assert [row[0].detail for row in table.rows] == [record.sha256[:12] for record in study.campaign.imported]
 
 
 def test_facts_of_a_file_stand_beside_it(tmp_path: Path) -> None:
     path = printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
-    made = evaluate(imported.make(Wish([Source(path, "mpich")]), tmp_path / "made"))
-    ((_, tool, facts, found),) = texts(foreign_tables.files(made))
+    view = evaluate(imported.make(Wish([Source(path, "mpich")]), tmp_path / "made"))
+    ((_, tool, facts, found),) = texts(foreign_tables.files(view))
     assert (tool, found) == ("Intel MPI Benchmarks 2021.11", "–")
     assert "date Fri Nov 20 11:02:22 2026; machine x86_64; system Linux" in facts
     assert "command /opt/bench/IMB-MPI1 PingPong -msglog 16 -iter 200 -time 1" in facts
 
 
 def test_the_core_s_own_campaign_has_neither() -> None:
-    whole = evaluations.evaluation()
-    assert foreign_tables.meanings(whole).rows == foreign_tables.files(whole).rows == []
+    view = evaluations.evaluation()
+    assert foreign_tables.meanings(view).rows == foreign_tables.files(view).rows == []
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -153,6 +153,6 @@ def test_the_page_of_one_s_own_campaign_is_as_ever(tmp_path: Path) -> None:
 
 
 def test_a_campaign_of_one_library_and_one_run_is_a_page_too(tmp_path: Path) -> None:
-    made = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))]})
-    write_html(tmp_path / "report.html", evaluate(made))
+    store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))]})
+    write_html(tmp_path / "report.html", evaluate(store))
     assert "imported from 1 file ·" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def test_tools_that_can_be_run_say_so() -> None:
 
 
 def test_a_row_tells_names_and_what_is_special() -> None:
-    operation = next(one for one in osu.OPERATIONS if one.name == "osu-bibw")
+    operation = next(operation for operation in osu.OPERATIONS if operation.name == "osu-bibw")
     assert operation.foreign
     assert meanings.named(operation, operation.foreign) == "osu_bibw `osu-bibw` = `bandwidth-bidirectional`"
     assert list(meanings.short(operation.foreign.meaning)) == [
@@ -49,5 +49,7 @@ def test_a_row_tells_names_and_what_is_special() -> None:
         "1 MB = 10^6 B",
         "data not checked",
     ]
-    latency = next(one.foreign for one in osu.OPERATIONS if one.name == "osu-latency" and one.foreign)
+    latency = next(
+        operation.foreign for operation in osu.OPERATIONS if operation.name == "osu-latency" and operation.foreign
+    )
     assert "half a round trip" in meanings.short(latency.meaning)

@@ -13,13 +13,13 @@ from rankbench.report.method import paragraphs
 
 
 def launched(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
-    made = evaluations.evaluation()
+    view = evaluations.evaluation()
     launches = [
-        msgspec.structs.replace(one, together=together[number % len(together)])
-        for number, one in enumerate(made.launches)
+        msgspec.structs.replace(launch, together=together[number % len(together)])
+        for number, launch in enumerate(view.launches)
     ]
     cases = pl.DataFrame({"calls": [1, calls]})
-    return dict(paragraphs(dataclasses.replace(made, launches=launches, case_rows=cases)))
+    return dict(paragraphs(dataclasses.replace(view, launches=launches, case_rows=cases)))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_three_outcomes_are_explained_with_the_threshold() -> None:
 
 
 def test_an_imported_campaign_has_no_launches_to_describe() -> None:
-    made = evaluations.evaluation()
-    record = msgspec.structs.replace(made.campaign, imported="osu")
-    titles = [title for title, _ in paragraphs(dataclasses.replace(made, campaign=record))]
+    view = evaluations.evaluation()
+    record = msgspec.structs.replace(view.campaign, imported="osu")
+    titles = [title for title, _ in paragraphs(dataclasses.replace(view, campaign=record))]
     assert titles == ["Typical value", "Comparison"]

@@ -29,7 +29,7 @@ SAMPLE = printed.SAMPLES / "mpiperf" / "Allgather.txt"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return campaigns.make_campaign(tmp_path_factory.mktemp("own") / "c", launches=2)
 
 
@@ -38,17 +38,17 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return imports.make(Wish([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
 
 
-def picture(made: Store, estimator: str = "") -> CampaignView:
-    return evaluate(made, estimator)
+def picture(store: Store, estimator: str = "") -> CampaignView:
+    return evaluate(store, estimator)
 
 
-def test_columns_are_those_of_the_samples_that_are_left(made: Store) -> None:
+def test_columns_are_those_of_the_samples_that_are_left(store: Store) -> None:
     case, candidate = "barrier.blocking.0.byte.socket.window", "alpha"
-    frame = made.samples().filter(pl.col("case") == case, pl.col("candidate") == candidate).collect()
+    frame = store.samples().filter(pl.col("case") == case, pl.col("candidate") == candidate).collect()
     valid = np.sort(frame.filter(~pl.col("discarded"))["time_ns"].to_numpy())
     left = valid[len(valid) // 4 : len(valid) - len(valid) // 4]
     half = float(stats.t.isf(0.025, len(left) - 1) * stats.sem(left))
-    (row,) = mpiperf_frame(picture(made)).filter(case=case, candidate=candidate).rows(named=True)
+    (row,) = mpiperf_frame(picture(store)).filter(case=case, candidate=candidate).rows(named=True)
     assert (row["tried"], row["valid"], row["left"]) == (len(frame), len(valid), len(left))
     assert [row["mean_ns"], row["min_ns"], row["max_ns"]] == pytest.approx([left.mean(), left[0], left[-1]])
     assert [row["standard_error_ns"], row["absolute_error_ns"]] == pytest.approx([stats.sem(left), half])
@@ -69,24 +69,24 @@ def test_what_mpiperf_printed_has_its_own_columns(theirs: Store) -> None:
     assert table.caption.endswith("as MPIPerf printed it")
 
 
-def test_reports_have_them_with_the_estimator_and_of_mpiperf(made: Store, theirs: Store) -> None:
-    assert not wanted(picture(made))
-    assert "as MPIPerf reports it" not in markdown(evaluate(made))
-    assert "as MPIPerf reports it, confidence 95%" in markdown(evaluate(made, "trimmed-mean"))
+def test_reports_have_them_with_the_estimator_and_of_mpiperf(store: Store, theirs: Store) -> None:
+    assert not wanted(picture(store))
+    assert "as MPIPerf reports it" not in markdown(evaluate(store))
+    assert "as MPIPerf reports it, confidence 95%" in markdown(evaluate(store, "trimmed-mean"))
     assert "as MPIPerf printed it" in markdown(evaluate(theirs))
 
 
 def test_show_prints_them_as_tables_and_as_csv(
-    made: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(display.console, "width", 200)
     for more in ([], ["--csv"]):
-        monkeypatch.setattr("sys.argv", ["rankbench", "show", str(made.folder), "--mpiperf", *more])
+        monkeypatch.setattr("sys.argv", ["rankbench", "show", str(store.folder), "--mpiperf", *more])
         with pytest.raises(SystemExit):
             cli.main()
-    said = capsys.readouterr().out
-    assert "as MPIPerf reports it, confidence 95%" in " ".join(said.split())
-    assert "case,candidate,launch,tried,valid,left,mean_ns,standard_error_ns,min_ns" in said
+    text = capsys.readouterr().out
+    assert "as MPIPerf reports it, confidence 95%" in " ".join(text.split())
+    assert "case,candidate,launch,tried,valid,left,mean_ns,standard_error_ns,min_ns" in text
 
 
 def test_a_lone_sample_has_no_errors() -> None:

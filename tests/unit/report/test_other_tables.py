@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
 
 
@@ -30,8 +30,8 @@ def texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_overlap_has_a_table_of_its_own(made: CampaignView) -> None:
-    (table,) = overlap_tables(made)
+def test_overlap_has_a_table_of_its_own(view: CampaignView) -> None:
+    (table,) = overlap_tables(view)
     assert table.caption == (
         "allreduce nonblocking, quantity=overlap: overlap of communication and computation, 4 ranks (1x4), "
         "start: window, 6 launches each, intervals of 96.9 % or more"
@@ -44,26 +44,26 @@ def test_overlap_has_a_table_of_its_own(made: CampaignView) -> None:
     ]
 
 
-def test_memory_is_told_in_its_own_units_beside_what_it_grew(made: CampaignView) -> None:
-    table = next(one for one in results.latex(made) if "quantity=memory" in one.caption)
+def test_memory_is_told_in_its_own_units_beside_what_it_grew(view: CampaignView) -> None:
+    table = next(table for table in results.latex(view) if "quantity=memory" in table.caption)
     assert table.columns == ["message size", "alpha", "beta", "least (×: next)"]
     assert table.rows[0][1].text == "1.51 MiB"
     assert table.rows[0][1].detail == "1.50 MiB to 1.51 MiB; the first use added 96.0 KiB"
     assert texts(table)[0][3] == "beta 1.50×"
 
 
-def test_a_matrix_is_a_table_for_each_candidate_and_no_line(made: CampaignView) -> None:
-    whole = made
-    alpha, beta = matrix_tables(whole)
+def test_a_matrix_is_a_table_for_each_candidate_and_no_line(view: CampaignView) -> None:
+    campaign_view = view
+    alpha, beta = matrix_tables(campaign_view)
     assert alpha.columns == ["from", "to 0", "to 1", "to 2", "to 3"]
     assert texts(alpha)[0] == ["0", "", "504 ns", "504 ns", "5.04 µs"]
     assert texts(beta)[3] == ["3", "10.1 µs", "1.01 µs", "1.01 µs", ""]
     assert beta.caption.startswith("pingpong 8 B, beta: latency from rank to rank, 4 ranks (1x4), ")
-    assert not [one for one in results.latex(whole) if "pingpong" in one.caption]
+    assert not [table for table in results.latex(campaign_view) if "pingpong" in table.caption]
 
 
-def test_texts_have_all_tables(made: CampaignView) -> None:
-    for text in (markdown(made), latex(made)):
+def test_texts_have_all_tables(view: CampaignView) -> None:
+    for text in (markdown(view), latex(view)):
         for caption in (
             "overlap of communication and computation",
             "memory that the library holds",
@@ -72,8 +72,8 @@ def test_texts_have_all_tables(made: CampaignView) -> None:
             assert caption in text
 
 
-def test_the_page_has_sections_of_overlap_and_pairs(made: CampaignView, tmp_path: Path) -> None:
-    write_html(tmp_path / "report.html", made)
+def test_the_page_has_sections_of_overlap_and_pairs(view: CampaignView, tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", view)
     html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
     overlap = html[html.index('<section id="overlap"') : html.index('<section id="pairs"')]
     assert "Overlap is 1 - (overall - computation) / communication" in overlap

@@ -121,15 +121,15 @@ def test_a_finding_has_its_picture(page: str) -> None:
 
 def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) -> None:
     assert 'id="groups"' not in page
-    made = evaluations.evaluation()
+    view = evaluations.evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     alone = "barrier.blocking.byte.socket.window"
     groups = [
         Group(lines=lines, title=Text("allreduce, and one like it"), text=Text("alpha wins small ones."), cases=[]),
         Group(lines=[alone], title=Text("barrier"), text=Text(""), cases=[]),
     ]
-    verdict = msgspec.structs.replace(made.verdict, groups=groups)
-    write_html(tmp_path / "report.html", dataclasses.replace(made, verdict=verdict))
+    verdict = msgspec.structs.replace(view.verdict, groups=groups)
+    write_html(tmp_path / "report.html", dataclasses.replace(view, verdict=verdict))
     html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="groups"') : html.index('<section id="case"')]
     assert f'data-plot="curves" data-key="{lines[0]}"' in section
@@ -143,8 +143,8 @@ def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) ->
 def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: str, tmp_path: Path) -> None:
     assert 'id="starts"' not in page
     assert 'id="ranks"' in page
-    made = evaluations.evaluation(starts=("none",))
-    write_html(tmp_path / "report.html", made)
+    view = evaluations.evaluation(starts=("none",))
+    write_html(tmp_path / "report.html", view)
     html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
     assert "none reads 0.40× of window (median of 4 figures, 0.40× to 0.40×; 4 differ)." in section
@@ -155,21 +155,21 @@ def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: s
 
 
 def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: Path) -> None:
-    made = evaluations.evaluation()
-    alone = made.samples.filter(pl.col("series") == 0)
-    write_html(tmp_path / "report.html", dataclasses.replace(made, samples=alone))
+    view = evaluations.evaluation()
+    alone = view.samples.filter(pl.col("series") == 0)
+    write_html(tmp_path / "report.html", dataclasses.replace(view, samples=alone))
     html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert 'id="ranks"' not in html
     assert 'data-plot="ranks"' not in html
 
 
 def test_a_decided_campaign_tells_what_it_did_not_measure() -> None:
-    made = evaluations.evaluation()
+    view = evaluations.evaluation()
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
-    whole = dataclasses.replace(made, case_rows=rows)
-    most = len(made.campaign.cases) * len(made.campaign.candidates) * 60
-    assert saved(whole) == {"less measured than in 60 full blocks": f"{1 - 3 / most:.0%}"}
-    stop = msgspec.structs.replace(made.campaign.plan.stop, until="blocks")
-    planned = msgspec.structs.replace(made.campaign.plan, stop=stop)
-    fixed = msgspec.structs.replace(made.campaign, plan=planned)
-    assert saved(dataclasses.replace(made, case_rows=rows, campaign=fixed)) == {}
+    campaign_view = dataclasses.replace(view, case_rows=rows)
+    most = len(view.campaign.cases) * len(view.campaign.candidates) * 60
+    assert saved(campaign_view) == {"less measured than in 60 full blocks": f"{1 - 3 / most:.0%}"}
+    stop = msgspec.structs.replace(view.campaign.plan.stop, until="blocks")
+    planned = msgspec.structs.replace(view.campaign.plan, stop=stop)
+    fixed = msgspec.structs.replace(view.campaign, plan=planned)
+    assert saved(dataclasses.replace(view, case_rows=rows, campaign=fixed)) == {}

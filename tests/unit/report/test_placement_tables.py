@@ -43,19 +43,19 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
 
 
 @pytest.fixture(scope="module")
-def whole(evaluated: CampaignView) -> CampaignView:
+def view(evaluated: CampaignView) -> CampaignView:
     return evaluated
 
 
-def test_placements_stand_beside_each_other(whole: CampaignView) -> None:
-    found = placement_tables(whole)
-    assert [table.caption for table in found] == [
+def test_placements_stand_beside_each_other(view: CampaignView) -> None:
+    tables = placement_tables(view)
+    assert [table.caption for table in tables] == [
         "pingpong, alpha: latency by placement",
         "pingpong, beta: latency by placement",
         "bandwidth, alpha: bandwidth in MB/s (1 MB = 10^6 B) by placement",
         "bandwidth, beta: bandwidth in MB/s (1 MB = 10^6 B) by placement",
     ]
-    first = found[0]
+    first = tables[0]
     assert first.columns == ["message size", *FACTORS]
     assert [[cell.text for cell in row] for row in first.rows] == [
         ["8 B", "201 ns", "602 ns 3.00×", "5.02 µs 25.0×"],
@@ -110,8 +110,8 @@ def test_page_markdown_and_latex_have_them(evaluated: CampaignView, tmp_path: Pa
 # --- the plot ---------------------------------------------------------------------------------------------------------
 
 
-def test_candidates_have_panels_side_by_side(whole: CampaignView) -> None:
-    drawn = {key: chart for key, part in whole.parts("places") if (chart := placements.chart(part))}
+def test_candidates_have_panels_side_by_side(view: CampaignView) -> None:
+    drawn = {key: chart for key, part in view.parts("places") if (chart := placements.chart(part))}
     assert list(drawn) == ["pingpong.blocking.byte..none", "bandwidth.blocking.byte..none"]
     chart = drawn["pingpong.blocking.byte..none"]
     assert chart.title == "pingpong: latency by placement"
@@ -124,8 +124,8 @@ def test_candidates_have_panels_side_by_side(whole: CampaignView) -> None:
     assert chart.form["usermeta"]["least_width"] == 500
 
 
-def test_of_many_sizes_some_are_named(whole: CampaignView) -> None:
-    (part,) = [part for key, part in whole.parts("places") if key.startswith("pingpong")]
+def test_of_many_sizes_some_are_named(view: CampaignView) -> None:
+    (part,) = [part for key, part in view.parts("places") if key.startswith("pingpong")]
     assert placements.labels(part, [8, 1024]) == ["8 B", "1 KiB"]
     many = [msgspec.structs.replace(part.cases[0], size_bytes=8 << number) for number in range(13)]
     words = placements.labels(part.showing(many), [case.size_bytes for case in many])
@@ -134,5 +134,5 @@ def test_of_many_sizes_some_are_named(whole: CampaignView) -> None:
 
 
 def test_one_placement_has_no_such_plot(tmp_path: Path) -> None:
-    whole = evaluate(kinds.make(tmp_path / "made"))
-    assert {placements.chart(part) for _, part in whole.parts("places")} == {None}
+    view = evaluate(kinds.make(tmp_path / "made"))
+    assert {placements.chart(part) for _, part in view.parts("places")} == {None}

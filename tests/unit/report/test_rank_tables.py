@@ -19,8 +19,8 @@ def whole(evaluation: CampaignView) -> CampaignView:
 
 
 def without_rank_samples() -> CampaignView:
-    made = evaluations.evaluation()
-    return dataclasses.replace(made, rank_samples=made.rank_samples.clear())
+    view = evaluations.evaluation()
+    return dataclasses.replace(view, rank_samples=view.rank_samples.clear())
 
 
 def test_a_row_tells_where_a_rank_ran_and_when_it_began_and_ended() -> None:
@@ -51,8 +51,8 @@ def test_many_ranks_are_summed_up() -> None:
 
 
 def test_without_a_common_start_no_rank_begins_late() -> None:
-    made = evaluations.evaluation()
-    free = [msgspec.structs.replace(start, scheduled=False) for start in made.campaign.starts]
-    loose = dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, starts=free))
+    view = evaluations.evaluation()
+    free = [msgspec.structs.replace(start, scheduled=False) for start in view.campaign.starts]
+    loose = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, starts=free))
     row = rank_tables.tables(whole(loose))[0].rows[1]
     assert [cell.text for cell in row][5:] == ["250 ns", "269 ns", "26%", "–", "–"]

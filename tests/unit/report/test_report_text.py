@@ -74,9 +74,9 @@ def test_what_starts_do_is_told_in_markdown() -> None:
 
 
 def test_groups_are_told_in_markdown() -> None:
-    made = evaluations.evaluation()
+    view = evaluations.evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])
-    verdict = msgspec.structs.replace(made.verdict, groups=[group])
-    text = markdown(dataclasses.replace(made, verdict=verdict))
+    verdict = msgspec.structs.replace(view.verdict, groups=[group])
+    text = markdown(dataclasses.replace(view, verdict=verdict))
     assert "**allreduce, and one like it.** alpha wins small ones. Like it: allreduce nonblocking." in text

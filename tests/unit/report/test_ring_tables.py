@@ -35,12 +35,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def made(stored: Store) -> CampaignView:
+def view(stored: Store) -> CampaignView:
     return evaluate(stored)
 
 
-def tables(made: CampaignView) -> dict[str, Table]:
-    return {table.caption: table for table in ring_tables(made)}
+def tables(view: CampaignView) -> dict[str, Table]:
+    return {table.caption: table for table in ring_tables(view)}
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -53,16 +53,16 @@ BETWEEN = "between nodes (2x2), start: none"
 
 
 def test_what_libraries_made_of_places_is_told_where_they_were_free(tmp_path: Path) -> None:
-    made = evaluate(torus.make(tmp_path / "torus", ((1, 4),), launches=3, samples=50, reorder=True))
-    table = tables(made)["ring 4 B, reorder=yes: ranks by place, row by row"]
+    view = evaluate(torus.make(tmp_path / "torus", ((1, 4),), launches=3, samples=50, reorder=True))
+    table = tables(view)["ring 4 B, reorder=yes: ranks by place, row by row"]
     assert texts(table) == [
         ["alpha", "2x2", "each rank its own", "3"],
         ["beta", "2x2", "ranks 3, 2, 1, 0", "3"],
     ]
 
 
-def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(made: CampaignView) -> None:
-    assert list(tables(made)) == [
+def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(view: CampaignView) -> None:
+    assert list(tables(view)) == [
         *(
             f"ring 4 B{what}: {where}"
             for what in (", grid by ring", ", grid by direction", " by edge rank and grid", " by direction and grid")
@@ -73,8 +73,8 @@ def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(m
     ]
 
 
-def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(made: CampaignView) -> None:
-    table, rows = tables(made)[f"ring 4 B, grid by ring: {INSIDE}"], made.rings
+def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(view: CampaignView) -> None:
+    table, rows = tables(view)[f"ring 4 B, grid by ring: {INSIDE}"], view.rings
     heads = [f"{grid} {what}" for grid in ("1x1", "2x2", "3x3") for what in ("min", "median", "mean")]
     assert table.columns == ["direction", "ring", "candidate", *heads]
     assert [row[:3] for row in texts(table)] == [
@@ -87,22 +87,22 @@ def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(made: Ca
     assert len(set(times)) == 3
 
 
-def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_direction(made: CampaignView) -> None:
-    table = tables(made)[f"ring 4 B, grid by direction: {INSIDE}"]
+def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_direction(view: CampaignView) -> None:
+    table = tables(view)[f"ring 4 B, grid by direction: {INSIDE}"]
     assert [row[:2] for row in texts(table)] == [[way, name] for way in ("right", "down") for name in ("alpha", "beta")]
-    every = made.ring_directions.filter(candidate="alpha", placement="1x4", direction="down").row(0, named=True)
+    every = view.ring_directions.filter(candidate="alpha", placement="1x4", direction="down").row(0, named=True)
     assert texts(table)[2][5:8] == [format_time(every[name]) for name in ("min_ns", "typical_ns", "mean_ns")]
 
 
 def test_equal_grids_of_two_placements_are_columns_of_their_own(tmp_path: Path) -> None:
-    made = evaluate(torus.make(tmp_path / "torus", ((2, 2), (4, 1)), launches=2, samples=50))
-    table = tables(made)["ring 4 B, grid by direction: between nodes (2x2, 4x1), start: none"]
+    view = evaluate(torus.make(tmp_path / "torus", ((2, 2), (4, 1)), launches=2, samples=50))
+    table = tables(view)["ring 4 B, grid by direction: between nodes (2x2, 4x1), start: none"]
     assert table.columns[2::3] == ["2x2 (2x2) min", "2x2 (4x1) min"]
     assert all("–" not in row for row in texts(table))
 
 
-def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: CampaignView) -> None:
-    table = tables(made)[f"ring 4 B by edge rank and grid: {INSIDE}"]
+def test_a_row_tells_a_ring_and_how_much_is_known_of_it(view: CampaignView) -> None:
+    table = tables(view)[f"ring 4 B by edge rank and grid: {INSIDE}"]
     assert table.columns == [
         *("candidate", "grid", "hops", "direction", "ring of rank", "median", "its interval"),
         *("min", "mean", "p10", "p90", "p99", "max", "launches", "samples", "discarded"),
@@ -115,8 +115,8 @@ def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: CampaignView) -> N
     assert len(table.rows) == 2 * 2 * (1 + 2 + 3)
 
 
-def test_all_rings_of_a_direction_stand_together(made: CampaignView) -> None:
-    table = tables(made)[f"ring 4 B by direction and grid: {INSIDE}"]
+def test_all_rings_of_a_direction_stand_together(view: CampaignView) -> None:
+    table = tables(view)[f"ring 4 B by direction and grid: {INSIDE}"]
     assert [row[:4] for row in texts(table)] == [
         [name, grid, hops, way]
         for grid, hops in (("1x1", "1"), ("2x2", "2"), ("3x3", "3"))
@@ -126,8 +126,8 @@ def test_all_rings_of_a_direction_stand_together(made: CampaignView) -> None:
     assert [row[-2] for row in texts(table)][::4] == ["2,400", "4,800", "7,200"]
 
 
-def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: CampaignView) -> None:
-    rows = texts(tables(made)["ring 4 B: what one more hop costs"])
+def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(view: CampaignView) -> None:
+    rows = texts(tables(view)["ring 4 B: what one more hop costs"])
     assert [[row[0], row[1], row[2], row[5], row[6]] for row in rows] == [
         [name, way, where, basis, "6"]
         for where, bases in (
@@ -148,8 +148,8 @@ def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: Camp
     assert all(row[3].startswith(("39", "40", "41") if row[0] == "alpha" else ("7", "8")) for row in inside)
 
 
-def test_shapes_name_modes_tails_and_standard_deviations(made: CampaignView) -> None:
-    rows = texts(tables(made)["ring 4 B: shapes of the distributions, of the slowest ring of each round"])
+def test_shapes_name_modes_tails_and_standard_deviations(view: CampaignView) -> None:
+    rows = texts(tables(view)["ring 4 B: shapes of the distributions, of the slowest ring of each round"])
     by_case = {(row[0], row[1]): row[2:] for row in rows}
     assert by_case["alpha", "1x1"][0] == "one"
     assert by_case["beta", "1x4, direction=down"][0].startswith("second at ")
@@ -159,11 +159,11 @@ def test_shapes_name_modes_tails_and_standard_deviations(made: CampaignView) -> 
 
 
 @pytest.mark.thorough
-def test_text_and_page_have_them_too(made: CampaignView, tmp_path: Path) -> None:
-    write_html(tmp_path / "report.html", made)
+def test_text_and_page_have_them_too(view: CampaignView, tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", view)
     page = (tmp_path / "report.html").read_text()
     assert '<h2 id="rings-title">Rings, and what a hop costs</h2>' in page
-    captions, text, paper = list(tables(made)), markdown(made), latex(made)
+    captions, text, paper = list(tables(view)), markdown(view), latex(view)
     for caption in captions:
         assert f"**{caption}**" in text
         assert rf"\caption{{{caption}}}" in paper
@@ -186,14 +186,14 @@ def test_the_terminal_shows_them(
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
     show(folder=stored.folder, rings=True)
-    said = capsys.readouterr().out
-    assert f"ring 4 B by direction and grid: {SHORT}" in said
-    assert "ring 4 B: what one more hop costs" in said
+    text = capsys.readouterr().out
+    assert f"ring 4 B by direction and grid: {SHORT}" in text
+    assert "ring 4 B: what one more hop costs" in text
 
 
 def test_without_rings_it_is_said_what_to_do(tmp_path: Path) -> None:
-    made = campaigns.make_campaign(tmp_path / "made", launches=1)
+    store = campaigns.make_campaign(tmp_path / "made", launches=1)
     with pytest.raises(RankbenchError) as error:
-        show(folder=made.folder, rings=True)
+        show(folder=store.folder, rings=True)
     assert str(error.value) == "--rings: none of these cases goes round a grid; the preset torus measures some"
     assert ring_frame(evaluations.evaluation()).is_empty()

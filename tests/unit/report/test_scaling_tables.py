@@ -45,22 +45,22 @@ def told(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("results") / "made"
-    scales.make(made, told, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
-    return made
+    path = tmp_path_factory.mktemp("results") / "made"
+    scales.make(path, told, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
+    return path
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path) -> CampaignView:
+def view(folder: Path) -> CampaignView:
     return evaluate(store.open(folder))
 
 
-def part(whole: CampaignView, key: str) -> CampaignView:
-    return dict(whole.parts("scale"))[key]
+def part(view: CampaignView, key: str) -> CampaignView:
+    return dict(view.parts("scale"))[key]
 
 
-def test_places_stand_below_each_other_for_the_middle_size(whole: CampaignView) -> None:
-    barrier, alltoall = scaling_tables(whole)
+def test_places_stand_below_each_other_for_the_middle_size(view: CampaignView) -> None:
+    barrier, alltoall = scaling_tables(view)
     assert barrier.caption == "barrier: time by nodes and ranks on each"
     assert alltoall.caption == "alltoall 64 B: time by nodes and ranks on each"
     assert alltoall.columns == ["nodes x ranks", "ranks", "alpha", "beta", "fastest (×: next slower)"]
@@ -75,23 +75,26 @@ def test_places_stand_below_each_other_for_the_middle_size(whole: CampaignView) 
         ["8x2, more than cores", "16", "16.0 µs", "crashed", "alpha"],
     ]
     assert alltoall.rows[2][3].detail == "crashed in 6 of 6 launches"
-    some = whole.showing([case for case in whole.cases if case.size_bytes in {8, 512}])
-    assert [table.caption.partition(":")[0] for table in scaling_tables(some)] == ["alltoall 8 B", "alltoall 512 B"]
+    campaign_view = view.showing([case for case in view.cases if case.size_bytes in {8, 512}])
+    assert [table.caption.partition(":")[0] for table in scaling_tables(campaign_view)] == [
+        "alltoall 8 B",
+        "alltoall 512 B",
+    ]
 
 
-def test_programs_get_every_figure(whole: CampaignView) -> None:
-    frame = scaling_frame(whole).filter(pl.col("size_bytes") == 64, pl.col("candidate") == "alpha")
+def test_programs_get_every_figure(view: CampaignView) -> None:
+    frame = scaling_frame(view).filter(pl.col("size_bytes") == 64, pl.col("candidate") == "alpha")
     columns = ("nodes", "ranks_per_node", "oversubscribed", "bandwidth_per_node_MB_per_s", "fastest")
     assert frame.select(columns).rows()[-1] == (8, 2, True, pytest.approx(64 * 16 * 15 / 8 / 16.0, rel=1e-3), True)
-    failed = scaling_frame(whole).filter(pl.col("what_happened") != "")
+    failed = scaling_frame(view).filter(pl.col("what_happened") != "")
     assert set(failed["what_happened"]) == {"crashed in 6 of 6 launches", "hung in 6 of 6 launches"}
     assert failed["bandwidth_per_node_MB_per_s"].null_count() == failed.height == 15
 
 
-def test_page_markdown_and_latex_have_them(whole: CampaignView, tmp_path: Path) -> None:
-    assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(whole)
-    assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(whole)
-    write_html(tmp_path / "report.html", whole)
+def test_page_markdown_and_latex_have_them(view: CampaignView, tmp_path: Path) -> None:
+    assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(view)
+    assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(view)
+    write_html(tmp_path / "report.html", view)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="scaling"') : html.index('<section id="ranks"')]
     assert section.count("<details") == 2
@@ -102,9 +105,9 @@ def test_page_markdown_and_latex_have_them(whole: CampaignView, tmp_path: Path) 
     assert '<a href="#scaling">Scaling</a>' in html
 
 
-def test_a_scale_has_no_table_of_placements_beside_it(whole: CampaignView) -> None:
-    assert placement_tables(whole) == []
-    assert {placements.chart(one) for _, one in whole.parts("places")} == {None}
+def test_a_scale_has_no_table_of_placements_beside_it(view: CampaignView) -> None:
+    assert placement_tables(view) == []
+    assert {placements.chart(campaign_view) for _, campaign_view in view.parts("places")} == {None}
 
 
 def shown(folder: Path, *arguments: str) -> str:
@@ -133,14 +136,14 @@ def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: P
     ],
 )
 def test_a_size_that_is_not_there_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
-    done = CliRunner().invoke(application(), ["show", str(folder), *arguments])
-    assert str(done.exception) == message
+    result = CliRunner().invoke(application(), ["show", str(folder), *arguments])
+    assert str(result.exception) == message
 
 
 def test_without_several_numbers_of_ranks_nothing_scales(tmp_path: Path) -> None:
     scales.make(tmp_path / "made", told, nodes=(2,), ranks=(1,), launches=1)
-    done = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
-    assert str(done.exception) == (
+    result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
+    assert str(result.exception) == (
         "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
         "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
     )
@@ -153,8 +156,8 @@ def places(rows: list[Row], candidate: str) -> list[tuple[float, float]]:
     return [(row["x"], row["value"]) for row in rows if row["candidate"] == candidate]
 
 
-def test_a_panel_for_each_number_of_ranks_on_a_node(whole: CampaignView) -> None:
-    chart = scaling.chart(part(whole, SCALE))
+def test_a_panel_for_each_number_of_ranks_on_a_node(view: CampaignView) -> None:
+    chart = scaling.chart(part(view, SCALE))
     assert chart is not None
     assert (chart.title, chart.subtitle) == (
         "alltoall 64 B: time by nodes",
@@ -170,8 +173,8 @@ def test_a_panel_for_each_number_of_ranks_on_a_node(whole: CampaignView) -> None
     assert list(chart.datasets) == ["points", "heads", "foot"]
 
 
-def test_a_failure_is_a_mark_at_the_foot(whole: CampaignView) -> None:
-    chart = scaling.chart(part(whole, SCALE))
+def test_a_failure_is_a_mark_at_the_foot(view: CampaignView) -> None:
+    chart = scaling.chart(part(view, SCALE))
     assert chart is not None
     foot = chart.datasets["foot"]
     assert [(row["place"], row["fate"], row["words"]) for row in sorted(foot, key=lambda row: row["x"])] == [
@@ -199,7 +202,7 @@ def failing_sometimes() -> Callable[[str, Case, Placement], float | CaseStatus]:
 def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) -> None:
     made = scales.make(tmp_path / "made", failing_sometimes(), nodes=NODES, ranks=(1,), launches=3)
     evaluation = evaluate(made)
-    chart = scaling.chart(next(one for _, one in evaluation.parts("scale")))
+    chart = scaling.chart(next(view for _, view in evaluation.parts("scale")))
     assert chart is not None
     assert [(row["place"], row["fate"]) for row in chart.datasets["foot"]] == [
         ("2x1", "crashed in 1 of 3 launches"),
@@ -228,7 +231,7 @@ def test_failures_of_some_launches_only_are_not_told_as_of_all(tmp_path: Path) -
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
     made = scales.make(tmp_path / "made", told, nodes=NODES, ranks=(1,), launches=3)
-    chart = scaling.chart(next(one for _, one in evaluate(made).parts("scale")))
+    chart = scaling.chart(next(view for _, view in evaluate(made).parts("scale")))
     assert chart is not None
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed at times"]
 
@@ -242,25 +245,25 @@ def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
         return CaseStatus.CRASHED if candidate == "beta" and place.nodes == 2 else 1000.0
 
     made = scales.make(tmp_path / "made", gap, nodes=NODES, ranks=(1,), launches=1)
-    chart = scaling.chart(next(one for _, one in evaluate(made).parts("scale")))
+    chart = scaling.chart(next(view for _, view in evaluate(made).parts("scale")))
     assert chart is not None
     parts = [row["part"] for row in chart.datasets["points"] if row["candidate"] == "beta"]
     assert parts == ["0 beta 0", "0 beta 1", "0 beta 1"]
 
 
-def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(whole: CampaignView) -> None:
-    chart = node_bandwidth.chart(part(whole, SCALE))
+def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(view: CampaignView) -> None:
+    chart = node_bandwidth.chart(part(view, SCALE))
     assert chart is not None
     assert chart.title == "alltoall 64 B: bandwidth per node in MB/s (1 MB = 10^6 B) by nodes"
     alpha = dict(places(chart.datasets["points"], "alpha"))
     assert alpha[3.6] == pytest.approx(64 * 8 * 7 / 8 / 8.0, rel=1e-3)
     lone = [row for row in chart.datasets["ideal"] if row["part"] == "0"]
     assert [(row["x"], row["value"]) for row in lone] == [(1.6, alpha[1.6]), (3.6, alpha[1.6])]
-    assert node_bandwidth.chart(part(whole, "barrier.blocking.0.byte..window")) is None
+    assert node_bandwidth.chart(part(view, "barrier.blocking.0.byte..window")) is None
 
 
-def test_a_panel_for_each_candidate_over_all_ranks(whole: CampaignView) -> None:
-    chart = scaling_ranks.chart(part(whole, SCALE))
+def test_a_panel_for_each_candidate_over_all_ranks(view: CampaignView) -> None:
+    chart = scaling_ranks.chart(part(view, SCALE))
     assert chart is not None
     assert chart.title == "alltoall 64 B: time by ranks"
     assert [head["head"] for head in chart.datasets["heads"]] == ["alpha", "beta"]
@@ -275,12 +278,12 @@ def test_a_panel_for_each_candidate_over_all_ranks(whole: CampaignView) -> None:
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
     made = scales.make(tmp_path / "made", told, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
-    one = next(one for _, one in evaluate(made).parts("scale"))
-    chart = scaling_ranks.chart(one)
+    view = next(campaign_view for _, campaign_view in evaluate(made).parts("scale"))
+    chart = scaling_ranks.chart(view)
     assert chart is not None
     assert [row["series"] for row in chart.datasets["points"] if row["candidate"] == "alpha"] == [
         "1 node",
         "1 node",
         "1 node, more ranks than cores",
     ]
-    assert scaling.chart(one) is None
+    assert scaling.chart(view) is None

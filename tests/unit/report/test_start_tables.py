@@ -24,7 +24,7 @@ SMALL = "allreduce.blocking.8.float.socket.window"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """A campaign without scatter: none reads 0.4 of window; beta's clocks agree badly in the small allreduce."""
     allreduces = [case for case in WINDOW if case.operation == "allreduce"]
     none = [msgspec.structs.replace(case, start="none") for case in allreduces]
@@ -40,19 +40,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
         )
 
     folder: Path = tmp_path_factory.mktemp("starts") / "made"
-    made = campaigns.make_campaign(folder, truth, 6, cases=[*WINDOW, *none], control=False)
-    return evaluation.evaluate(made)
+    store = campaigns.make_campaign(folder, truth, 6, cases=[*WINDOW, *none], control=False)
+    return evaluation.evaluate(store)
 
 
-def test_only_lines_with_several_starts_have_a_table(whole: CampaignView) -> None:
-    assert [table.caption for table in start_tables(whole)] == [
+def test_only_lines_with_several_starts_have_a_table(view: CampaignView) -> None:
+    assert [table.caption for table in start_tables(view)] == [
         "allreduce: time by start, as a ratio to that with start window"
     ]
-    assert smallest_cases(whole) == [SMALL]
+    assert smallest_cases(view) == [SMALL]
 
 
-def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: CampaignView) -> None:
-    (table,) = start_tables(whole)
+def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(view: CampaignView) -> None:
+    (table,) = start_tables(view)
     assert table.columns == ["message size", "candidate", "window", "none"]
     alpha = table.rows[0]
     assert [cell.text for cell in alpha] == ["8 B", "alpha", "502 ns", "0.40×"]
@@ -60,8 +60,8 @@ def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: CampaignView
     assert [cell.best for cell in alpha] == [False, False, False, True]
 
 
-def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: CampaignView) -> None:
-    beta = start_tables(whole)[0].rows[1]
+def test_what_is_too_uncertain_has_no_ratio_and_says_why(view: CampaignView) -> None:
+    beta = start_tables(view)[0].rows[1]
     assert [cell.text for cell in beta] == ["8 B", "beta", "502 ns ?", "201 ns"]
     assert beta[2].detail == (
         "start uncertain by 50% of its time: clocks likely agree within 251 ns, certainly within 400 ns; a call takes "
@@ -69,8 +69,8 @@ def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: CampaignView) ->
     )
 
 
-def test_other_starts_are_on_no_map_and_named_elsewhere(whole: CampaignView) -> None:
-    drawn = {plot: chart for plot, _, chart in plots.charts(whole, only=[])}
+def test_other_starts_are_on_no_map_and_named_elsewhere(view: CampaignView) -> None:
+    drawn = {plot: chart for plot, _, chart in plots.charts(view, only=[])}
     assert [row["case"] for row in drawn["winner_map"].datasets["cells"]] == [
         "allreduce 8 B",
         "allreduce 64 KiB",

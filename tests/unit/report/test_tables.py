@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def whole() -> CampaignView:
+def view() -> CampaignView:
     return evaluations.evaluation()
 
 
@@ -24,8 +24,8 @@ def texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: CampaignView) -> None:
-    table = results.latex(whole)[0]
+def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(view: CampaignView) -> None:
+    table = results.latex(view)[0]
     assert table.columns == ["message size", "alpha", "beta", "fastest (×: next slower)"]
     assert texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
     assert table.rows[0][1].detail == "492 ns to 512 ns"
@@ -33,27 +33,27 @@ def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole:
     assert [cell.best for cell in table.rows[1]] == [False, True, True, False]
 
 
-def test_a_result_may_have_the_range_of_launches(whole: CampaignView) -> None:
-    table = results.tables(whole)[0]
+def test_a_result_may_have_the_range_of_launches(view: CampaignView) -> None:
+    table = results.tables(view)[0]
     assert table.rows[0][1].detail == "492 ns to 512 ns; launches 487 ns to 517 ns"
-    assert "; launches 487 ns to 517 ns)" in markdown(whole)
-    assert "launches 487 ns" not in latex(whole)
+    assert "; launches 487 ns to 517 ns)" in markdown(view)
+    assert "launches 487 ns" not in latex(view)
 
 
-def test_a_bandwidth_is_told_in_megabytes(whole: CampaignView) -> None:
-    table = results.latex(whole)[1]
+def test_a_bandwidth_is_told_in_megabytes(view: CampaignView) -> None:
+    table = results.latex(view)[1]
     assert "bandwidth in MB/s (1 MB = 10^6 B)" in table.caption
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
-def test_a_missing_figure_says_why(whole: CampaignView) -> None:
-    table = results.latex(whole)[4]
+def test_a_missing_figure_says_why(view: CampaignView) -> None:
+    table = results.latex(view)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
     assert table.rows[1][3].text == "alpha"
 
 
-def test_failures_are_told_once_per_candidate_and_reason(whole: CampaignView) -> None:
-    assert tables.failures(whole).rows == [
+def test_failures_are_told_once_per_candidate_and_reason(view: CampaignView) -> None:
+    assert tables.failures(view).rows == [
         [
             Cell("beta"),
             Cell("crashed in 4 of 4 launches"),
@@ -62,23 +62,23 @@ def test_failures_are_told_once_per_candidate_and_reason(whole: CampaignView) ->
     ]
 
 
-def test_candidates_tell_what_their_library_said_inside_a_launch(whole: CampaignView) -> None:
-    rows = texts(tables.libraries(whole))
+def test_candidates_tell_what_their_library_said_inside_a_launch(view: CampaignView) -> None:
+    rows = texts(tables.libraries(view))
     assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "gcc 12.2.0", "none"]
-    assert tables.libraries(whole).rows[2][0].detail == "A/A twin of alpha"
+    assert tables.libraries(view).rows[2][0].detail == "A/A twin of alpha"
 
 
-def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: CampaignView) -> None:
-    assert texts(tables.seats(whole)) == [
+def test_ranks_and_clocks_are_told_once_for_equal_launches(view: CampaignView) -> None:
+    assert texts(tables.seats(view)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
-    assert texts(tables.clocks(whole)) == [
+    assert texts(tables.clocks(view)) == [
         ["clock_gettime", "1.00 ns", "20.0 ns to 20.0 ns", "one, nothing to synchronise"]
     ]
 
 
-def test_false_alarms_of_the_control_are_listed(whole: CampaignView) -> None:
-    assert texts(tables.control(whole)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
+def test_false_alarms_of_the_control_are_listed(view: CampaignView) -> None:
+    assert texts(tables.control(view)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
 
 
 def test_names_tell_the_placement_where_there_are_several() -> None:
@@ -124,7 +124,7 @@ def leveled(name: str) -> CaseVerdict:
     return CaseVerdict(
         case,
         names,
-        [one for one in names if any(one in winners for winners, _ in levels)],
+        [name for name in names if any(name in winners for winners, _ in levels)],
         outcome=outcome,
         winners_by_level={level: winners for level, (winners, _) in zip(("near", "far"), levels, strict=False)},
         outcome_by_level={level: known for level, (_, known) in zip(("near", "far"), levels, strict=False)},
@@ -163,5 +163,5 @@ def test_the_overview_has_a_sign_of_each_level_where_these_differ(name: str, sig
 
 def test_of_several_rivals_the_ratio_is_to_the_next_slower() -> None:
     case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
-    one = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
-    assert tables.winner(one) == "alpha ~ beta, 1.50× to the next slower"
+    verdict = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
+    assert tables.winner(verdict) == "alpha ~ beta, 1.50× to the next slower"

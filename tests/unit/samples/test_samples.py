@@ -89,16 +89,16 @@ def _read(tmp_path: Path, text: str) -> Stream:
 
 
 @pytest.mark.parametrize(
-    ("hops", "told"),
+    ("hops", "values"),
     [((50, 60, 200), (55, 130)), ((0, 60, 0), (60, 60)), ((50, 0, 0), (50, 0)), ((50, 60, None), (55, 60))],
 )
 def test_a_hop_is_the_mean_of_what_is_known_before_and_after(
-    tmp_path: Path, hops: tuple[float | None, ...], told: tuple[float, ...]
+    tmp_path: Path, hops: tuple[float | None, ...], values: tuple[float, ...]
 ) -> None:
     text = WHOLE
     for name, hop in zip(('"begin","case":0', '"begin","case":1', '"end","cases":2'), hops, strict=True):
         text = text.replace(name, f'{name},"hop_ns":{hop}') if hop is not None else text.replace(END, "")
-    assert tuple(result.hop_ns for result in _read(tmp_path, text).results) == told
+    assert tuple(result.hop_ns for result in _read(tmp_path, text).results) == values
 
 
 def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
@@ -324,8 +324,8 @@ def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
 
 def test_the_first_call_is_that_of_the_first_pass_even_where_this_came_too_late() -> None:
     late = part(status=CaseStatus.REFUSED, cause=LATE_START, first_ns=900.0, second_ns=80.0)
-    whole = samples.together([late, part(first_ns=70.0, second_ns=60.0)])
-    assert (whole.status, whole.first_ns, whole.second_ns) == (CaseStatus.OK, 900, 80)
+    result = samples.together([late, part(first_ns=70.0, second_ns=60.0)])
+    assert (result.status, result.first_ns, result.second_ns) == (CaseStatus.OK, 900, 80)
 
 
 def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
@@ -335,11 +335,11 @@ def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
             drift_ns=20, sync_bound_ns=9, pure_ns=20, compute_ns=40, synchronisations=2, stopped="time", moved="rank 1"
         ),
     ]
-    whole = samples.together(parts)
-    assert (whole.taken, whole.valid, whole.late, whole.overrun, whole.synchronisations) == (4, 2, 2, 2, 3)
-    assert (whole.drift_ns, whole.sync_bound_ns, whole.pure_ns, whole.compute_ns) == (-30, 9, 15, 30)
-    assert (whole.stopped, whole.moved) == ("samples, time", "rank 1")
-    assert whole.series == [
+    result = samples.together(parts)
+    assert (result.taken, result.valid, result.late, result.overrun, result.synchronisations) == (4, 2, 2, 2, 3)
+    assert (result.drift_ns, result.sync_bound_ns, result.pure_ns, result.compute_ns) == (-30, 9, 15, 30)
+    assert (result.stopped, result.moved) == ("samples, time", "rank 1")
+    assert result.series == [
         Series(
             rank=-1,
             time_ns=[1, 2, 1, 2],
@@ -380,8 +380,8 @@ def test_a_launch_that_ends_in_a_later_pass_tells_in_which_case(tmp_path: Path) 
 def test_a_pass_that_came_too_late_throughout_is_left_out(
     parts: list[CaseResult], status: CaseStatus, valid: int
 ) -> None:
-    whole = samples.together(parts)
-    assert (whole.status, whole.valid) == (status, valid)
+    result = samples.together(parts)
+    assert (result.status, result.valid) == (status, valid)
 
 
 def test_the_core_says_so_of_such_a_case() -> None:

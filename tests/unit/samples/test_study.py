@@ -24,14 +24,14 @@ def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
     assert found.stream.facts
     assert found.stream.facts.source_reason == "finest step"
     assert [rank.cpu for rank in found.stream.ranks] == [0, 1]
-    assert [(one.source, one.rank, one.usable) for one in found.clocks] == [
+    assert [(clock.source, clock.rank, clock.usable) for clock in found.clocks] == [
         ("tsc", 0, True),
         ("tsc", 1, True),
         ("MPI_Wtime", 0, True),
         ("MPI_Wtime", 1, False),
     ]
     assert len(found.offsets) == 3 * 3 * 2
-    assert {(one.synchronisation, one.run): one.error_ns for one in found.offsets if one.rank} == {
+    assert {(offset.synchronisation, offset.run): offset.error_ns for offset in found.offsets if offset.rank} == {
         (method, run): 20.0 + run for method in fake.METHODS for run in range(3)
     }
     assert found.synchronisations[0].most_messages == 200
@@ -39,12 +39,12 @@ def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
 
 def test_what_is_not_known_has_no_error(tmp_path: Path) -> None:
     found = _read(tmp_path, fake.text(fake.lines(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
-    assert {(one.error_ns, one.excess_ns) for one in found.offsets} == {(None, 0.0)}
+    assert {(offset.error_ns, offset.excess_ns) for offset in found.offsets} == {(None, 0.0)}
 
 
 def test_an_error_beyond_its_bound_exceeds_it(tmp_path: Path) -> None:
     found = _read(tmp_path, fake.text(fake.lines(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
-    assert [one.excess_ns for one in found.offsets] == [0.0, 10.0] * 3
+    assert [offset.excess_ns for offset in found.offsets] == [0.0, 10.0] * 3
 
 
 def test_a_study_cut_at_any_byte_gives_its_whole_lines(tmp_path: Path) -> None:

@@ -37,13 +37,13 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
     for seed in range(8):
         near, far = np.zeros((2, cases)), random.normal(0, 0.3 / math.sqrt(2), (2, cases))
         share = np.array([1.0] * 4 + [0.0] * 12)
-        for one in compare(fake.figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.levels(cases)):
-            reaction = far[1, int(one.case[5:])] - far[0, int(one.case[5:])]
+        for comparison in compare(fake.figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.levels(cases)):
+            reaction = far[1, int(comparison.case[5:])] - far[0, int(comparison.case[5:])]
             truths = {"near": 0.0, "far": reaction, "": reaction / 4}
-            inside[""].append(one.low <= math.exp(truths[""]) <= one.high)
-            for level in one.levels:
+            inside[""].append(comparison.low <= math.exp(truths[""]) <= comparison.high)
+            for level in comparison.levels:
                 inside[level.name].append(level.low <= math.exp(truths[level.name]) <= level.high)
-            wrong += one.levels[0].different
+            wrong += comparison.levels[0].different
             total += 1
     assert {name: np.mean(found) > 0.9 for name, found in inside.items()} == {"near": True, "far": True, "": True}
     assert total == 8 * cases
@@ -58,54 +58,57 @@ def test_one_level_changes_nothing() -> None:
     assert compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20], levels={}) == plain
     elsewhere = {"another case": fake.LEVELS}
     assert compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20], levels=elsewhere) == plain
-    assert all(not one.levels for one in plain)
+    assert all(not comparison.levels for comparison in plain)
 
 
 def test_a_case_that_reverses_is_different_at_each_level_and_not_in_all() -> None:
-    one, *others = two(1.2, 0.85, HALF)
-    assert [(level.name, level.blocks, level.share, level.different) for level in one.levels] == [
+    comparison, *others = two(1.2, 0.85, HALF)
+    assert [(level.name, level.blocks, level.share, level.different) for level in comparison.levels] == [
         ("near", 6, 0.5, True),
         ("far", 6, 0.5, True),
     ]
-    assert [level.ratio for level in one.levels] == pytest.approx([1.2, 0.85], rel=0.03)
-    assert one.ratio == pytest.approx(math.sqrt(1.2 * 0.85), rel=0.03)
-    assert (one.blocks, one.different, one.alike, one.reverses) == (12, False, False, True)
+    assert [level.ratio for level in comparison.levels] == pytest.approx([1.2, 0.85], rel=0.03)
+    assert comparison.ratio == pytest.approx(math.sqrt(1.2 * 0.85), rel=0.03)
+    assert (comparison.blocks, comparison.different, comparison.alike, comparison.reverses) == (12, False, False, True)
     assert not any(other.different or other.reverses for other in others)
 
 
 def test_what_holds_at_both_levels_holds() -> None:
-    one = two(1.3, 1.2, HALF)[0]
-    assert (one.different, one.alike, one.reverses) == (True, False, False)
-    assert one.p_adjusted == max(level.p_adjusted for level in one.levels)
-    assert one.low < math.sqrt(1.3 * 1.2) < one.high
+    comparison = two(1.3, 1.2, HALF)[0]
+    assert (comparison.different, comparison.alike, comparison.reverses) == (True, False, False)
+    assert comparison.p_adjusted == max(level.p_adjusted for level in comparison.levels)
+    assert comparison.low < math.sqrt(1.3 * 1.2) < comparison.high
 
 
 @pytest.mark.parametrize(("near", "far"), [(1.3, 1.0), (1.0, 1.3)])
 def test_what_holds_at_one_level_only_is_not_known_in_all(near: float, far: float) -> None:
-    one = two(near, far, HALF)[0]
-    assert (one.different, one.alike, one.reverses) == (False, False, False)
+    comparison = two(near, far, HALF)[0]
+    assert (comparison.different, comparison.alike, comparison.reverses) == (False, False, False)
 
 
 def test_a_level_of_few_blocks_leaves_the_case_to_the_other() -> None:
-    one, *others = two(1.2, 0.5, np.array([1.0, 1.0] + [0.0] * 10))
-    assert [(level.name, level.blocks, level.enough) for level in one.levels] == [("near", 10, True), ("far", 2, False)]
-    assert not one.levels[1].different
-    assert one.different
-    assert one.ratio == pytest.approx(1.2, rel=0.03)
-    assert one.blocks == 12
+    comparison, *others = two(1.2, 0.5, np.array([1.0, 1.0] + [0.0] * 10))
+    assert [(level.name, level.blocks, level.enough) for level in comparison.levels] == [
+        ("near", 10, True),
+        ("far", 2, False),
+    ]
+    assert not comparison.levels[1].different
+    assert comparison.different
+    assert comparison.ratio == pytest.approx(1.2, rel=0.03)
+    assert comparison.blocks == 12
     # Two hopeless rows a case would double the correction of the others.
     alone = two(1.2, 0.5, np.zeros(10))
     assert max(other.p_adjusted for other in others) <= max(other.p_adjusted for other in alone) + 0.2
 
 
 def test_too_few_blocks_at_either_level_say_nothing() -> None:
-    one = two(1.5, 1.5, np.array([0.0, 1.0, 0.0, 1.0]))[0]
-    assert (one.different, one.alike, one.blocks) == (False, False, 4)
+    comparison = two(1.5, 1.5, np.array([0.0, 1.0, 0.0, 1.0]))[0]
+    assert (comparison.different, comparison.alike, comparison.blocks) == (False, False, 4)
 
 
 def test_blocks_with_visits_at_both_levels_count_for_both() -> None:
-    one = two(1.2, 0.85, np.full(8, 0.5))[0]
-    assert [(level.blocks, level.different) for level in one.levels] == [(8, True), (8, True)]
+    comparison = two(1.2, 0.85, np.full(8, 0.5))[0]
+    assert [(level.blocks, level.different) for level in comparison.levels] == [(8, True), (8, True)]
 
 
 def test_visits_of_an_unknown_level_belong_to_neither() -> None:
@@ -117,18 +120,18 @@ def test_visits_of_an_unknown_level_belong_to_neither() -> None:
         visit_ns=pl.when(pl.col("candidate") == "b").then(slow).otherwise("visit_ns"),
         block=pl.col("block") + 100,
     )
-    found = compare(pl.concat([figures, unknown]), PAIR, 0.03, levels=fake.levels(12))
-    assert all(one.blocks == 12 and not one.different for one in found)
+    comparisons = compare(pl.concat([figures, unknown]), PAIR, 0.03, levels=fake.levels(12))
+    assert all(comparison.blocks == 12 and not comparison.different for comparison in comparisons)
 
 
 def test_a_comparison_at_a_level_and_turned() -> None:
-    one = two(1.2, 0.85, HALF)[0]
-    near = one.at("near")
+    comparison = two(1.2, 0.85, HALF)[0]
+    near = comparison.at("near")
     assert near
-    assert (near.ratio, near.different, near.levels) == (one.levels[0].ratio, True, [one.levels[0]])
-    back = turned(one)
-    assert back.levels[0].ratio == pytest.approx(1 / one.levels[0].ratio)
-    assert back.levels[0].low == pytest.approx(1 / one.levels[0].high)
+    assert (near.ratio, near.different, near.levels) == (comparison.levels[0].ratio, True, [comparison.levels[0]])
+    back = turned(comparison)
+    assert back.levels[0].ratio == pytest.approx(1 / comparison.levels[0].ratio)
+    assert back.levels[0].low == pytest.approx(1 / comparison.levels[0].high)
     plain = compare(fake.figures(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(4)), PAIR, 0.03)[0]
     assert plain.at("near") == plain
 
@@ -138,13 +141,13 @@ def test_a_comparison_at_a_level_and_turned() -> None:
 def test_the_price_of_looks_by_all_blocks_holds_at_a_level_that_some_of_them_meet(share: float, stay: float) -> None:
     """A level's share of the information at a look is not that of the blocks; false alarms must still be 5 %."""
     random, looks, campaigns = np.random.default_rng(1), [5, 7, 10, 15, 22, 33, 49, 60], 4000
-    met = random.random((campaigns, looks[-1])) < share
+    values = random.random((campaigns, looks[-1])) < share
     for block in range(1, looks[-1]):
-        met[:, block] = np.where(random.random(campaigns) < stay, met[:, block - 1], met[:, block])
-    sums = (random.normal(size=met.shape) * met).cumsum(axis=1)
+        values[:, block] = np.where(random.random(campaigns) < stay, values[:, block - 1], values[:, block])
+    sums = (random.normal(size=values.shape) * values).cumsum(axis=1)
     alarmed = np.zeros(campaigns, bool)
     for look in looks:
-        count = met[:, :look].sum(axis=1)
+        count = values[:, :look].sum(axis=1)
         p_values = 2 * scipy.stats.norm.sf(np.abs(sums[:, look - 1]) / np.sqrt(np.maximum(count, 1)))
         alarmed |= (count >= FEWEST_BLOCKS) & (Penalty(tuple(looks), look).p_value(p_values) <= 0.05)
     assert alarmed.mean() < 0.055

@@ -66,31 +66,31 @@ def test_a_change_is_found_where_it_is_among_many_that_do_not_change(count: int,
         logs = random.normal(0, 0.02, count)
         logs[count - last :] += math.log(1.31)
         (first, *others) = steps([series(logs), *(series(random.normal(0, 0.02, count)) for _ in range(9))], THRESHOLD)
-        right += [one.at for one in first] == [count - last] and not any(others)
+        right += [step.at for step in first] == [count - last] and not any(others)
     assert right >= 17
 
 
 def test_its_size_and_interval_are_told() -> None:
     logs = np.array([0.0, 0.01, -0.01, 0.0, 0.3, 0.31, 0.29, 0.3])
-    (found,) = steps([series(logs)], THRESHOLD)[0]
-    assert found.at == 4
-    assert found.ratio == pytest.approx(math.exp(0.3))
-    assert found.low * found.high == pytest.approx(found.ratio**2)
-    assert 1.3 < found.low < found.ratio < found.high < 1.4
-    assert found.p_adjusted < 1e-4
+    (step,) = steps([series(logs)], THRESHOLD)[0]
+    assert step.at == 4
+    assert step.ratio == pytest.approx(math.exp(0.3))
+    assert step.low * step.high == pytest.approx(step.ratio**2)
+    assert 1.3 < step.low < step.ratio < step.high < 1.4
+    assert step.p_adjusted < 1e-4
 
 
 def test_a_level_that_came_and_went_is_two_changes() -> None:
     logs = np.random.default_rng(8).normal(0, 0.02, 20)
     logs[8:12] += 0.25
-    assert [one.at for one in steps([series(logs)], THRESHOLD)[0]] == [8, 12]
+    assert [step.at for step in steps([series(logs)], THRESHOLD)[0]] == [8, 12]
 
 
 def test_a_staircase_is_a_change_at_every_step() -> None:
     logs = np.random.default_rng(9).normal(0, 0.02, 30)
     logs[10:] += 0.15
     logs[20:] += 0.15
-    assert [one.at for one in steps([series(logs)], THRESHOLD)[0]] == [10, 20]
+    assert [step.at for step in steps([series(logs)], THRESHOLD)[0]] == [10, 20]
 
 
 def test_what_is_below_the_practical_threshold_is_none() -> None:
@@ -110,7 +110,7 @@ def test_a_change_as_large_as_the_threshold_is_seldom_told() -> None:
 def test_campaigns_that_agree_by_luck_are_not_believed_beyond_their_launches() -> None:
     logs = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.1])
     assert steps([Levels(logs, np.full(6, 0.1**2))], THRESHOLD) == [[]]
-    assert [one.at for one in steps([Levels(logs, np.full(6, 0.01**2))], THRESHOLD)[0]] == [3]
+    assert [step.at for step in steps([Levels(logs, np.full(6, 0.01**2))], THRESHOLD)[0]] == [3]
 
 
 def test_one_odd_campaign_is_no_change_wherever_it_is() -> None:
@@ -138,7 +138,7 @@ def correlated(random: np.random.Generator, count: int, lag: float) -> NDArray[n
 def test_correlated_days_are_seldom_a_change() -> None:
     random = np.random.default_rng(12)
     many = [series(correlated(random, 60, 0.5)) for _ in range(40)]
-    assert sum(bool(found) for found in steps(many, THRESHOLD)) <= 4
+    assert sum(bool(step) for step in steps(many, THRESHOLD)) <= 4
 
 
 def test_a_large_change_among_correlated_days_is_found() -> None:
@@ -146,7 +146,7 @@ def test_a_large_change_among_correlated_days_is_found() -> None:
     many = [series(correlated(random, 60, 0.5)) for _ in range(20)]
     many[0].logs[30:] += math.log(1.5)
     (found, *_) = steps(many, THRESHOLD)
-    assert [abs(one.at - 30) <= 1 for one in found] == [True]
+    assert [abs(step.at - 30) <= 1 for step in found] == [True]
 
 
 def test_memory_does_not_grow_with_the_square_of_the_campaigns() -> None:

@@ -24,7 +24,7 @@ def _study(tmp_path: Path, **truth: Any) -> study.Study:
 def test_errors_are_over_runs_and_ranks_but_rank_0(tmp_path: Path) -> None:
     """Two ranks and four runs are off by 20, 21, 22, 23 and by 21, 22, 23, 24 ns."""
     found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4).offsets)
-    assert [(one.source, one.synchronisation, one.stage) for one in found] == [
+    assert [(accuracy.source, accuracy.synchronisation, accuracy.stage) for accuracy in found] == [
         ("tsc", method, "fresh") for method in fake.METHODS
     ]
     for one in found:
@@ -40,20 +40,22 @@ def test_errors_are_over_runs_and_ranks_but_rank_0(tmp_path: Path) -> None:
 def test_errors_beyond_their_bounds_are_found(tmp_path: Path) -> None:
     """By more than the rounding of a reading: 24 ns are beyond 22 ns, 23 ns are not."""
     found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4, bound_ns=22.0).offsets)
-    assert [[(one.rank, one.run, one.excess_ns) for one in part.outside] for part in found] == [[(2, 3, 2.0)]] * 3
+    assert [[(offset.rank, offset.run, offset.excess_ns) for offset in part.outside] for part in found] == [
+        [(2, 3, 2.0)]
+    ] * 3
 
 
 def test_how_many_errors_are_within_what_is_likely_is_told(tmp_path: Path) -> None:
     """Of 20, 21, 22, 23 and 21, 22, 23, 24 ns three are beyond 21 ns and the rounding of a reading."""
     found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4, likely_ns=21.0).offsets)
-    assert [one.within_likely for one in found] == [5 / 8] * 3
+    assert [accuracy.within_likely for accuracy in found] == [5 / 8] * 3
 
 
 def test_without_truth_there_are_bounds_and_no_errors(tmp_path: Path) -> None:
     offsets = _study(tmp_path, truth_ns=None).offsets
-    assert {one.error_ns for one in clocks.accuracies(offsets)} == {None}
-    assert {one.within_likely for one in clocks.accuracies(offsets)} == {None}
-    assert {one.bound_ns.max for one in clocks.accuracies(offsets)} == {50.0}
+    assert {accuracy.error_ns for accuracy in clocks.accuracies(offsets)} == {None}
+    assert {accuracy.within_likely for accuracy in clocks.accuracies(offsets)} == {None}
+    assert {accuracy.bound_ns.max for accuracy in clocks.accuracies(offsets)} == {50.0}
 
 
 @pytest.mark.parametrize(("truth_ns", "shared"), [(0.0, True), (1e9, False), (None, None)])
@@ -70,7 +72,7 @@ def test_costs_are_of_the_run_that_took_most(tmp_path: Path) -> None:
 
 def test_drift_is_told_by_the_method_that_is_surest_of_it(tmp_path: Path) -> None:
     found = clocks.drifts(_study(tmp_path, ranks=3, runs=4).offsets)
-    assert [(one.source, one.synchronisation, one.rank, one.runs) for one in found] == [
+    assert [(drift.source, drift.synchronisation, drift.rank, drift.runs) for drift in found] == [
         ("tsc", "tree", 1, 4),
         ("tsc", "tree", 2, 4),
     ]

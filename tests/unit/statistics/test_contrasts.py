@@ -21,17 +21,17 @@ def figures(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
 
 
 def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
-    made = figures([("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)])
-    logs = within_launches(made, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
+    frame = figures([("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)])
+    logs = within_launches(frame, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
     assert [(row["claim"], row["block"]) for row in logs.iter_rows(named=True)] == [(0, 1), (0, 2), (1, 1), (1, 2)]
     assert logs["log"].to_list() == pytest.approx([math.log(2), 0, math.log(2), 0])
     assert logs["margin"].to_list() == pytest.approx([math.log(1.03)] * 2 + [math.log(1.25)] * 2)
 
 
 def test_a_launch_that_lacks_a_part_or_has_no_time_of_it_says_nothing() -> None:
-    made = figures([("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)])
-    assert within_launches(made, [Claim("a", ("b", "c"), 1.0)]).is_empty()
-    assert within_launches(made, []).is_empty()
+    frame = figures([("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)])
+    assert within_launches(frame, [Claim("a", ("b", "c"), 1.0)]).is_empty()
+    assert within_launches(frame, []).is_empty()
 
 
 def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
@@ -43,8 +43,12 @@ def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
         }
     )
     found = judged(logs, ["claim"])
-    assert [(one.key, one.blocks, one.sure) for one in found] == [((0,), 6, True), ((1,), 6, False), ((2,), 2, False)]
-    assert [round(one.ratio, 6) for one in found] == [1.1, 1.02, 9.0]
+    assert [(contrast.key, contrast.blocks, contrast.sure) for contrast in found] == [
+        ((0,), 6, True),
+        ((1,), 6, False),
+        ((2,), 2, False),
+    ]
+    assert [round(contrast.ratio, 6) for contrast in found] == [1.1, 1.02, 9.0]
     assert found[0].low < 1.1 < found[0].high < 1.102
     assert found[2].high == math.inf
 
@@ -62,7 +66,7 @@ def test_of_claims_that_are_false_by_nothing_hardly_any_campaign_makes_one(launc
         logs = NONE + 0.1 * random.standard_normal((launches, 50))
         keys = [(number,) for number in range(50)]
         found = contrasts(keys, [launches] * 50, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 50)
-        invented += any(one.sure for one in found)
+        invented += any(contrast.sure for contrast in found)
     assert invented <= 2
 
 
@@ -71,7 +75,7 @@ def test_intervals_hold_what_is_true_as_often_as_they_say() -> None:
     logs = math.log(1.2) + 0.1 * random.standard_normal((6, 2000))
     keys = [(number,) for number in range(2000)]
     found = contrasts(keys, [6] * 2000, logs.mean(axis=0), logs.std(axis=0, ddof=1), [0.0] * 2000, 0.9)
-    held = np.mean([one.low <= 1.2 <= one.high for one in found])
+    held = np.mean([contrast.low <= 1.2 <= contrast.high for contrast in found])
     assert held == pytest.approx(0.9, abs=0.02)
 
 
@@ -84,23 +88,23 @@ def scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:
 
 
 def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
-    own = scatters(np.full(200, 0.05), 5)
-    drawn, degrees = moderated(own, np.full(200, 4), np.full(200, fill_value=True))
-    assert np.log(drawn / 0.05).std() < np.log(own / 0.05).std() / 3
+    values = scatters(np.full(200, 0.05), 5)
+    drawn, degrees = moderated(values, np.full(200, 4), np.full(200, fill_value=True))
+    assert np.log(drawn / 0.05).std() < np.log(values / 0.05).std() / 3
     assert degrees.min() > 12
 
 
 def test_scatter_that_differs_stands_for_itself() -> None:
     true = np.geomspace(0.001, 1, 200)
-    own = scatters(true, 5)
-    drawn, degrees = moderated(own, np.full(200, 4), np.full(200, fill_value=True))
+    values = scatters(true, 5)
+    drawn, degrees = moderated(values, np.full(200, 4), np.full(200, fill_value=True))
     assert degrees.max() < 6
-    assert np.abs(np.log(drawn / own)).mean() < 0.25
+    assert np.abs(np.log(drawn / values)).mean() < 0.25
 
 
 def test_few_scatters_tell_nothing_of_what_is_usual() -> None:
-    own = np.array([0.1, 0.2, 0.3])
-    drawn, degrees = moderated(own, np.full(3, 4), np.array([True, True, False]))
+    values = np.array([0.1, 0.2, 0.3])
+    drawn, degrees = moderated(values, np.full(3, 4), np.array([True, True, False]))
     assert (drawn.tolist(), degrees.tolist()) == ([0.1, 0.2, 0.3], [4, 4, 4])
 
 
@@ -114,7 +118,7 @@ def test_moderated_claims_err_as_rarely_where_scatter_differs(widest: float) -> 
         logs = NONE + wide * random.standard_normal((5, 60)) + np.where(np.arange(60) < 10, 10 * wide, 0)
         keys = [(number,) for number in range(60)]
         told = contrasts(keys, [5] * 60, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 60)
-        invented += sum(one.sure for one in told[10:])
-        found += sum(one.sure for one in told[:10])
+        invented += sum(contrast.sure for contrast in told[10:])
+        found += sum(contrast.sure for contrast in told[:10])
     assert invented <= 0.02 * found
     assert found >= 900

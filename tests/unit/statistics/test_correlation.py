@@ -95,7 +95,7 @@ def of_two(logs: NDArray[np.float64]) -> pl.DataFrame:
     keys = {"case": np.repeat([f"c{case}" for case in range(cases)], blocks), "block": np.tile(range(blocks), cases)}
     times = {"a": np.ones(logs.size), "b": np.exp(logs.ravel())}
     return pl.concat(
-        [pl.DataFrame(keys | {"figure_ns": own}).with_columns(candidate=pl.lit(n)) for n, own in times.items()]
+        [pl.DataFrame(keys | {"figure_ns": time}).with_columns(candidate=pl.lit(n)) for n, time in times.items()]
     )
 
 
@@ -104,13 +104,13 @@ def test_intervals_of_correlated_blocks_cover_the_truth(r: float, least: float) 
     """Without the widening 88 % of the intervals do at r = 0.3 and 73 % at 0.6."""
     covered = []
     for seed in range(20):
-        found = statistics.compare(of_two(series(r, 24, 24, seed, level=0.0) * 0.02), [("a", "b")], 0.03)
-        covered += [one.low <= 1 <= one.high for one in found]
+        comparisons = statistics.compare(of_two(series(r, 24, 24, seed, level=0.0) * 0.02), [("a", "b")], 0.03)
+        covered += [comparison.low <= 1 <= comparison.high for comparison in comparisons]
     assert np.mean(covered) >= least
 
 
 def test_without_a_significant_correlation_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = of_two(series(0.0, 24, 10, seed=4) * 0.02)
-    found = statistics.compare(figures, [("a", "b")], 0.03)
+    comparisons = statistics.compare(figures, [("a", "b")], 0.03)
     monkeypatch.setattr(LagOne, "widening", 1.0)
-    assert found == statistics.compare(figures, [("a", "b")], 0.03)
+    assert comparisons == statistics.compare(figures, [("a", "b")], 0.03)

@@ -61,10 +61,10 @@ def test_a_beaten_candidate_may_be_dropped_from_what_is_open(drop: bool, names: 
 
 
 def test_a_lone_block_is_open_for_nothing_is_known_of_it() -> None:
-    one = Comparison(
+    comparison = Comparison(
         case="c", base="a", other="b", blocks=1, ratio=1.2, low=0.0, p_value=1, p_adjusted=1, different=False
     )
-    found = deciding.standing([one], OUTLOOK)
+    found = deciding.standing([comparison], OUTLOOK)
     assert (found.open, found.blocks) == ({"c": ["a", "b"]}, LOOKS[-1])
 
 
@@ -80,7 +80,7 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     later = random.normal(true, scatter, (1500, last - 5)).sum(axis=1)
     means = (5 * math.log(ratio) + later) / last
     ends = [compared("a", "b", math.exp(mean), scatter, last) for mean in means]
-    share = np.mean([deciding.settled(one) for one in ends])
+    share = np.mean([deciding.settled(end) for end in ends])
     (told,) = deciding.chance([compared("a", "b", ratio, scatter)], OUTLOOK)
     assert told == pytest.approx(share, abs=0.04)
 
@@ -123,11 +123,11 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
     def compare(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
         case, name, block = np.nonzero(measured)
         figures = pl.DataFrame({"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])})
-        told = {
+        expressions = {
             "case": pl.col("case").cast(pl.String),
             "candidate": pl.col("candidate").replace_strict({0: "a", 1: "b", 2: "c"}),
         }
-        return statistics.compare(figures.with_columns(launch=0, **told), pairs, 0.03, looks=looks)
+        return statistics.compare(figures.with_columns(launch=0, **expressions), pairs, 0.03, looks=looks)
 
     measured = np.zeros(logs.shape, bool)
     measured[:, :, : LOOKS[0]] = True
@@ -144,7 +144,7 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
 
 def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
     """Return, by case, who is beaten by none."""
-    found: dict[str, set[str]] = {one.case: {"a", "b", "c"} for one in comparisons}
+    found: dict[str, set[str]] = {comparison.case: {"a", "b", "c"} for comparison in comparisons}
     for one in comparisons:
         if one.different:
             found[one.case].discard(deciding.slower(one))
@@ -162,17 +162,17 @@ def test_a_case_is_open_while_one_of_its_levels_may_be_decided() -> None:
 
 
 def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
-    one = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1 / 1.5, 0.02))
-    assert (one.different, one.reverses) == (False, True)
-    assert deciding.standing([one], OUTLOOK).decided == ["c"]
+    comparison = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1 / 1.5, 0.02))
+    assert (comparison.different, comparison.reverses) == (False, True)
+    assert deciding.standing([comparison], OUTLOOK).decided == ["c"]
 
 
 @pytest.mark.parametrize(("blocks", "decided"), [(10, []), (40, ["c"])])
 def test_a_level_that_is_hardly_met_is_given_up(blocks: int, decided: list[str]) -> None:
     """Of 60 blocks 6 or 1 to 2 are to come at it."""
     near, far = compared("a", "b", 1.5, 0.02, blocks - 1), compared("a", "b", 1.1, 0.5, 1)
-    one = at_levels(near, far, blocks)
-    assert deciding.standing([one], OUTLOOK).decided == decided
+    comparison = at_levels(near, far, blocks)
+    assert deciding.standing([comparison], OUTLOOK).decided == decided
 
 
 def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
@@ -187,6 +187,6 @@ def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
 def test_blocks_that_meet_a_level_seldom_decide_it_later() -> None:
     often = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1.1, 0.1), blocks=5)
     seldom = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1.1, 0.1), blocks=15)
-    needed = [deciding.standing([one], OUTLOOK).blocks for one in (often, seldom)]
+    needed = [deciding.standing([comparison], OUTLOOK).blocks for comparison in (often, seldom)]
     assert needed[0] < needed[1]
     assert deciding.prospect([often], OUTLOOK)[0] == 1

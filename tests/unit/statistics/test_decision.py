@@ -40,16 +40,16 @@ def test_the_level_holds_at_the_edge_of_the_threshold(blocks: int, scatter: floa
 @pytest.mark.parametrize("margin", [0.0, MARGIN, 0.4])
 def test_the_smallest_log_ratio_that_is_rejected_has_the_p_value_asked_for(margin: float) -> None:
     level, error, degrees = np.array([0.05, 0.01, 1e-4]), np.array([0.001, 0.05, 0.3]), np.array([2.0, 9.0, 40.0])
-    found = log_beyond(level, error, degrees, margin)
-    assert p_beyond(found, error, degrees, margin) == pytest.approx(level, rel=1e-9)
+    values = log_beyond(level, error, degrees, margin)
+    assert p_beyond(values, error, degrees, margin) == pytest.approx(level, rel=1e-9)
 
 
 def test_outcomes_are_slower_faster_equivalent_and_open() -> None:
     means = (math.log(1.2), math.log(0.8), 0.0, math.log(1.04))
-    found = decide([Estimate(mean, 0.01, 8) for mean in means], 0.03, 0.95)
-    assert [one.outcome for one in found] == ["slower", "faster", "equivalent", "open"]
+    decisions = decide([Estimate(mean, 0.01, 8) for mean in means], 0.03, 0.95)
+    assert [one.outcome for one in decisions] == ["slower", "faster", "equivalent", "open"]
     half = float(stats.t.isf(0.025, 8)) * 0.01
-    assert (found[0].low, found[0].high) == pytest.approx((1.2 * math.exp(-half), 1.2 * math.exp(half)))
+    assert (decisions[0].low, decisions[0].high) == pytest.approx((1.2 * math.exp(-half), 1.2 * math.exp(half)))
 
 
 def test_nothing_is_decided_without_an_error_or_from_too_few_figures() -> None:
@@ -66,16 +66,16 @@ def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: f
     """What is different has an interval that leaves out 1, is not equivalent, and pays the same for looks and tests."""
     random = np.random.default_rng(2)
     drawn = zip(random.normal(0, 0.3, 400), random.uniform(0.001, 0.2, 400), random.integers(2, 30, 400), strict=True)
-    found = decide([Estimate(*one) for one in drawn], threshold, 0.95, penalty=paid, family=family)
-    assert {one.outcome for one in found} >= {"slower", "faster", "open"}
-    for one in (one for one in found if one.different):
+    decisions = decide([Estimate(*one) for one in drawn], threshold, 0.95, penalty=paid, family=family)
+    assert {one.outcome for one in decisions} >= {"slower", "faster", "open"}
+    for one in (one for one in decisions if one.different):
         assert not one.equivalent
         assert one.low > 1 or one.high < 1
         assert one.ratio > 1 + threshold or one.ratio < 1 / (1 + threshold)
-    assert all(one.different for one in found if one.beyond)
+    assert all(one.different for one in decisions if one.beyond)
     if family != "fdr":
-        within, most = [(one.low, one.high) for one in found], 1 + threshold
-        assert [one.beyond for one in found] == [low > most or high < 1 / most for low, high in within]
+        within, most = [(one.low, one.high) for one in decisions], 1 + threshold
+        assert [one.beyond for one in decisions] == [low > most or high < 1 / most for low, high in within]
 
 
 def test_a_family_of_bonferroni_widens_intervals_by_its_number() -> None:
@@ -103,10 +103,10 @@ def test_an_offset_widens_the_threshold_and_the_interval() -> None:
 def test_those_outside_a_family_are_judged_by_its_cutoff() -> None:
     """And they do not count in it: each of the two that are alike is different where those of the family are."""
     estimates = [Estimate(mean, 0.01, 20) for mean in (0.10, 0.06, 0.0, 0.045, 0.06)]
-    found = decide(estimates, 0.03, 0.95, family="fdr", members=[True, True, True, True, False])
+    decisions = decide(estimates, 0.03, 0.95, family="fdr", members=[True, True, True, True, False])
     alone = decide(estimates[:4], 0.03, 0.95, family="fdr")
-    assert [one.p_adjusted for one in found[:4]] == [one.p_adjusted for one in alone]
-    assert found[4].different == found[1].different is True
+    assert [one.p_adjusted for one in decisions[:4]] == [one.p_adjusted for one in alone]
+    assert decisions[4].different == decisions[1].different is True
 
 
 def test_a_p_value_of_zero_is_no_cutoff_that_divides() -> None:
@@ -123,8 +123,8 @@ def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
     for family in families:
         wrong = 0
         for row, own in zip(mean.tolist(), error.tolist(), strict=True):
-            found = decide([Estimate(*one, 5) for one in zip(row, own, strict=True)], 0.03, 0.95, family=family)
-            wrong += any(one.different for one in found)
+            decisions = decide([Estimate(*one, 5) for one in zip(row, own, strict=True)], 0.03, 0.95, family=family)
+            wrong += any(one.different for one in decisions)
         assert 0.03 < wrong / 2000 < 0.065, family
 
 
@@ -138,23 +138,25 @@ def test_comparisons_of_a_drawn_campaign_are_those_of_earlier_versions() -> None
     }
     assert found[5].case == "allreduce.blocking.256.float.socket.window"
     for place, values in known.items():
-        one = found[place]
-        assert (one.ratio, one.low, one.high, one.p_adjusted) == pytest.approx(values, rel=1e-6)
+        comparison = found[place]
+        assert (comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted) == pytest.approx(
+            values, rel=1e-6
+        )
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.03])
 def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: float) -> None:
     random = np.random.default_rng(5)
     mean, error, degrees = random.normal(0, 0.1, 50), random.uniform(0.001, 0.1, 50), random.uniform(2, 60, 50)
-    found = decide(list(map(Estimate, mean, error, degrees)), threshold, 0.9, family="fdr")
+    decisions = decide(list(map(Estimate, mean, error, degrees)), threshold, 0.9, family="fdr")
     far, margin = np.abs(mean), math.log1p(threshold)
     p_values = stats.t.sf((far - margin) / error, degrees) + stats.t.sf((far + margin) / error, degrees)
     half = stats.t.isf(0.05, degrees) * error
     adjusted_ = stats.false_discovery_control(np.minimum(p_values, 1.0))
-    assert [one.p_adjusted for one in found] == pytest.approx(adjusted_.tolist())
-    assert [one.low for one in found] == pytest.approx(np.exp(mean - half).tolist())
-    assert [one.high for one in found] == pytest.approx(np.exp(mean + half).tolist())
-    assert [one.different for one in found] == (adjusted_ <= 0.05).tolist()
+    assert [one.p_adjusted for one in decisions] == pytest.approx(adjusted_.tolist())
+    assert [one.low for one in decisions] == pytest.approx(np.exp(mean - half).tolist())
+    assert [one.high for one in decisions] == pytest.approx(np.exp(mean + half).tolist())
+    assert [one.different for one in decisions] == (adjusted_ <= 0.05).tolist()
 
 
 ROOMS = ("statistics", "verdict")

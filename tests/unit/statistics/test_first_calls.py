@@ -16,7 +16,7 @@ def cases(*rows: tuple[int, str, int, str, float, float]) -> pl.DataFrame:
 
 
 def test_only_the_first_case_of_an_operation_in_a_launch_saw_a_first_call() -> None:
-    found = first_calls(
+    frame = first_calls(
         cases(
             (1, "bcast", 8, "ok", 900, 100),
             (1, "bcast", 64, "ok", 120, 100),
@@ -25,12 +25,12 @@ def test_only_the_first_case_of_an_operation_in_a_launch_saw_a_first_call() -> N
             (2, "bcast", 8, "ok", 110, 100),
         )
     )
-    assert found.select("launch", "case", "ratio").rows() == [(1, "bcast.8", 9), (1, "reduce.8", 3), (2, "bcast.64", 7)]
+    assert frame.select("launch", "case", "ratio").rows() == [(1, "bcast.8", 9), (1, "reduce.8", 3), (2, "bcast.64", 7)]
 
 
 def test_a_case_without_a_call_leaves_the_first_one_to_the_next() -> None:
-    found = first_calls(cases((1, "bcast", 8, "refused", 0, 0), (1, "bcast", 64, "ok", 700, 100)))
-    assert found["case"].to_list() == ["bcast.64"]
+    frame = first_calls(cases((1, "bcast", 8, "refused", 0, 0), (1, "bcast", 64, "ok", 700, 100)))
+    assert frame["case"].to_list() == ["bcast.64"]
 
 
 def test_where_the_first_call_failed_no_later_one_is_taken_for_it() -> None:

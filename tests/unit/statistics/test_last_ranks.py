@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def test_shares_are_those_of_each_launch_and_what_one_rank_measures_is_left_out(tmp_path: Path) -> None:
-    made = campaigns.make_campaign(tmp_path / "made", launches=3, control=False, samples=40)
-    found = last_ranks(made.samples())
-    assert dict(found.schema) == dict(NO_LAST_RANKS.schema)
-    assert {case.split(".")[0] for case in found["case"]} == {"barrier", "allreduce"}
-    together = found.group_by("case", "candidate", "block").agg(pl.col("last").sum())
+    store = campaigns.make_campaign(tmp_path / "made", launches=3, control=False, samples=40)
+    frame = last_ranks(store.samples())
+    assert dict(frame.schema) == dict(NO_LAST_RANKS.schema)
+    assert {case.split(".")[0] for case in frame["case"]} == {"barrier", "allreduce"}
+    together = frame.group_by("case", "candidate", "block").agg(pl.col("last").sum())
     assert together["last"].to_list() == pytest.approx([1.0] * together.height)
     assert together.height == 5 * 2 * 3
 
@@ -35,6 +35,6 @@ def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
 
 def test_where_nobody_tells_who_was_last_nothing_is_said(tmp_path: Path) -> None:
     """Figures of foreign tools are over all ranks, and say of none when it ended."""
-    made = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
-    assert last_ranks(made.samples()).is_empty()
-    assert single_ranks(made.samples(), made.rank_samples()).is_empty()
+    store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
+    assert last_ranks(store.samples()).is_empty()
+    assert single_ranks(store.samples(), store.rank_samples()).is_empty()

@@ -29,15 +29,15 @@ def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
     random = np.random.default_rng(1)
     wrong = 0
     for _ in range(CAMPAIGNS):
-        found, _ = campaign(random, blocks)
-        drawn, degrees = moderated(found.scatter, found.degrees, np.full(COMPARISONS, fill_value=True))
-        p_values = decision.p_beyond(found.mean, drawn / np.sqrt(found.left), degrees, math.log1p(0.03))
+        centre, _ = campaign(random, blocks)
+        drawn, degrees = moderated(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
+        p_values = decision.p_beyond(centre.mean, drawn / np.sqrt(centre.left), degrees, math.log1p(0.03))
         wrong += bool((stats.false_discovery_control(np.minimum(p_values, 1)) <= 0.05).any())
     assert wrong <= 0.05 * CAMPAIGNS
 
 
 def test_quiet_comparisons_are_known_from_each_other_beside_noisy_ones() -> None:
-    found, noisy = campaign(np.random.default_rng(6), 5)
-    drawn, _ = moderated(found.scatter, found.degrees, np.full(COMPARISONS, fill_value=True))
-    assert np.log(drawn / QUIET)[~noisy].std() < np.log(found.scatter / QUIET)[~noisy].std()
+    centre, noisy = campaign(np.random.default_rng(6), 5)
+    drawn, _ = moderated(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
+    assert np.log(drawn / QUIET)[~noisy].std() < np.log(centre.scatter / QUIET)[~noisy].std()
     assert (drawn[noisy] > 5 * QUIET).mean() > 0.7

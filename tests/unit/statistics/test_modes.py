@@ -184,7 +184,7 @@ def test_two_states_that_change_once_are_told_as_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slow", "told"),
+    ("slow", "sentence"),
     [
         (lambda at: at % 64 == 0, "every 64th sample"),
         (lambda at: at % 2 == 1, "every 2nd sample"),
@@ -192,5 +192,5 @@ def test_two_states_that_change_once_are_told_as_stays() -> None:
         (lambda at: at < 2, "too few to tell how they follow each other"),
     ],
 )
-def test_how_the_samples_of_a_mode_follow_each_other(slow: Callable[[Values], Values], told: str) -> None:
-    assert render(modes.pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).text) == told
+def test_how_the_samples_of_a_mode_follow_each_other(slow: Callable[[Values], Values], sentence: str) -> None:
+    assert render(modes.pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).text) == sentence

@@ -54,11 +54,11 @@ def test_figures_below_the_clocks_step_say_nothing() -> None:
 
 
 def test_visits_tell_what_a_hop_took() -> None:
-    one, two = (
+    frame, two = (
         pl.DataFrame([launch(name, 1, 100.0, {0: time, 1: time}, hop)])
         for name, time, hop in (("a", 100.0, 50.0), ("b", 200.0, 200.0))
     )
-    assert visit_logs(one, two).rows() == [
+    assert visit_logs(frame, two).rows() == [
         ("c", 1, 0, pytest.approx(math.log(2)), 50.0, 200.0),
         ("c", 1, 1, pytest.approx(math.log(2)), 50.0, 200.0),
     ]

@@ -31,16 +31,19 @@ def machine() -> Machine:
 
 def test_the_same_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
     factors = {"same-l2": 1.0, "same-l3": 1.3, "two-sockets": 3.0}
-    made = placed.make(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
-    found = placements.placement_effects(statistics.launch_figures(made.samples()), made.campaign)
-    told = {(one.ratio.base, one.ratio.other): one.ratio.ratio for one in found if ".8." in one.line}
-    assert told == {
+    store = placed.make(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
+    effects = placements.placement_effects(statistics.launch_figures(store.samples()), store.campaign)
+    values = {(effect.ratio.base, effect.ratio.other): effect.ratio.ratio for effect in effects if ".8." in effect.line}
+    assert values == {
         ("same-l2", "same-l3"): pytest.approx(1.3, rel=0.02),
         ("same-l2", "two-sockets"): pytest.approx(3.0, rel=0.02),
         ("same-l3", "two-sockets"): pytest.approx(3.0 / 1.3, rel=0.02),
     }
-    assert {one.line for one in found} == {"pingpong.blocking.8.byte..none", "pingpong.blocking.1024.byte..none"}
-    assert {one.ratio.blocks for one in found} == {6}
+    assert {effect.line for effect in effects} == {
+        "pingpong.blocking.8.byte..none",
+        "pingpong.blocking.1024.byte..none",
+    }
+    assert {effect.ratio.blocks for effect in effects} == {6}
 
 
 def test_only_as_many_ranks_are_the_same_case() -> None:
@@ -52,17 +55,19 @@ def test_only_as_many_ranks_are_the_same_case() -> None:
     wider = msgspec.structs.replace(between[1], ranks=8)
     record = campaigns.campaign(cases=[two, many, other, between[0], wider])
     pingpong = msgspec.structs.replace(hierarchy.OPERATIONS[0], between_two=True)
-    operations = [pingpong, *(one for one in record.operations if one.name == "allreduce")]
+    operations = [pingpong, *(operation for operation in record.operations if operation.name == "allreduce")]
     found = placements.same_cases(msgspec.structs.replace(record, operations=operations))
     assert [list(cases.values()) for cases in found.values()] == [[two, other], [between[0], wider]]
 
 
 def test_a_ratio_can_be_read_the_other_way_round() -> None:
-    (one,) = statistics.compare(two_candidates(3.0), [("alpha", "beta")], 0.03)
-    back = placements.turned(one)
+    (comparison,) = statistics.compare(two_candidates(3.0), [("alpha", "beta")], 0.03)
+    back = placements.turned(comparison)
     assert (back.base, back.other) == ("beta", "alpha")
-    assert [back.ratio, back.low, back.high] == pytest.approx([1 / one.ratio, 1 / one.high, 1 / one.low])
-    unbounded = placements.turned(msgspec.structs.replace(one, low=0.0, high=math.inf))
+    assert [back.ratio, back.low, back.high] == pytest.approx(
+        [1 / comparison.ratio, 1 / comparison.high, 1 / comparison.low]
+    )
+    unbounded = placements.turned(msgspec.structs.replace(comparison, low=0.0, high=math.inf))
     assert (unbounded.low, unbounded.high) == (0.0, math.inf)
 
 
@@ -133,7 +138,7 @@ def jumps(
     ]
     figures = pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
     found = placements.jumps(figures, {size: str(size) for size in SIZES}, "alpha")
-    return [(one.smaller_bytes, one.larger_bytes) for one in found]
+    return [(jump.smaller_bytes, jump.larger_bytes) for jump in found]
 
 
 @pytest.mark.parametrize("limit", [8, 256, 8192, SIZES[-2]])

@@ -43,7 +43,7 @@ def seated(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
 
 def test_what_nobody_can_tell_apart_is_one_level() -> None:
     found = seated(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
-    assert [render(one.name) for one in found.levels] == [
+    assert [render(level.name) for level in found.levels] == [
         "across sockets",
         "within one socket, NUMA node and L3",
         "within one L2",
@@ -54,7 +54,7 @@ def test_what_nobody_can_tell_apart_is_one_level() -> None:
 
 def test_hosts_are_the_largest_parts() -> None:
     found = seated(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
-    assert [one.kinds for one in found.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
+    assert [level.kinds for level in found.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
     assert (found.level(0, 8), render(found.name(NOWHERE))) == (NOWHERE, "across hosts")
     assert found.level(0, 7) == 0
 
@@ -63,7 +63,7 @@ def test_ranks_are_ordered_by_the_machine() -> None:
     """Ranks go round hosts and sockets; those that are near each other come together."""
     seats = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
     found = seated(TWO_SOCKETS, *seats)
-    assert [(one.host, one.cpu) for one in found.seats.values()] == [
+    assert [(seat.host, seat.cpu) for seat in found.seats.values()] == [
         ("b", 0), ("b", 1), ("b", 4), ("b", 5), ("a", 0), ("a", 1), ("a", 4), ("a", 5),
     ]  # fmt: skip
     assert list(found.seats) == [0, 4, 2, 6, 1, 5, 3, 7]
@@ -71,7 +71,7 @@ def test_ranks_are_ordered_by_the_machine() -> None:
 
 
 def test_one_rank_on_each_socket_is_across_sockets() -> None:
-    assert [render(one.name) for one in seated(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
+    assert [render(level.name) for level in seated(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
 
 
 def test_one_rank_on_each_host_shares_nothing() -> None:
@@ -81,7 +81,7 @@ def test_one_rank_on_each_host_shares_nothing() -> None:
 
 def test_hardware_threads_share_a_core() -> None:
     found = seated(THREADS, *(("n1", cpu) for cpu in range(4)))
-    assert [render(one.name) for one in found.levels] == [
+    assert [render(level.name) for level in found.levels] == [
         "within one socket, NUMA node and L3",
         "within one L2 and core",
     ]
@@ -90,15 +90,18 @@ def test_hardware_threads_share_a_core() -> None:
 
 def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
     found = places([launch(("n1", 0), ("n1", 1))], machine([]))
-    assert [render(one.name) for one in found.levels] == ["within one host"]
+    assert [render(level.name) for level in found.levels] == ["within one host"]
 
 
 def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
     other = [msgspec.structs.replace(cpu, socket=0, numa=0) for cpu in TWO_SOCKETS]
     ranks = [launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
-    alike, unlike = (places([one], machine(TWO_SOCKETS)) for one in ranks)
-    assert [render(one.name) for one in alike.levels] == ["across sockets", "within one socket, NUMA node, L3 and L2"]
-    assert [render(one.name) for one in unlike.levels] == ["within one socket and NUMA node"]
+    alike, unlike = (places([rank], machine(TWO_SOCKETS)) for rank in ranks)
+    assert [render(level.name) for level in alike.levels] == [
+        "across sockets",
+        "within one socket, NUMA node, L3 and L2",
+    ]
+    assert [render(level.name) for level in unlike.levels] == ["within one socket and NUMA node"]
 
 
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])

@@ -14,13 +14,13 @@ from rankbench.statistics.prediction import predictions
 def test_the_interval_is_that_of_one_new_value() -> None:
     """Fewer series than moderation needs: Student's own interval."""
     past = np.array([0.0, 0.02, -0.02, 0.01, -0.01, 0.03, -0.03, 0.0])
-    (found,) = predictions([past], np.array([0.1]), 0.05)
+    (prediction,) = predictions([past], np.array([0.1]), 0.05)
     half = scipy.stats.t.isf(0.025, 7) * past.std(ddof=1) * math.sqrt(1 + 1 / 8)
-    assert found.past == 8
-    assert found.ratio == pytest.approx(math.exp(0.1))
-    assert (found.low, found.high) == pytest.approx((math.exp(0.1 - half), math.exp(0.1 + half)))
+    assert prediction.past == 8
+    assert prediction.ratio == pytest.approx(math.exp(0.1))
+    assert (prediction.low, prediction.high) == pytest.approx((math.exp(0.1 - half), math.exp(0.1 + half)))
     error = past.std(ddof=1) * math.sqrt(1 + 1 / 8)
-    assert found.p_adjusted == pytest.approx(scipy.stats.t.sf((0.1 - math.log(1.05)) / error, 7))
+    assert prediction.p_adjusted == pytest.approx(scipy.stats.t.sf((0.1 - math.log(1.05)) / error, 7))
 
 
 def test_no_series_have_no_predictions() -> None:
@@ -35,7 +35,7 @@ def test_nights_without_change_seldom_fail_and_large_changes_are_seen() -> None:
         days = random.normal(0, 0.02, (15, 43))
         days[-1, 0] += math.log(1.2)
         found = predictions(list(days[:-1].T), days[-1], 0.03)
-        alarms += any(one.p_adjusted <= 0.05 for one in found[1:])
+        alarms += any(prediction.p_adjusted <= 0.05 for prediction in found[1:])
         hits += found[0].p_adjusted <= 0.05
     assert alarms <= 20
     assert hits >= 190

@@ -19,25 +19,25 @@ CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "block
 
 def ranks(folder: Path, truth: Truth) -> pl.DataFrame:
     """Return what is told of alpha's ranks; the ping-pong, which one rank times, is there to be left out."""
-    made = campaigns.make_campaign(folder / "made", lambda _candidate, _case: truth, cases=CASES, control=False)
-    found = single_ranks(made.samples(), made.rank_samples())
-    return found.filter(pl.col("candidate") == "alpha")
+    store = campaigns.make_campaign(folder / "made", lambda _candidate, _case: truth, cases=CASES, control=False)
+    frame = single_ranks(store.samples(), store.rank_samples())
+    return frame.filter(pl.col("candidate") == "alpha")
 
 
 def test_ends_and_beginnings_are_those_of_each_rank(tmp_path: Path) -> None:
-    found = ranks(tmp_path, Truth(rank_ends=(0.5, 1.0), late_share=0.1, spread=0))
-    assert found["case"].unique().to_list() == [CASES[0].key]
-    assert found["rank"].to_list() == [0, 1]
-    assert found["median_ns"].to_list() == pytest.approx([251, 502], rel=0.01)
-    assert found["p90_ns"].to_list() == pytest.approx([251 * 1.026, 502 * 1.026], rel=0.01)
-    assert found["began_ns"].to_list() == [0.0, 1.0]
+    frame = ranks(tmp_path, Truth(rank_ends=(0.5, 1.0), late_share=0.1, spread=0))
+    assert frame["case"].unique().to_list() == [CASES[0].key]
+    assert frame["rank"].to_list() == [0, 1]
+    assert frame["median_ns"].to_list() == pytest.approx([251, 502], rel=0.01)
+    assert frame["p90_ns"].to_list() == pytest.approx([251 * 1.026, 502 * 1.026], rel=0.01)
+    assert frame["began_ns"].to_list() == [0.0, 1.0]
 
 
 def test_where_samples_of_ranks_were_not_kept_it_is_known_who_was_last(tmp_path: Path) -> None:
-    found = ranks(tmp_path, Truth())
-    assert found["median_ns"].to_list() == [None, None]
-    assert found["last"].sum() == pytest.approx(1)
-    assert found["last"].to_list() == pytest.approx([0.5, 0.5], abs=0.1)
+    frame = ranks(tmp_path, Truth())
+    assert frame["median_ns"].to_list() == [None, None]
+    assert frame["last"].sum() == pytest.approx(1)
+    assert frame["last"].to_list() == pytest.approx([0.5, 0.5], abs=0.1)
 
 
 def test_a_rank_that_was_never_last_is_told_of_all_the_same() -> None:
@@ -55,8 +55,8 @@ def test_a_rank_that_was_never_last_is_told_of_all_the_same() -> None:
             "skew_ns": [0.0] * 4,
         }
     )
-    found = single_ranks(samples, samples.clear())
-    assert found.select("rank", "last", "samples").rows() == [
+    frame = single_ranks(samples, samples.clear())
+    assert frame.select("rank", "last", "samples").rows() == [
         (0, pytest.approx(1 / 3), 3),
         (1, 0.0, 3),
         (2, pytest.approx(2 / 3), 3),

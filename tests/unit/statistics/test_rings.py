@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 
-def costs(made: Store) -> list[HopCost]:
-    return rings.hop_costs(made.campaign, made.rank_samples(), made.cases())
+def costs(store: Store) -> list[HopCost]:
+    return rings.hop_costs(store.campaign, store.rank_samples(), store.cases())
 
 
 def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
-    made = torus.make(tmp_path / "made", directions=("right", "down"))
-    found = rings.rings(made.campaign, made.rank_samples(), made.cases())
-    assert found.select("placement", "direction", "edge", "candidate").rows()[:4] == [
+    store = torus.make(tmp_path / "made", directions=("right", "down"))
+    frame = rings.rings(store.campaign, store.rank_samples(), store.cases())
+    assert frame.select("placement", "direction", "edge", "candidate").rows()[:4] == [
         ("1x1", "right", 0, "alpha"),
         ("1x1", "right", 0, "beta"),
         ("1x1", "down", 0, "alpha"),
         ("1x1", "down", 0, "beta"),
     ]
-    three = found.filter(placement="1x9", candidate="alpha")
+    three = frame.filter(placement="1x9", candidate="alpha")
     assert three.select("direction", "edge", "grid", "hops").rows() == [
         *(("right", edge, "3x3", 3) for edge in (0, 3, 6)),
         *(("down", edge, "3x3", 3) for edge in (0, 1, 2)),
@@ -58,13 +58,13 @@ def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Pat
 
 @pytest.mark.thorough
 def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path: Path) -> None:
-    made = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
-    samples, cases, held = made.rank_samples(), made.cases(), 0
+    store = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
+    samples, cases, held = store.rank_samples(), store.cases(), 0
     for first in range(1, 61, 6):
         part = samples.filter(pl.col("block").is_between(first, first + 5))
         held += sum(
-            one.low_ns <= torus.HOP_NS[one.candidate] <= one.high_ns
-            for one in rings.hop_costs(made.campaign, part, cases)
+            hop_cost.low_ns <= torus.HOP_NS[hop_cost.candidate] <= hop_cost.high_ns
+            for hop_cost in rings.hop_costs(store.campaign, part, cases)
         )
     assert 17 <= held <= 20
 
@@ -79,7 +79,7 @@ def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path:
     ],
 )
 def test_what_the_cost_rests_on_is_told(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
-    assert {render(one.basis) for one in costs(torus.make(tmp_path / "made", placements))} == {basis}
+    assert {render(cost.basis) for cost in costs(torus.make(tmp_path / "made", placements))} == {basis}
 
 
 def test_of_one_length_a_hop_is_its_share_of_the_round(tmp_path: Path) -> None:
@@ -94,12 +94,12 @@ def test_a_rank_to_itself_tells_no_cost(tmp_path: Path) -> None:
 
 
 def test_short_cores_are_told_apart(tmp_path: Path) -> None:
-    made = torus.make(tmp_path / "made", ((1, 1), (1, 4), (1, 9), (1, 16)), cores=9)
-    enough, short = (one for one in costs(made) if one.candidate == "alpha")
+    store = torus.make(tmp_path / "made", ((1, 1), (1, 4), (1, 9), (1, 16)), cores=9)
+    enough, short = (cost for cost in costs(store) if cost.candidate == "alpha")
     assert (enough.hops, enough.oversubscribed) == ([2, 3], False)
     assert (short.hops, short.oversubscribed) == ([2, 3, 4], True)
-    found = rings.rings(made.campaign, made.rank_samples(), made.cases())
-    assert dict(found.select("placement", "oversubscribed").unique().rows()) == {
+    frame = rings.rings(store.campaign, store.rank_samples(), store.cases())
+    assert dict(frame.select("placement", "oversubscribed").unique().rows()) == {
         "1x1": False,
         "1x4": False,
         "1x9": False,
@@ -108,8 +108,8 @@ def test_short_cores_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_nodes_share_no_line_with_one_node(tmp_path: Path) -> None:
-    found = costs(torus.make(tmp_path / "made", ((1, 4), (1, 9), (2, 2), (4, 4))))
-    told = [(one.candidate, one.between_nodes, one.hops) for one in found]
+    hop_costs = costs(torus.make(tmp_path / "made", ((1, 4), (1, 9), (2, 2), (4, 4))))
+    told = [(cost.candidate, cost.between_nodes, cost.hops) for cost in hop_costs]
     assert sorted(told) == [
         ("alpha", False, [2, 3]),
         ("alpha", True, [2, 4]),
@@ -125,9 +125,9 @@ def test_one_block_bounds_nothing(tmp_path: Path) -> None:
 
 
 def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
-    made = torus.make(tmp_path / "made", ((1, 4),))
-    found = rings.ring_modes(made.rank_samples(), made.cases())
-    key = made.campaign.cases[0].key
+    store = torus.make(tmp_path / "made", ((1, 4),))
+    found = rings.ring_modes(store.rank_samples(), store.cases())
+    key = store.campaign.cases[0].key
     assert [len(found[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
     for edge in ("0", "2"):
         second = found[key, "beta", edge][1]
@@ -136,7 +136,7 @@ def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
 
 
 def test_without_rings_there_is_nothing(tmp_path: Path) -> None:
-    made = campaigns.make_campaign(tmp_path / "made", launches=1)
-    assert rings.rings(made.campaign, made.rank_samples(), made.cases()).is_empty()
-    assert costs(made) == []
-    assert rings.ring_modes(made.rank_samples(), made.cases()) == {}
+    store = campaigns.make_campaign(tmp_path / "made", launches=1)
+    assert rings.rings(store.campaign, store.rank_samples(), store.cases()).is_empty()
+    assert costs(store) == []
+    assert rings.ring_modes(store.rank_samples(), store.cases()) == {}

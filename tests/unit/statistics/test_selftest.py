@@ -25,11 +25,11 @@ def _result(
     case = Case(operation=operation, form="blocking", size_bytes=0, datatype="byte", placement=f"1x{ranks}",
                 ranks=ranks, start=start)  # fmt: skip
     late, overrun = late or [], overrun or []
-    own = Series(rank=ALL_RANKS, time_ns=time_ns, last_rank=[], late=late, overrun=overrun)
+    column = Series(rank=ALL_RANKS, time_ns=time_ns, last_rank=[], late=late, overrun=overrun)
     strict = overrun if start == STRICT.name else []
     return CaseResult(case=case, status=status, reason="no round began in time" if status != CaseStatus.OK else "",
                       taken=len(time_ns), valid=len(time_ns) - len(late) - len(strict), late=len(late),
-                      overrun=len(overrun), series=[own] if status == CaseStatus.OK else [])  # fmt: skip
+                      overrun=len(overrun), series=[column] if status == CaseStatus.OK else [])  # fmt: skip
 
 
 def _wait(result: CaseResult, start: Start = WINDOW) -> selftest.Wait:

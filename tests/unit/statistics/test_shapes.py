@@ -23,7 +23,7 @@ def smooth(start_ns: float = 500, bytes_per_ns: float = 4) -> np.ndarray:
 
 
 def told(found: list[Step]) -> list[tuple[int, int, bool]]:
-    return [(one.smaller_bytes, one.larger_bytes, one.up) for one in found]
+    return [(step.smaller_bytes, step.larger_bytes, step.up) for step in found]
 
 
 def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
@@ -85,8 +85,8 @@ def test_a_size_that_some_launches_lack_is_judged_by_the_others() -> None:
     times[FIRST:] *= 2
     made = curve(times, 0.01, launches=8)
     made.logs[:3, FIRST] = np.nan
-    (found,) = steps([made], 0.03)
-    assert (found.smaller_bytes, found.excess.blocks) == (SIZES[FIRST - 1], 5)
+    (step,) = steps([made], 0.03)
+    assert (step.smaller_bytes, step.excess.blocks) == (SIZES[FIRST - 1], 5)
 
 
 @pytest.mark.parametrize(("spread", "launches"), [(0.01, 5), (0.1, 5), (0.3, 10)])

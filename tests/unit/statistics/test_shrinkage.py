@@ -52,8 +52,8 @@ def measured(draw: Draw) -> tuple[Values, Values, Values, Values]:
     truths = np.array([draw(random) for _ in range(LINES)])
     errors = SCATTER * np.exp(random.normal(0, 0.4, truths.shape))
     logs = truths + errors * random.normal(size=truths.shape)
-    found = [shrunk(SIZES, *each) for each in zip(logs, errors, strict=True)]
-    return truths, logs, np.array([one.logs for one in found]), np.array([one.errors for one in found])
+    shrunks = [shrunk(SIZES, *each) for each in zip(logs, errors, strict=True)]
+    return truths, logs, np.array([one.logs for one in shrunks]), np.array([one.errors for one in shrunks])
 
 
 def rmse(truths: Values, logs: Values) -> float:
@@ -86,11 +86,11 @@ def test_a_size_between_two_is_predicted_from_all(draw: Draw, most: float) -> No
     truths, logs, _, _ = measured(draw)
     kept = np.arange(len(SIZES)) != 4
     errors = np.full(kept.sum(), SCATTER)
-    found = [shrunk(SIZES[kept], own[kept], errors, SIZES[[4]]) for own in logs]
+    shrunks = [shrunk(SIZES[kept], log[kept], errors, SIZES[[4]]) for log in logs]
     neighbours = logs[:, [3, 5]].mean(axis=1)
-    predicted = np.array([one.logs[0] for one in found])
+    predicted = np.array([one.logs[0] for one in shrunks])
     assert rmse(truths[:, 4], predicted) <= most * rmse(truths[:, 4], neighbours)
-    inside = np.abs(predicted - truths[:, 4]) <= 1.96 * np.array([one.errors[0] for one in found])
+    inside = np.abs(predicted - truths[:, 4]) <= 1.96 * np.array([one.errors[0] for one in shrunks])
     assert inside.mean() > 0.87
 
 

@@ -66,9 +66,9 @@ def test_where_no_pair_in_use_was_measured_all_stand_for_them() -> None:
 
 
 def test_a_pair_that_was_not_measured_both_times_does_not_count() -> None:
-    whole, part = {(0, 1): 50.0, (0, 2): 400.0, (1, 2): 400.0}, {(0, 1): 51.0}
-    one = launch(1, state(whole), state(part), cpus=(0, 1, 2))
-    two = launch(2, state(part), state(whole), cpus=(0, 1, 2))
+    values, part = {(0, 1): 50.0, (0, 2): 400.0, (1, 2): 400.0}, {(0, 1): 51.0}
+    one = launch(1, state(values), state(part), cpus=(0, 1, 2))
+    two = launch(2, state(part), state(values), cpus=(0, 1, 2))
     assert [met.exchange_ns for met in states.met([one, two])] == pytest.approx([math.sqrt(50 * 51)] * 2)
 
 

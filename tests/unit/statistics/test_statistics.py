@@ -61,7 +61,7 @@ def test_a_ratio_is_paired_within_blocks() -> None:
     """The machine slows down fourfold from block to block; the ratio within each block stays 1.10."""
     drift = [1000.0 * factor for factor in (1, 2, 4, 3, 1.5, 2.5)]
     noise = [1.0, 1.004, 0.997, 1.002, 0.999, 1.001]
-    times = {"a": drift, "b": [1.1 * time * one for time, one in zip(drift, noise, strict=True)]}
+    times = {"a": drift, "b": [1.1 * time * value for time, value in zip(drift, noise, strict=True)]}
     (comparison,) = statistics.compare(_medians(times), [("a", "b")], threshold=0.03)
     assert comparison.ratio == pytest.approx(1.1, rel=2e-3)
     assert comparison.low < 1.1 < comparison.high
@@ -111,9 +111,14 @@ def test_the_control_is_judged_by_the_cutoff_of_the_others() -> None:
             _medians({"a": [100.0] * 6, "twin": twin if number == 0 else same, "b": other}, case=f"c{number}")
             for number in range(4)
         ]
-        told = statistics.compare(pl.concat(frames), [("a", "b")], 0.0, control=[("a", "twin")])
-        (control,) = [one for one in told if one.other == "twin" and one.case == "c0"]
-        cutoff = max((one.p_value for one in told if one.other == "b" and one.different), default=0.05 / 4)
+        comparisons = statistics.compare(pl.concat(frames), [("a", "b")], 0.0, control=[("a", "twin")])
+        (control,) = [
+            comparison for comparison in comparisons if comparison.other == "twin" and comparison.case == "c0"
+        ]
+        cutoff = max(
+            (comparison.p_value for comparison in comparisons if comparison.other == "b" and comparison.different),
+            default=0.05 / 4,
+        )
         assert control.different is (control.p_value <= cutoff)
         judged.append((cutoff, control.p_value))
     assert judged[0][0] < judged[0][1] < 0.05
@@ -172,7 +177,7 @@ def test_false_discoveries_stay_rare_among_many_cases() -> None:
         for number in range(200)
     ]
     comparisons = statistics.compare(pl.concat(frames), [("a", "b")], threshold=0.03)
-    assert sum(one.different for one in comparisons) <= 2
+    assert sum(comparison.different for comparison in comparisons) <= 2
 
 
 @pytest.mark.thorough
@@ -184,9 +189,9 @@ def test_looking_more_than_once_is_paid_for() -> None:
     misled = 0
     for _ in range(150):
         times = {name: np.exp(random.normal(7, 0.2, 30)) for name in ("a", "b")}
-        seen = [_medians({name: list(each[:blocks]) for name, each in times.items()}) for blocks in looks]
-        found = [statistics.compare(one, [("a", "b")], 0.03, looks=looks) for one in seen]
-        misled += any(one.different for (one,) in found)
+        frames = [_medians({name: list(each[:blocks]) for name, each in times.items()}) for blocks in looks]
+        found = [statistics.compare(frame, [("a", "b")], 0.03, looks=looks) for frame in frames]
+        misled += any(comparison.different for (comparison,) in found)
     assert misled <= 0.05 * 150
 
 

@@ -46,7 +46,7 @@ def test_a_summary_says_what_limits_its_worth() -> None:
     assert found.typical_ns == 105.0
     assert (found.low_ns, found.high_ns, found.coverage) == (100.0, 110.0, 0.75)
     assert (found.launches, found.samples, found.late, found.overrun, found.failures) == (3, 9, 2, 1, {"crashed": 1})
-    assert [render(one) for one in found.warnings] == [
+    assert [render(words) for words in found.warnings] == [
         "3 launches: the interval holds with 75.0% only; 6 or more give 95%",
         "clocks likely agree within 2.0% of the time, but may differ by 19% of it if messages take longer one way than "
         "the other",
@@ -143,7 +143,7 @@ def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
     figures = statistics.launch_figures(samples, by_ranks=["c"])
     (found,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
     assert (found.launches, render(found.doubt), found.bound_ns, found.error_ns) == (1, "", 60.0, 50.0)
-    assert [one for one in found.warnings if "clocks" in render(one)] == []
+    assert [words for words in found.warnings if "clocks" in render(words)] == []
 
 
 def test_overlap_is_that_of_each_launch_within_0_and_1() -> None:
@@ -178,9 +178,9 @@ def test_launches_that_are_not_told_grow_nothing() -> None:
 def test_the_mean_of_bandwidths_is_that_of_bandwidths() -> None:
     """2949, 3185 and 9.09 MB/s of 1000 bytes: their mean is 2047.7 MB/s; of the times it would be 27."""
     bandwidths = (2949.0, 3185.0, 9.09)
-    samples = pl.concat([of_launch([1e6 / one], number) for number, one in enumerate(bandwidths)])
+    samples = pl.concat([of_launch([1e6 / bandwidth], number) for number, bandwidth in enumerate(bandwidths)])
     figures = statistics.launch_figures(samples)
     (found,) = statistics.summarise(figures, samples, cases({}), 0.95, ["c"])
     assert 1e6 / found.mean_ns == pytest.approx(sum(bandwidths) / 3)
     (found,) = statistics.summarise(figures, samples, cases({}), 0.95)
-    assert found.mean_ns == pytest.approx(sum(1e6 / one for one in bandwidths) / 3)
+    assert found.mean_ns == pytest.approx(sum(1e6 / bandwidth for bandwidth in bandwidths) / 3)

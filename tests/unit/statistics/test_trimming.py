@@ -31,22 +31,22 @@ def p_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
             "figure_ns": np.exp(both).ravel(),
         }
     ).with_columns(pl.col("case").cast(pl.String), launch=pl.col("block"))
-    found = {one.case: one.p_value for one in statistics.compare(figures, [("a", "b")], 0.0)}
-    return np.array([found[str(case)] for case in range(cases)])
+    values = {comparison.case: comparison.p_value for comparison in statistics.compare(figures, [("a", "b")], 0.0)}
+    return np.array([values[str(case)] for case in range(cases)])
 
 
 def disturbed(random: np.random.Generator, shape: tuple[int, int], most: float) -> NDArray[np.float64]:
     """Return log figures of launches of which one in ten takes two times to so many times as long."""
     slow = (random.random(shape) < 0.1) * random.uniform(np.log(2), np.log(most), shape)
-    own: NDArray[np.float64] = random.normal(0, SCATTER, shape) + slow
-    return own
+    values: NDArray[np.float64] = random.normal(0, SCATTER, shape) + slow
+    return values
 
 
 @pytest.mark.parametrize("blocks", [3, 5, 8, 20])
 def test_equal_candidates_are_called_different_no_more_often_than_is_said(blocks: int) -> None:
-    found = p_values(np.random.default_rng(blocks).normal(0, SCATTER, (CAMPAIGNS, blocks)))
-    assert 0.02 < (found < 0.05).mean() < 0.062
-    assert (found < 0.005).mean() < 0.01
+    values = p_values(np.random.default_rng(blocks).normal(0, SCATTER, (CAMPAIGNS, blocks)))
+    assert 0.02 < (values < 0.05).mean() < 0.062
+    assert (values < 0.005).mean() < 0.01
 
 
 @pytest.mark.parametrize("most", [4, 30_000])
@@ -54,9 +54,9 @@ def test_equal_candidates_are_called_different_no_more_often_than_is_said(blocks
 def test_that_holds_where_launches_are_disturbed(blocks: int, most: float) -> None:
     random = np.random.default_rng(blocks)
     shape = (CAMPAIGNS, blocks)
-    found = p_values(disturbed(random, shape, most) - disturbed(random, shape, most))
-    assert (found < 0.05).mean() < 0.062
-    assert (found < 0.005).mean() < 0.01
+    values = p_values(disturbed(random, shape, most) - disturbed(random, shape, most))
+    assert (values < 0.05).mean() < 0.062
+    assert (values < 0.005).mean() < 0.01
 
 
 @pytest.mark.parametrize(("blocks", "least"), [(6, 0.2), (10, 0.5), (20, 0.75)])

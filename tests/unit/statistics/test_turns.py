@@ -45,18 +45,20 @@ def figures(positions: dict[int, float], after: dict[str, float], lost: float = 
 
 @pytest.mark.parametrize("lost", [0.0, 0.1])
 def test_effects_are_found_for_what_they_are(lost: float) -> None:
-    found = {one.level: one for one in turn_effects(figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)}
+    effects = {
+        turn_effect.level: turn_effect for turn_effect in turn_effects(figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)
+    }
     truth = {"1": 0.04, "2": -0.02, "3": -0.02, "a": -0.03, "b": 0.06, "c": -0.03}
-    assert found.keys() == truth.keys()
-    assert all(abs(found[level].log - log) < found[level].half for level, log in truth.items())
-    assert {level for level, one in found.items() if one.exceeds(0.03)} == {"1", "b"}
+    assert effects.keys() == truth.keys()
+    assert all(abs(effects[level].log - log) < effects[level].half for level, log in truth.items())
+    assert {level for level, effect in effects.items() if effect.exceeds(0.03)} == {"1", "b"}
 
 
 def test_where_there_are_none_none_exceeds_a_threshold() -> None:
-    found = turn_effects(figures({}, {}), BESIDE)
-    assert len(found) == 6
-    assert not any(one.exceeds(0.0) for one in found)
-    assert all(one.half < 0.02 for one in found)
+    effects = turn_effects(figures({}, {}), BESIDE)
+    assert len(effects) == 6
+    assert not any(effect.exceeds(0.0) for effect in effects)
+    assert all(effect.half < 0.02 for effect in effects)
 
 
 def test_what_is_not_known_has_no_effect() -> None:

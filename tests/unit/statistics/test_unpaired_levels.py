@@ -25,8 +25,8 @@ def side(
     """Return a campaign in which so many visits were far; the first case may be slower at a level."""
     near, far = EQUAL.copy(), EQUAL.copy()
     near[0, 0], far[0, 0] = math.log(slower_near), math.log(slower_far)
-    whole = np.repeat([1.0, 0.0], [round(share * blocks), blocks - round(share * blocks)])
-    return figures(near, far, whole, seed=seed)
+    values = np.repeat([1.0, 0.0], [round(share * blocks), blocks - round(share * blocks)])
+    return figures(near, far, values, seed=seed)
 
 
 def held(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
@@ -39,33 +39,33 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
     for seed in range(40):
         then, now = side(0.2, seed=seed), side(0.8, seed=1000 + seed)
         plain += sum(one.ratio > 1.05 for one in compare_unpaired(then, now, [("a", "a")], 0.05))
-        found = held(then, now)
-        wrong += sum(at.different for one in found for at in (one.levels or {}).values())
-        assert not any(one.whole.different for one in found)
+        levelses = held(then, now)
+        wrong += sum(at.different for at_levels in levelses for at in (at_levels.levels or {}).values())
+        assert not any(at_levels.whole.different for at_levels in levelses)
     assert plain == 40 * CASES
     assert wrong == 0
 
 
 def test_mixed_visits_within_launches_are_divided() -> None:
     then, now = (figures(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
-    for one in held(then, now):
-        assert one.levels
-        assert list(one.levels) == ["near", "far"]
-        assert 0.95 < one.whole.ratio < 1.05
-        assert not one.whole.different
+    for at_levels in held(then, now):
+        assert at_levels.levels
+        assert list(at_levels.levels) == ["near", "far"]
+        assert 0.95 < at_levels.whole.ratio < 1.05
+        assert not at_levels.whole.different
 
 
 def test_the_share_of_far_visits_is_that_of_all_cases_with_levels() -> None:
-    one = side(0.4, seed=1)
-    assert far_share(one, levels(CASES)) == pytest.approx(0.4)
-    assert far_share(one, levels(CASES // 2)) == pytest.approx(0.4)
-    assert math.isnan(far_share(one, {}))
+    frame = side(0.4, seed=1)
+    assert far_share(frame, levels(CASES)) == pytest.approx(0.4)
+    assert far_share(frame, levels(CASES // 2)) == pytest.approx(0.4)
+    assert math.isnan(far_share(frame, {}))
 
 
 @pytest.mark.parametrize("level", ["near", "far"])
 def test_a_library_that_is_slower_at_one_level_is_seen_there(level: str) -> None:
-    found = held(side(0.4, seed=1), side(0.6, seed=2, **{f"slower_{level}": 1.4}))  # type: ignore[arg-type]
-    (slow,) = (one for one in found if any(at.different for at in (one.levels or {}).values()))
+    levelses = held(side(0.4, seed=1), side(0.6, seed=2, **{f"slower_{level}": 1.4}))  # type: ignore[arg-type]
+    (slow,) = (at_levels for at_levels in levelses if any(at.different for at in (at_levels.levels or {}).values()))
     assert slow.levels
     assert slow.whole.case == slow.levels[level].case == "case 00"
     assert slow.levels[level].ratio == pytest.approx(1.4, rel=0.1)
@@ -74,18 +74,25 @@ def test_a_library_that_is_slower_at_one_level_is_seen_there(level: str) -> None
 
 
 def test_slower_near_and_faster_far_is_no_difference_as_a_whole() -> None:
-    found = held(side(0.4, seed=1), side(0.6, seed=2, slower_near=1.4, slower_far=0.7))
-    (mixed,) = (one for one in found if any(at.different for at in (one.levels or {}).values()))
+    levelses = held(side(0.4, seed=1), side(0.6, seed=2, slower_near=1.4, slower_far=0.7))
+    (mixed,) = (at_levels for at_levels in levelses if any(at.different for at in (at_levels.levels or {}).values()))
     assert not mixed.whole.different
 
 
 def test_without_a_level_in_common_nothing_is_known() -> None:
-    for one in held(side(0.0, seed=1), side(1.0, seed=2)):
-        assert one.levels == {}
-        assert (one.whole.low, one.whole.high, one.whole.p_adjusted, one.whole.different) == (0.0, math.inf, 1.0, False)
+    for at_levels in held(side(0.0, seed=1), side(1.0, seed=2)):
+        assert at_levels.levels == {}
+        assert (at_levels.whole.low, at_levels.whole.high, at_levels.whole.p_adjusted, at_levels.whole.different) == (
+            0.0,
+            math.inf,
+            1.0,
+            False,
+        )
 
 
 def test_cases_of_one_level_are_compared_as_always() -> None:
     then, now = side(0.4, seed=1), side(0.6, seed=2)
     plain = compare_unpaired(then, now, [("a", "a")], 0.05)
-    assert [one.whole for one in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})] == plain
+    assert [
+        compare_at_level.whole for compare_at_level in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})
+    ] == plain

@@ -88,9 +88,9 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(made.folder)
     number = len(made.launches()) + 1
     views = [Series(rank=rank, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
-    own = Series(rank=ALL_RANKS, time_ns=[501.0] * 20, last_rank=[], late=[], overrun=[])
+    column = Series(rank=ALL_RANKS, time_ns=[501.0] * 20, last_rank=[], late=[], overrun=[])
     case = next(case for case in made.campaign.cases if case.operation == "barrier")
-    for added, series in enumerate(([own, *views], views)):
+    for added, series in enumerate(([column, *views], views)):
         result = CaseResult(case=case, status=CaseStatus.OK, series=series)
         made.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
     (made.folder / f"launches/{number + 1:06}.json").unlink()
@@ -109,7 +109,9 @@ def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
     with_polars: pl.DataFrame = run_python(blocks("python")[0])[0]["typical"]
     with_duckdb = duckdb.execute(blocks("sql")[0]).fetchall()
     assert_frame_equal(pl.DataFrame(with_duckdb, with_polars.schema, orient="row"), with_polars)
-    summaries = {(one.case, one.candidate): one for one in evaluate(stored).verdict.summaries if one.launches}
+    summaries = {
+        (summary.case, summary.candidate): summary for summary in evaluate(stored).verdict.summaries if summary.launches
+    }
     assert len(summaries) == 26
     assert {(case, candidate): launches for case, candidate, _, launches in with_duckdb} == {
         key: summary.launches for key, summary in summaries.items()
@@ -122,15 +124,15 @@ def test_plain_python_tells_what_went_wrong(stored: Store) -> None:
     lines = run_python(blocks("python")[1])[1].splitlines()
     assert lines[0] == "Is alpha faster than beta?"
     crashed = [launch for launch in stored.launches() if launch.status != "ok"]
-    assert lines[1:] == [f"{one.number} beta crashed {one.reason}" for one in crashed]
+    assert lines[1:] == [f"{launch.number} beta crashed {launch.reason}" for launch in crashed]
     assert len(crashed) == 3
 
 
 def test_every_file_of_a_campaign_is_told(stored: Store) -> None:
     stored.lock()
-    told = section("The folder")
+    text = section("The folder")
     for path in stored.folder.iterdir():
-        assert f"`{path.name}" in told, path.name
+        assert f"`{path.name}" in text, path.name
 
 
 @pytest.mark.parametrize(
@@ -226,9 +228,9 @@ def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
     )
     options = {"arrival": "random", "reduction": "max", "spread_us": "50"}
     jobs = [(usual, CASE), (every, msgspec.structs.replace(case, memory=memory, options=options))]
-    for (plan, wanted), told in zip(jobs, blocks("job"), strict=True):
+    for (plan, wanted), block in zip(jobs, blocks("job"), strict=True):
         samples.write_job(tmp_path / "job.txt", [wanted], plan)
-        assert told == (tmp_path / "job.txt").read_text()
+        assert block == (tmp_path / "job.txt").read_text()
 
 
 def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
@@ -241,5 +243,5 @@ def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
     series = result.own_series
     assert series is not None
     assert (result.taken, result.valid, result.late, result.overrun) == (3, 2, len(series.late), len(series.overrun))
-    assert [len(one.time_ns) for one in result.series] == [len(series.skew_ns)] * 3
-    assert {one.rank for one in result.series} == {-1, 0, 1}
+    assert [len(column.time_ns) for column in result.series] == [len(series.skew_ns)] * 3
+    assert {column.rank for column in result.series} == {-1, 0, 1}

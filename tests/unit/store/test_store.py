@@ -38,10 +38,10 @@ class Killed(BaseException):
 
 def result(count: int = 3, **changes: Any) -> CaseResult:
     series = Series(rank=0, time_ns=[100.0 + i for i in range(count)], last_rank=[], late=[0], overrun=[1])
-    whole = CaseResult(
+    case_result = CaseResult(
         case=CASE, status=CaseStatus.OK, taken=count, valid=count - 1, late=1, overrun=1, series=[series]
     )
-    return msgspec.structs.replace(whole, **changes)
+    return msgspec.structs.replace(case_result, **changes)
 
 
 def append(to: Store, number: int, *results: CaseResult) -> None:
@@ -111,9 +111,9 @@ def test_overruns_are_discarded_where_the_start_says_so(made: Store) -> None:
 
 
 def test_what_single_ranks_saw_is_no_further_sample_of_the_case(made: Store) -> None:
-    own = Series(rank=-1, time_ns=[5.0, 6.0], last_rank=[1, 0], late=[1], overrun=[])
+    column = Series(rank=-1, time_ns=[5.0, 6.0], last_rank=[1, 0], late=[1], overrun=[])
     views = [Series(rank=rank, time_ns=[3.0 + rank] * 2, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
-    append(made, 2, result(series=[own, *views]))
+    append(made, 2, result(series=[column, *views]))
     assert samples_of(made, "launch", "series") == [(1, 0)] * 3 + [(2, -1)] * 2
     ranks = made.rank_samples().select("launch", "series", "index", "time_ns", "discarded").collect()
     assert ranks.rows() == [(2, rank, index, 3.0 + rank, index == 1) for rank in (0, 1) for index in (0, 1)]
@@ -316,7 +316,9 @@ def test_a_campaign_of_format_1_is_read_as_it_would_be_today(made: Store) -> Non
     make_format_1(made.folder)
     again = store.open(made.folder)
     plan = msgspec.structs.replace(was.plan, clock="clock_gettime", synchronisation="linear")
-    operations = [msgspec.structs.replace(one, in_place=False, rooted=False) for one in before_3(was.operations)]
+    operations = [
+        msgspec.structs.replace(operation, in_place=False, rooted=False) for operation in before_3(was.operations)
+    ]
     assert again.campaign == msgspec.structs.replace(was, format=1, plan=plan, operations=operations, starts=[])
     assert [launch.number for launch in again.launches()] == [1]
     unknown = {"synchronisations", "stopped", *UNKNOWN_2}
@@ -333,9 +335,9 @@ def before_4(record: Campaign) -> Campaign:
 
 def before_3(operations: Sequence[Operation]) -> list[Operation]:
     """Return operations as format 2 knew them."""
-    fields = [{name: getattr(one, name) for name in OPERATION_2} for one in operations]
-    for one in fields:
-        one |= {name: msgspec.structs.replace(one[name], per_message=False) for name in AMOUNTS}
+    fields = [{name: getattr(operation, name) for name in OPERATION_2} for operation in operations]
+    for field in fields:
+        field |= {name: msgspec.structs.replace(field[name], per_message=False) for name in AMOUNTS}
     return [Operation(**one) for one in fields]
 
 
@@ -537,15 +539,15 @@ def test_folder_that_cannot_be_locked(made: Store) -> None:
 
 @pytest.mark.parametrize("name", ["lock", *store.FOLDERS])
 def test_a_folder_with_a_link_is_not_locked(made: Store, tmp_path: Path, name: str) -> None:
-    own = tmp_path / "own"
-    own.write_text("mine")
+    path = tmp_path / "own"
+    path.write_text("mine")
     if (made.folder / name).exists():
         (made.folder / name).rename(made.folder / "elsewhere")
-    (made.folder / name).symlink_to(own)
+    (made.folder / name).symlink_to(path)
     with pytest.raises(RankbenchError) as error:
         made.lock()
     assert str(error.value) == f"{made.folder}/{name}: is a symbolic link, and a campaign has none; remove it"
-    assert own.read_text() == "mine"
+    assert path.read_text() == "mine"
 
 
 def test_a_lock_changes_nothing_of_its_file(made: Store) -> None:
@@ -604,7 +606,7 @@ RESTORE = "restore it or run the plan again"
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "text"),
     [
         (b"", f"damaged (Input data was truncated); {RESTORE}"),
         (b'{"format": 1, "na', f"damaged (Input data was truncated); {RESTORE}"),
@@ -616,11 +618,11 @@ RESTORE = "restore it or run the plan again"
         (b'{"format": 14, "new": 1}', "format 14, this rankbench reads formats 1 to 13; use the one that wrote it"),
     ],
 )
-def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:
+def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, text: str) -> None:
     (made.folder / "campaign.json").write_bytes(content)
     with pytest.raises(RankbenchError) as error:
         store.open(made.folder)
-    assert str(error.value) == f"{made.folder}/campaign.json: {told}"
+    assert str(error.value) == f"{made.folder}/campaign.json: {text}"
 
 
 def test_folder_that_is_no_campaign(tmp_path: Path) -> None:
@@ -645,18 +647,18 @@ def truncate(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "text"),
     [
         (Path.unlink, "cannot be read (No such file or directory)"),
         (truncate, "damaged (its end is missing)"),
         (lambda path: path.write_bytes(b""), "damaged (its end is missing)"),
     ],
 )
-def test_damaged_samples(made: Store, harm: Callable[[Path], object], told: str) -> None:
+def test_damaged_samples(made: Store, harm: Callable[[Path], object], text: str) -> None:
     harm(made.folder / "samples/000001.parquet")
     with pytest.raises(RankbenchError) as error:
         made.samples()
-    assert str(error.value) == f"{made.folder}/samples/000001.parquet: {told}; {RESTORE}"
+    assert str(error.value) == f"{made.folder}/samples/000001.parquet: {text}; {RESTORE}"
 
 
 def test_newest_campaign_at_or_below_a_folder(tmp_path: Path) -> None:

@@ -202,10 +202,10 @@ def test_benchmarks_of_one_name_are_told_apart() -> None:
 
 
 def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
-    whole = named("skampi-pingpong_send_recv")
-    found = differences(PINGPONG, whole)
-    assert (found.factor, found.printed_factor, found.reason) == (2.0, 2.0, "")
-    assert found.differences == [
+    operation = named("skampi-pingpong_send_recv")
+    comparable = differences(PINGPONG, operation)
+    assert (comparable.factor, comparable.printed_factor, comparable.reason) == (2.0, 2.0, "")
+    assert comparable.differences == [
         "pingpong (rankbench) is the median over calls, Pingpong_Send_Recv (skampi) is the mean over calls without the "
         "fastest and the slowest",
         "pingpong (rankbench) is that of one rank, Pingpong_Send_Recv (skampi) is that of the slowest rank",
@@ -213,7 +213,7 @@ def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
         "received",
         "pingpong (rankbench) is half of a round trip, Pingpong_Send_Recv (skampi) is a whole round trip",
     ]
-    assert differences(whole, PINGPONG).factor == 0.5
+    assert differences(operation, PINGPONG).factor == 0.5
 
 
 def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
@@ -255,12 +255,12 @@ def test_both_ways_count_alike_here_and_in_osu() -> None:
 
 
 def test_bytes_per_second_are_messages_times_their_size() -> None:
-    found = differences(named("imb-mpi1-uniband"), RATE)
-    assert found.differences[-1] == (
+    comparable = differences(named("imb-mpi1-uniband"), RATE)
+    assert comparable.differences[-1] == (
         "Uniband (imb) is bytes per second, message-rate (rankbench) is messages per second: bytes are messages times "
         "their size"
     )
-    assert (found.factor, found.reason) == (1.0, "")
+    assert (comparable.factor, comparable.reason) == (1.0, "")
 
 
 def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
@@ -274,7 +274,7 @@ def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "reason"),
+    ("operation", "other", "reason"),
     [
         (
             *(named("imb-mpi1-bcast"), ALLREDUCE),
@@ -317,8 +317,8 @@ def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_cannot_be_compared_is_refused(one: Operation, other: Operation, reason: str) -> None:
-    assert differences(one, other).reason == reason
+def test_what_cannot_be_compared_is_refused(operation: Operation, other: Operation, reason: str) -> None:
+    assert differences(operation, other).reason == reason
 
 
 def test_our_own_can_be_the_one_that_overlaps() -> None:
@@ -335,8 +335,8 @@ def test_calls_of_which_none_can_overtake_another_are_compared_however_they_begi
 
 
 def test_what_cannot_be_compared_has_no_factor() -> None:
-    found = differences(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
-    assert (found.factor, found.printed_factor) == (1.0, 1.0)
+    comparable = differences(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
+    assert (comparable.factor, comparable.printed_factor) == (1.0, 1.0)
 
 
 # --- whichever comes first ------------------------------------------------------------------------------------------
@@ -359,8 +359,8 @@ operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), made)
 
 
 @given(operations, operations, st.sampled_from(STARTS))
-def test_it_is_the_same_whichever_comes_first(one: Operation, other: Operation, start: str) -> None:
-    forth, back = differences(one, other, start), differences(other, one, start)
+def test_it_is_the_same_whichever_comes_first(operation: Operation, other: Operation, start: str) -> None:
+    forth, back = differences(operation, other, start), differences(other, operation, start)
     assert len(forth.differences) == len(back.differences)
     assert bool(forth.reason) == bool(back.reason)
     assert forth.factor * back.factor == pytest.approx(1.0)
@@ -368,5 +368,5 @@ def test_it_is_the_same_whichever_comes_first(one: Operation, other: Operation, 
 
 
 @given(operations, st.sampled_from(STARTS))
-def test_nothing_differs_from_itself(one: Operation, start: str) -> None:
-    assert differences(one, one, start) == Comparable([])
+def test_nothing_differs_from_itself(operation: Operation, start: str) -> None:
+    assert differences(operation, operation, start) == Comparable([])

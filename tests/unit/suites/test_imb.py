@@ -52,8 +52,8 @@ def refused(text: str) -> str:
     return str(refusal.value)
 
 
-def same(one: Sequence[float], other: Sequence[float]) -> bool:
-    return all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(one, other, strict=True))
+def same(values: Sequence[float], other: Sequence[float]) -> bool:
+    return all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(values, other, strict=True))
 
 
 # --- the samples ----------------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def output(
     *,
     version: str = "2021.11",
     part: str = "MPI-1",
-    said: str = "",
+    text: str = "",
     above: str = "# #processes = 4 \n",
 ) -> str:
     return (
@@ -350,7 +350,7 @@ def output(
         "#------------\n"
         "# Date                  : Fri Nov 20 12:07:11 2026\n"
         "\n\n# Calling sequence was: \n\n"
-        f"# ./IMB {name}{said}\n"
+        f"# ./IMB {name}{text}\n"
         "\n# Minimum message length in bytes:   0\n#\n"
         "# MPI_Datatype                   :   MPI_BYTE \n"
         "# MPI_Datatype for reductions    :   MPI_FLOAT \n"
@@ -362,7 +362,7 @@ def output(
 
 
 @pytest.mark.parametrize(
-    ("version", "said", "name", "start", "added"),
+    ("version", "sentence", "name", "start", "added"),
     [
         ("2021.11", "", "imb-mpi1-bcast", "library-barrier", ""),
         ("2019 Update 6", " -sync on", "imb-mpi1-bcast", "library-barrier", ""),
@@ -382,9 +382,9 @@ def output(
     ],
 )
 def test_how_calls_begin_follows_from_version_and_command_line(
-    version: str, said: str, name: str, start: str, added: str
+    version: str, sentence: str, name: str, start: str, added: str
 ) -> None:
-    (table,) = read(output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, said=said))
+    (table,) = read(output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=sentence))
     usual = meaning_of(named("imb-mpi1-bcast"))
     assert (table.operation.name, table.operation.start, meaning(table).start) == (name, start, start)
     assert meaning(table).text == usual.text + added
@@ -407,7 +407,7 @@ def test_a_megabyte_is_that_of_the_version(head: str, version: str, megabyte: in
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "said", "options"),
+    ("name", "version", "text", "options"),
     [
         ("Bcast", "2021.11", "", {}),
         ("Bcast", "2021.11", " -root_shift on", {"root": "rotating"}),
@@ -422,15 +422,15 @@ def test_a_megabyte_is_that_of_the_version(head: str, version: str, megabyte: in
     ],
 )
 def test_options_follow_from_version_and_command_line(
-    name: str, version: str, said: str, options: dict[str, str]
+    name: str, version: str, text: str, options: dict[str, str]
 ) -> None:
-    (table,) = read(output(name, TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, said=said))
+    (table,) = read(output(name, TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=text))
     assert table.options == options
 
 
 def test_a_command_line_can_go_on_in_the_next_line() -> None:
     said = "\n#      -iter 7\n#      -sync off"
-    (table,) = read(output("Bcast", TIMES + "  8  7  0.1  0.3  0.2\n", said=said))
+    (table,) = read(output("Bcast", TIMES + "  8  7  0.1  0.3  0.2\n", text=said))
     assert table.facts["command"] == "./IMB Bcast -iter 7 -sync off"
     assert meaning(table).start == "none"
 
@@ -502,15 +502,15 @@ def test_a_product_that_no_int_holds_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "name", "said", "memory"),
+    ("part", "name", "sentence", "memory"),
     [
         ("MPI-1", "Allreduce", "", "device"),
         ("MPI-1", "Allreduce", " -mem_alloc_type host", "host"),
         ("RMA", "All_put_all", "", "device"),
     ],
 )
-def test_memory_of_an_accelerator_is_told(part: str, name: str, said: str, memory: str) -> None:
-    text = output(name, TIMES + ROW, part=part, said=said).replace(" part\n", " part (GPU), Technical preview\n")
+def test_memory_of_an_accelerator_is_told(part: str, name: str, sentence: str, memory: str) -> None:
+    text = output(name, TIMES + ROW, part=part, text=sentence).replace(" part\n", " part (GPU), Technical preview\n")
     (table,) = read(text)
     assert (table.options, table.operation) == ({"memory": memory}, named(f"imb-{imb.PARTS[part]}-{name.lower()}"))
 

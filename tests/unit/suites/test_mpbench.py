@@ -145,7 +145,7 @@ def test_a_warning_of_a_library_is_kept() -> None:
 
 
 def test_every_benchmark_is_a_row() -> None:
-    assert [one.name for one in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
+    assert [operation.name for operation in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
 
 
 @given(printed.damaged([path.read_text() for path in FILES]))

@@ -74,7 +74,7 @@ def test_figures_are_those_of_the_file(
 def test_every_row_of_every_file_is_read_and_its_benchmark_known(path: Path) -> None:
     tables = printed.sample(mpiperf, path)
     assert printed.counted(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
-    assert {table.operation.name for table in tables} <= {one.name for one in mpiperf.OPERATIONS}
+    assert {table.operation.name for table in tables} <= {operation.name for operation in mpiperf.OPERATIONS}
     assert {table.form for table in tables} == {"nonblocking" if path.name.startswith("I") else "blocking"}
 
 
@@ -230,7 +230,9 @@ def test_what_is_not_mpiperfs_is_kept() -> None:
 
 
 def test_counterparts_are_set_where_the_call_and_its_size_are_the_same() -> None:
-    counterparts = {one.name: one.foreign.counterpart for one in mpiperf.OPERATIONS if one.foreign}
+    counterparts = {
+        operation.name: operation.foreign.counterpart for operation in mpiperf.OPERATIONS if operation.foreign
+    }
     assert counterparts["mpiperf-iallgatherv"] == counterparts["mpiperf-iallgatherv-overlap"] == "allgatherv"
     assert [name for name, same in counterparts.items() if not same] == [
         "mpiperf-reduce_scatter", "mpiperf-ireduce_scatter", "mpiperf-ireduce_scatter-overlap", "mpiperf-send",

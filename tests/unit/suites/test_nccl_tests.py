@@ -212,7 +212,7 @@ def test_what_is_not_the_tests_is_kept() -> None:
 
 
 def test_no_call_of_it_is_one_of_mpi() -> None:
-    assert {one.foreign.counterpart for one in nccl_tests.OPERATIONS if one.foreign} == {""}
+    assert {operation.foreign.counterpart for operation in nccl_tests.OPERATIONS if operation.foreign} == {""}
 
 
 @pytest.mark.parametrize(("text", "whether"), [(SETTINGS, True), (HEADINGS, True), ("# nThreads", False), ("", False)])

@@ -89,14 +89,14 @@ def test_what_was_said_before_is_an_option() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "counted", "scale"),
+    ("text", "name", "counted", "scale"),
     [
         ("Passing data in both directions simultaneously.", "netpipe-bidirectional", 2.0, 131072),
         ("Streaming in one direction only.", "netpipe-stream", 1.0, 131072),
     ],
 )
-def test_other_patterns_are_other_benchmarks(said: str, name: str, counted: float, scale: float) -> None:
-    (table,) = printed.tables(netpipe, f"{said}\n{TERMINAL_3}")
+def test_other_patterns_are_other_benchmarks(text: str, name: str, counted: float, scale: float) -> None:
+    (table,) = printed.tables(netpipe, f"{text}\n{TERMINAL_3}")
     assert (table.operation.name, table.operation.metric) == (name, "bandwidth")
     assert (_meaning(table).counted, _meaning(table).megabyte, table.scale) == (counted, 1 << 20, scale)
     assert table.columns[table.roles["value"]] == "Mbps"
@@ -187,7 +187,7 @@ def test_other_texts_are_not_its_own(text: str) -> None:
 
 
 def test_every_benchmark_is_named_once() -> None:
-    names = [one.name for one in netpipe.OPERATIONS]
+    names = [operation.name for operation in netpipe.OPERATIONS]
     assert len(set(names)) == len(names) == 6
 
 

@@ -179,8 +179,8 @@ def test_files_one_after_the_other_are_read_as_each_alone() -> None:
 
 def test_runs_that_begin_as_earlier_ones_are_read_as_those() -> None:
     text = "".join(path.read_text() for path in TABLES)
-    found, lines_before = _read(text * 2), len(text.splitlines())
-    first, second = found[: len(found) // 2], found[len(found) // 2 :]
+    tables, lines_before = _read(text * 2), len(text.splitlines())
+    first, second = tables[: len(tables) // 2], tables[len(tables) // 2 :]
     moved = [
         table._replace(
             line=table.line + lines_before,

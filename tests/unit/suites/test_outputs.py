@@ -35,7 +35,7 @@ def refused(text: str) -> str:
 
 def places(found: Output) -> list[tuple[str, int, int, int]]:
     """Return the label, position, round and first line of each run."""
-    return [(one.label, one.position, one.round, one.line) for one in found.runs]
+    return [(run.label, run.position, run.round, run.line) for run in found.runs]
 
 
 def values(run: Run) -> list[float]:
@@ -102,7 +102,7 @@ def test_hosts_are_told_for_each_rank() -> None:
 
 def test_blank_lines_and_blanks_around_marks_are_nothing() -> None:
     spaced = imports.in_turns([{"A": LATENCY, "B": LATENCY}]).replace("---", " --- \n\n").replace("done", "\n\n done ")
-    assert [(one.label, values(one), one.cut) for one in output(spaced).runs] == [
+    assert [(run.label, values(run), run.cut) for run in output(spaced).runs] == [
         ("A", [1.5, 2.5], False),
         ("B", [1.5, 2.5], False),
     ]
@@ -146,7 +146,7 @@ def test_marks_behind_the_last_library_begin_no_further_one() -> None:
 
 def test_a_damaged_row_is_an_error_with_its_line_in_the_file() -> None:
     text = imports.in_turns([{"A": LATENCY, "B": LATENCY.replace("2.50", "-2.50")}])
-    line = next(number for number, one in enumerate(text.splitlines(), 1) if "-2.50" in one)
+    line = next(number for number, splitline in enumerate(text.splitlines(), 1) if "-2.50" in splitline)
     assert refused(text).startswith(f"f:{line}: ")
 
 
@@ -163,9 +163,9 @@ def test_every_file_of_the_study_is_three_rounds_of_three_libraries(path: Path) 
     found = study(path.stem)
     expected = [(label, place, number) for number in (1, 2, 3) for place, label in enumerate(LABELS)]
     cut = path.stem == "ibcast"
-    assert [(one.label, one.position, one.round) for one in found.runs] == expected[: 8 if cut else 9]
-    assert [one.cut for one in found.runs] == [cut and one is found.runs[-1] for one in found.runs]
-    assert all(one.hosts == ["west2", "west2"] for one in found.runs)
+    assert [(run.label, run.position, run.round) for run in found.runs] == expected[: 8 if cut else 9]
+    assert [run.cut for run in found.runs] == [cut and run is found.runs[-1] for run in found.runs]
+    assert all(run.hosts == ["west2", "west2"] for run in found.runs)
 
 
 LABELS = ("MPICH", "OpenMPI", "IntelMPI")

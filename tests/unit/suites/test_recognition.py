@@ -49,10 +49,10 @@ def test_a_tool_is_complete(tool: ModuleType) -> None:
     "name", sorted({path.parent.name.split("-")[0] for path in SAMPLES.glob("*/*.txt")} & set(TOOLS))
 )
 def test_the_samples_of_a_tool_are_recognised_as_its_own(name: str) -> None:
-    told = [path for path in SAMPLES.glob(f"{name}*/*.txt") if path.read_text(errors="replace").strip()]
-    found = [reading.recognised([Line(1, line) for line in path.read_text().splitlines()]) for path in told]
-    assert {tool.NAME for tool in found if tool} == {name}
-    assert sum(tool is not None for tool in found) > len(told) // 2
+    paths = [path for path in SAMPLES.glob(f"{name}*/*.txt") if path.read_text(errors="replace").strip()]
+    types = [reading.recognised([Line(1, line) for line in path.read_text().splitlines()]) for path in paths]
+    assert {tool.NAME for tool in types if tool} == {name}
+    assert sum(tool is not None for tool in types) > len(paths) // 2
 
 
 def test_a_file_is_read_by_the_tool_that_printed_it(tmp_path: Path) -> None:

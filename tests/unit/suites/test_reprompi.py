@@ -63,7 +63,7 @@ def test_figures_are_those_of_the_file(
     name: str, operation: str, size: int, row: int, column: str, figure: float
 ) -> None:
     table = printed.sample(reprompi, FOLDER / name)[0]
-    rows = [one for one in table.rows if one.size_bytes == size]
+    rows = [row for row in table.rows if row.size_bytes == size]
     assert rows[row].numbers[table.columns.index(column)] == figure
     assert (table.operation.name, table.ranks, table.scale, table.datatype) == (operation, 2, 1e9, "byte")
 
@@ -195,11 +195,11 @@ def test_another_root_is_an_option_and_an_unknown_call_is_read() -> None:
 
 
 def test_a_ping_pong_is_a_round_trip_and_an_exchange_is_none() -> None:
-    operations = {one.name: one for one in reprompi.OPERATIONS}
-    trips = {name: one.foreign.meaning.trip for name, one in operations.items() if one.foreign}
+    operations = {operation.name: operation for operation in reprompi.OPERATIONS}
+    trips = {name: operation.foreign.meaning.trip for name, operation in operations.items() if operation.foreign}
     assert (trips["reprompi-send_recv"], trips["reprompi-send_recv-median"]) == ("round", "round")
     assert trips["reprompi-isend_irecv"] == "call"
-    counterparts = {name: one.foreign.counterpart for name, one in operations.items() if one.foreign}
+    counterparts = {name: operation.foreign.counterpart for name, operation in operations.items() if operation.foreign}
     assert (counterparts["reprompi-isend_irecv"], counterparts["reprompi-send_recv"]) == ("", "pingpong")
     assert counterparts["reprompi-reduce_scatter"] == "reduce_scatter"
     assert len(operations) == len(reprompi.OPERATIONS)

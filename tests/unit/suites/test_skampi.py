@@ -65,7 +65,7 @@ def test_every_row_of_every_file_is_read(path: Path) -> None:
 
 def test_no_result_of_the_recorded_ones_is_unknown() -> None:
     names = {table.operation.name for path in FILES for table in printed.sample(skampi, path)}
-    assert names <= {one.name for one in skampi.OPERATIONS}
+    assert names <= {operation.name for operation in skampi.OPERATIONS}
 
 
 def test_the_head_tells_the_version_and_the_date() -> None:
@@ -171,9 +171,9 @@ def test_a_result_without_an_end_is_refused(after: str) -> None:
 
 
 def test_every_benchmark_says_what_it_is() -> None:
-    for one in skampi.OPERATIONS:
-        assert one.foreign
-        assert "quarter" in one.foreign.meaning.text
+    for operation in skampi.OPERATIONS:
+        assert operation.foreign
+        assert "quarter" in operation.foreign.meaning.text
     meanings = {one.name: one.foreign.meaning for one in skampi.OPERATIONS if one.foreign}
     assert (meanings["skampi-pingpong_send_recv"].trip, meanings["skampi-pingpong_sendrecv"].trip) == ("round", "call")
     assert (meanings["skampi-bcast"].over_calls, meanings["skampi-bcast"].start) == ("trimmed mean", "window")

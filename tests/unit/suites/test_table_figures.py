@@ -43,17 +43,17 @@ def of(found: Table, size_bytes: int) -> CaseResult:
     return result(found, case, rows)
 
 
-def times(found: CaseResult) -> list[float]:
+def times(case_result: CaseResult) -> list[float]:
     """Return the samples, which are of all ranks together."""
-    assert found.own_series
-    assert found.own_series.rank == ALL_RANKS
-    return found.own_series.time_ns
+    assert case_result.own_series
+    assert case_result.own_series.rank == ALL_RANKS
+    return case_result.own_series.time_ns
 
 
 def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> None:
-    found = of(table(imports.latencies((8, 1.5), (16, 2.25))), 16)
-    assert found == CaseResult(
-        case=found.case,
+    case_result = of(table(imports.latencies((8, 1.5), (16, 2.25))), 16)
+    assert case_result == CaseResult(
+        case=case_result.case,
         status=CaseStatus.OK,
         taken=1,
         valid=1,
@@ -65,20 +65,26 @@ def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> No
 
 def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
     """10^6 bytes per second in messages of 1000 bytes are 1000 messages per second."""
-    found = of(table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
-    assert times(found) == pytest.approx([1e6])
-    assert (found.moved_bytes, found.moved_messages, found.printed) == (1000, 0, {"Bandwidth (MB/s)": 1.0})
+    case_result = of(table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
+    assert times(case_result) == pytest.approx([1e6])
+    assert (case_result.moved_bytes, case_result.moved_messages, case_result.printed) == (
+        1000,
+        0,
+        {"Bandwidth (MB/s)": 1.0},
+    )
 
 
 def test_a_rate_is_the_time_of_a_message() -> None:
     by_rate = table(RATES)
     rated = by_rate._replace(
-        operation=next(one for one in osu.OPERATIONS if one.metric == "rate"), roles={"value": 1}, scale=1.0
+        operation=next(operation for operation in osu.OPERATIONS if operation.metric == "rate"),
+        roles={"value": 1},
+        scale=1.0,
     )
-    found = of(rated, 8)
-    assert times(found) == pytest.approx([1e9 / 1974959.37])
-    assert (found.moved_bytes, found.moved_messages) == (0, 1)
-    assert found.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
+    case_result = of(rated, 8)
+    assert times(case_result) == pytest.approx([1e9 / 1974959.37])
+    assert (case_result.moved_bytes, case_result.moved_messages) == (0, 1)
+    assert case_result.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
 
 
 def test_a_bandwidth_with_the_messages_beside_it_is_told_by_its_bytes() -> None:
@@ -86,34 +92,36 @@ def test_a_bandwidth_with_the_messages_beside_it_is_told_by_its_bytes() -> None:
 
 
 def test_communication_and_computation_alone_are_nanoseconds_too() -> None:
-    found = of(table(OVERLAP), 8)
-    assert times(found) == pytest.approx([3270.0])
-    assert (found.pure_ns, found.compute_ns) == pytest.approx((1360.0, 1750.0))
-    assert found.printed == {"Overall(us)": 3.27, "Compute(us)": 1.75, "Pure Comm.(us)": 1.36, "Overlap(%)": 6.52}
+    case_result = of(table(OVERLAP), 8)
+    assert times(case_result) == pytest.approx([3270.0])
+    assert (case_result.pure_ns, case_result.compute_ns) == pytest.approx((1360.0, 1750.0))
+    assert case_result.printed == {"Overall(us)": 3.27, "Compute(us)": 1.75, "Pure Comm.(us)": 1.36, "Overlap(%)": 6.52}
 
 
 def test_of_three_times_the_value_is_the_mean_and_all_are_kept() -> None:
     text = printed.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
     found = next(one for one in printed.sample(imb, text) if one.operation.name.endswith("bcast"))
     row = found.rows[3]
-    made = of(found, row.size_bytes)
-    assert list(made.printed) == list(found.columns)
-    assert list(made.printed.values()) == list(row.numbers)
-    assert times(made) == pytest.approx([1000 * row.numbers[found.columns.index("t_avg[usec]")]])
+    case_result = of(found, row.size_bytes)
+    assert list(case_result.printed) == list(found.columns)
+    assert list(case_result.printed.values()) == list(row.numbers)
+    assert times(case_result) == pytest.approx([1000 * row.numbers[found.columns.index("t_avg[usec]")]])
 
 
 def test_where_each_call_is_printed_each_is_a_sample_and_none_stands_for_all() -> None:
     found = table("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8  1.50\n")
-    raw = found._replace(raw=True, rows=[row._replace(numbers=(one,)) for row in found.rows for one in (1.5, 2.0, 1.0)])
-    made = of(raw, 8)
-    assert times(made) == [1500.0, 2000.0, 1000.0]
-    assert (made.taken, made.valid, made.printed) == (3, 3, {})
+    raw = found._replace(
+        raw=True, rows=[row._replace(numbers=(value,)) for row in found.rows for value in (1.5, 2.0, 1.0)]
+    )
+    case_result = of(raw, 8)
+    assert times(case_result) == [1500.0, 2000.0, 1000.0]
+    assert (case_result.taken, case_result.valid, case_result.printed) == (3, 3, {})
 
 
 def test_nought_is_no_time() -> None:
-    made = of(table(imports.latencies((8, 0.0))), 8)
-    assert made == CaseResult(
-        case=made.case,
+    case_result = of(table(imports.latencies((8, 0.0))), 8)
+    assert case_result == CaseResult(
+        case=case_result.case,
         status=CaseStatus.BELOW,
         reason="printed as 0: below the last digit printed",
         taken=1,
@@ -123,30 +131,30 @@ def test_nought_is_no_time() -> None:
 
 
 def test_nought_is_no_bandwidth_either() -> None:
-    made = of(table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
-    assert (made.status, made.series, made.moved_bytes) == (CaseStatus.BELOW, [], 8)
-    assert made.reason == "printed as 0: below the last digit printed"
+    case_result = of(table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
+    assert (case_result.status, case_result.series, case_result.moved_bytes) == (CaseStatus.BELOW, [], 8)
+    assert case_result.reason == "printed as 0: below the last digit printed"
 
 
 def test_an_empty_message_has_no_bandwidth() -> None:
-    made = of(table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
-    assert (made.status, made.reason) == (CaseStatus.NOT_RUN, "an empty message has no bandwidth")
-    assert (made.series, made.printed) == ([], {"Bandwidth (MB/s)": 12.5})
+    case_result = of(table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
+    assert (case_result.status, case_result.reason) == (CaseStatus.NOT_RUN, "an empty message has no bandwidth")
+    assert (case_result.series, case_result.printed) == ([], {"Bandwidth (MB/s)": 12.5})
 
 
 def test_wrong_data_are_told_and_have_no_samples() -> None:
     found = table(VALIDATED)
-    made = of(found, 8)
-    assert made.status == CaseStatus.WRONG_DATA
-    assert made.reason == found.rows[0].wrong != ""
-    assert (made.taken, made.valid, made.series) == (1, 0, [])
+    case_result = of(found, 8)
+    assert case_result.status == CaseStatus.WRONG_DATA
+    assert case_result.reason == found.rows[0].wrong != ""
+    assert (case_result.taken, case_result.valid, case_result.series) == (1, 0, [])
 
 
 def test_what_a_tool_gave_up_has_failed() -> None:
     found = table(imports.latencies((8, 1.5)))
     given_up = found._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in found.rows])
-    made = of(given_up, 8)
-    assert (made.status, made.reason, made.series) == (CaseStatus.FAILED, "out of time", [])
+    case_result = of(given_up, 8)
+    assert (case_result.status, case_result.reason, case_result.series) == (CaseStatus.FAILED, "out of time", [])
 
 
 @pytest.mark.parametrize("tool", [imb, osu, mpiperf], ids=lambda tool: str(tool.NAME))
@@ -156,9 +164,9 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
         text = path.read_text()
         for one in printed.tables(tool, text) if tool.recognises(printed.lines(text)) else []:
             for size in dict.fromkeys(row.size_bytes for row in one.rows):
-                made = of(one, size)
-                assert (made.status == CaseStatus.OK) == bool(made.series) == (made.reason == "")
-                assert all(0 < time_ns < math.inf for time_ns in (times(made) if made.series else []))
+                case_result = of(one, size)
+                assert (case_result.status == CaseStatus.OK) == bool(case_result.series) == (case_result.reason == "")
+                assert all(0 < time_ns < math.inf for time_ns in (times(case_result) if case_result.series else []))
                 rows += 1
     assert rows > 50
 

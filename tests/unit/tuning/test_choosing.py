@@ -25,14 +25,14 @@ def ratio(value: float, *, sure: bool = True) -> Comparison:
 
 
 def found(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> SearchResult:
-    ratios = {("bcast", size, "ring"): one for size, one in zip(SIZES, ring, strict=True)}
-    ratios |= {("bcast", size, "tree"): one for size, one in zip(SIZES, tree, strict=True)}
+    ratios = {("bcast", size, "ring"): comparison for size, comparison in zip(SIZES, ring, strict=True)}
+    ratios |= {("bcast", size, "tree"): comparison for size, comparison in zip(SIZES, tree, strict=True)}
     return SearchResult(ratios, wrong or {})
 
 
 def ranges(measured: SearchResult, *, split: bool) -> list[tuple[int, int, str]]:
     rules = choosing.choose_rules(TASK, measured, {"bcast": split})
-    return [(one.first_bytes, one.last_bytes, one.variant.name) for one in rules]
+    return [(rule.first_bytes, rule.last_bytes, rule.variant.name) for rule in rules]
 
 
 FAST, EVEN, SLOW = ratio(0.8), ratio(1.0), ratio(1.3)
@@ -85,11 +85,11 @@ def test_hopeless_variants_leave_after_screening() -> None:
 def test_a_rule_that_makes_a_case_slower_is_left_out() -> None:
     rules = choosing.choose_rules(TASK, found([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), {"bcast": True})
 
-    case = next(one for one in campaigns.cases_of("socket") if one.operation == "allreduce")
+    case = next(case for case in campaigns.cases_of("socket") if case.operation == "allreduce")
 
     slower = msgspec.structs.replace(case, operation="bcast", size_bytes=24)
     proof = proving.Proof(None, [(slower, SLOW)], 0.03)
-    assert [one.variant.name for one in proving.drop_slower(rules, proof, {"bcast": True})] == ["tree"]
+    assert [rule.variant.name for rule in proving.drop_slower(rules, proof, {"bcast": True})] == ["tree"]
     assert proving.drop_slower(rules, proof, {"bcast": False}) == []
 
 

@@ -42,21 +42,21 @@ def evaluated(tmp_path: Path, baseline: str) -> CampaignView:
 
 def test_all_are_compared_with_the_baseline_and_the_others_judged_by_its_cutoff(tmp_path: Path) -> None:
     found = evaluated(tmp_path, "alpha").verdict
-    told = [(one.base, one.other) for one in found.comparisons if one.case == SMALL]
+    told = [(comparison.base, comparison.other) for comparison in found.comparisons if comparison.case == SMALL]
     assert told == [("alpha", "beta"), ("alpha", "gamma"), ("beta", "gamma")]
-    assert {(one.base, one.other) for one in found.control} == {("alpha", "alpha (again)")}
-    assert {one.case.key: one.winners for one in found.cases} == {
+    assert {(comparison.base, comparison.other) for comparison in found.control} == {("alpha", "alpha (again)")}
+    assert {verdict.case.key: verdict.winners for verdict in found.cases} == {
         SMALL: ["beta"], MIDDLE: ["alpha", "beta"], LARGE: ["alpha"]
     }  # fmt: skip
 
 
 def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
-    said = [render(one.text) for one in evaluated(tmp_path, "alpha").verdict.conclusion]
-    assert said[:2] == [
+    texts = [render(claim.text) for claim in evaluated(tmp_path, "alpha").verdict.conclusion]
+    assert texts[:2] == [
         "Against alpha, beta is faster in 1 of 3 cases, slower in 1, as fast within 3% in 1; in 0 it is not known.",
         "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, as fast within 3% in 0; in 0 it is not known.",
     ]
-    assert said[2].startswith("Against alpha over 3 cases: beta is equivalent within 3%")
+    assert texts[2].startswith("Against alpha over 3 cases: beta is equivalent within 3%")
 
 
 def test_without_one_all_pairs_are_compared(tmp_path: Path) -> None:

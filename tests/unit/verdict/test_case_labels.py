@@ -19,7 +19,7 @@ def name(case: Case) -> str:
 
 
 @pytest.mark.parametrize(
-    ("case", "told"),
+    ("case", "text"),
     [
         (PUT, "put 8 B"),
         (FENCED, "put 8 B, allocation=create, epoch=fence"),
@@ -31,8 +31,8 @@ def name(case: Case) -> str:
         (kinds.case("pingpong", 8, from_="2"), "pingpong 8 B, from=2, to=1"),
     ],
 )  # fmt: skip
-def test_a_case_is_called_by_all_that_is_unusual_of_it(case: Case, told: str) -> None:
-    assert name(case) == told
+def test_a_case_is_called_by_all_that_is_unusual_of_it(case: Case, text: str) -> None:
+    assert name(case) == text
 
 
 def test_no_two_cases_have_one_name_or_one_key() -> None:
@@ -66,7 +66,7 @@ def titles(cases: list[Case]) -> dict[str, list[int]]:
     """Return the sizes of the lines of a campaign by the titles that sentences give them."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
     view = view_of(kinds.record("made", cases), verdicts)
-    return {title: [one.case.size_bytes for one in line] for title, line in view.lines()}
+    return {title: [verdict.case.size_bytes for verdict in line] for title, line in view.lines()}
 
 
 def test_sentences_name_lines_by_what_is_unusual_and_pairs_together() -> None:

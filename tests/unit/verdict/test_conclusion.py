@@ -56,9 +56,9 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
 
 
 def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
-    assert said(made.verdict)[0] == "Use alpha: it has the lowest overall time in the only case."
-    assert said(made.verdict)[3] == (
+    view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
+    assert said(view.verdict)[0] == "Use alpha: it has the lowest overall time in the only case."
+    assert said(view.verdict)[3] == (
         "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 0, undecided 0 (of 1 case)."
     )
 
@@ -191,8 +191,8 @@ def test_failures_and_lacking_calls_of_the_leader_are_told_apart(tmp_path: Path)
 
 
 def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
-    assert said(made.verdict) == [
+    view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
+    assert said(view.verdict) == [
         NOTHING,
         "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
         "0% to 34%).",
@@ -201,15 +201,15 @@ def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) ->
 
 def test_a_control_of_one_case_is_not_spoken_of(tmp_path: Path) -> None:
     """Its interval would be 0 % to 98 %."""
-    made = verdicts.evaluate(
+    view = verdicts.evaluate(
         tmp_path, verdicts.constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
     )
-    assert said(made.verdict) == [NOTHING]
+    assert said(view.verdict) == [NOTHING]
 
 
 def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, lambda name, _: 1.0 if name == "alpha" else CaseStatus.CRASHED)
-    assert said(made.verdict) == [NOTHING]
+    view = verdicts.evaluate(tmp_path, lambda name, _: 1.0 if name == "alpha" else CaseStatus.CRASHED)
+    assert said(view.verdict) == [NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -221,23 +221,27 @@ def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> No
     ],
 )
 def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], versions: str, tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
     renamed = dict(zip(("alpha", "beta"), names, strict=True))
-    candidates = [msgspec.structs.replace(one, name=renamed[one.name]) for one in made.campaign.candidates]
-    summaries = [msgspec.structs.replace(one, candidate=renamed[one.candidate]) for one in made.verdict.summaries]
-    verdict = msgspec.structs.replace(made.verdict, summaries=summaries, comparisons=[])
-    evaluated = dataclasses.replace(made, verdict=verdict)
+    candidates = [
+        msgspec.structs.replace(candidate, name=renamed[candidate.name]) for candidate in view.campaign.candidates
+    ]
+    summaries = [
+        msgspec.structs.replace(summary, candidate=renamed[summary.candidate]) for summary in view.verdict.summaries
+    ]
+    verdict = msgspec.structs.replace(view.verdict, summaries=summaries, comparisons=[])
+    evaluated = dataclasses.replace(view, verdict=verdict)
     assert said(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
         f"Valid on this machine (Example 9000, 2 cores), for {versions}, at default settings, from 6 launches of each."
     )
 
 
 def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=verdicts.LINE)
-    record = made.campaign
+    view = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=verdicts.LINE)
+    record = view.campaign
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
-    candidates = [msgspec.structs.replace(one, settings={"A": "1"}) for one in record.candidates]
-    assert said(verdicts.judge_again(made, machine=machine, candidates=candidates))[-1] == (
+    candidates = [msgspec.structs.replace(candidate, settings={"A": "1"}) for candidate in record.candidates]
+    assert said(verdicts.judge_again(view, machine=machine, candidates=candidates))[-1] == (
         "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
         "at the settings given, from 6 launches of each."
     )
@@ -310,7 +314,7 @@ def test_what_every_candidate_fails_in_is_told(tmp_path: Path) -> None:
         return divided(name, case)
 
     sentences = said(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
-    assert [one for one in sentences if " failed in " in one] == [
+    assert [sentence for sentence in sentences if " failed in " in sentence] == [
         "beta failed in at least one launch of 1 case.",
         "alpha failed in at least one launch of 1 case.",
         "gamma failed in at least one launch of 1 case.",
@@ -326,8 +330,8 @@ def over_nodes(folder: Path, cores: int) -> list[str]:
     def told(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.nodes == 1) else 2000.0
 
-    made = scales.make(folder / "made", told, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
-    return said(evaluation.evaluate(made).verdict)
+    store = scales.make(folder / "made", told, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
+    return said(evaluation.evaluate(store).verdict)
 
 
 def test_inside_one_node_and_across_nodes_are_told_apart(tmp_path: Path) -> None:
@@ -379,7 +383,9 @@ def test_equal_candidates_are_hardly_ever_recommended() -> None:
 def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
     for seed in range(20):
         (text,) = (
-            render(one.text) for one in conclude(balanced(seed)) if render(one.text).startswith("Fastest in single")
+            render(claim.text)
+            for claim in conclude(balanced(seed))
+            if render(claim.text).startswith("Fastest in single")
         )
         counts = [int(number) for number in re.findall(r" (\d+)[, ]", text.partition(" (of ")[0] + " ")]
         assert len(counts) == 4
@@ -388,16 +394,18 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
 
 def test_interim_looks_widen_the_interval_of_the_answer() -> None:
     """A difference that one look finds beyond the threshold is undecided where the campaign could end at many looks."""
-    made = planted.view(
+    campaign_view = planted.view(
         lambda name, case: campaigns.base_ns(case) * (1.06 if name == "beta" else 1.0),
         seed=3, spread=0.05, launches=5, cases=verdicts.LINE[:1], candidates=("alpha", "beta"),
     )  # fmt: skip
 
     def until(rule: str) -> CampaignView:
-        plan = made.campaign.plan
+        plan = campaign_view.campaign.plan
         stop = msgspec.structs.replace(plan.stop, until=rule, blocks_min=5, blocks_max=60)
         changed = msgspec.structs.replace(plan, stop=stop)
-        return dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, plan=changed))
+        return dataclasses.replace(
+            campaign_view, campaign=msgspec.structs.replace(campaign_view.campaign, plan=changed)
+        )
 
     keys = [case.key for case in verdicts.LINE[:1]]
     one, many = (overall(each, "alpha", "beta", keys, penalty(each)) for each in (until("blocks"), until("answered")))
@@ -427,67 +435,71 @@ def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:
     for seed in range(10):
-        sentences = [render(one.text) for one in conclude(crossing(seed))]
+        sentences = [render(claim.text) for claim in conclude(crossing(seed))]
         assert not sentences[0].startswith("Use ")
-        found = [match.groups() for one in sentences if (match := SIDES.match(one))]
+        found = [match.groups() for sentence in sentences if (match := SIDES.match(sentence))]
         assert found == [("1 KiB", "alpha", "8 KiB", "beta")]
 
 
 def test_no_cut_where_one_candidate_is_fastest_at_every_size() -> None:
     for seed in range(20):
-        sentences = [render(one.text) for one in conclude(crossing(seed, gain=0.0))]
-        assert not any(SIDES.match(one) for one in sentences)
+        sentences = [render(claim.text) for claim in conclude(crossing(seed, gain=0.0))]
+        assert not any(SIDES.match(sentence) for sentence in sentences)
 
 
 def test_the_sentences_agree_with_single_cases() -> None:
     """Who is named at a range of sizes wins some case there, and nobody wins more; whoever is to be used wins most."""
     cuts = 0
     for seed in range(30):
-        made = crossing(seed, scatter=0.15)
-        found = conclude(made)
-        alone = [(one.case.size_bytes, one.winners[0]) for one in made.main_verdicts if len(one.winners) == 1]
-        match = next((match for one in found if (match := SIDES.match(render(one.text)))), None)
+        view = crossing(seed, scatter=0.15)
+        claims = conclude(view)
+        alone = [
+            (main_verdict.case.size_bytes, main_verdict.winners[0])
+            for main_verdict in view.main_verdicts
+            if len(main_verdict.winners) == 1
+        ]
+        match = next((match for claim in claims if (match := SIDES.match(render(claim.text)))), None)
         if match:
             cuts += 1
-            assert not render(found[0].text).startswith("Use ")
+            assert not render(claims[0].text).startswith("Use ")
             border = next(size for size, _ in alone if quantities.format_size(size) == match[1])
             below = [name for size, name in alone if size <= border]
             above = [name for size, name in alone if size > border]
             for name, side in ((match[2], below), (match[4], above)):
                 assert side.count(name) == max(map(side.count, side)) > 0
-        elif render(found[0].text).startswith("Use "):
+        elif render(claims[0].text).startswith("Use "):
             names = [name for _, name in alone]
-            named = render(found[0].text)[4:].partition(":")[0]
+            named = render(claims[0].text)[4:].partition(":")[0]
             assert names.count(named) == max(map(names.count, names))
-        assert sum(one.brief for one in found) <= 6
+        assert sum(claim.brief for claim in claims) <= 6
     assert cuts > 10
 
 
 def two_levels(far: float) -> CampaignView:
     """Return a campaign whose blocks are near or far; beta needs 1.3 times alpha's time near, and `far` times far."""
     cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024))
-    made = planted.view(
+    campaign_view = planted.view(
         planted.alike, seed=5, launches=12, spread=0.02, cases=cases,
         candidates=("alpha", "beta"),
     )  # fmt: skip
     hop = pl.when(pl.col("block") % 3 == 0).then(160.0).otherwise(45.0)
     factor = pl.when(pl.col("candidate") == "alpha").then(1.0).when(hop > 100).then(far).otherwise(1.3)
-    figures = made.judged_figures.with_columns(pl.col("figure_ns") * factor).with_columns(
+    figures = campaign_view.judged_figures.with_columns(pl.col("figure_ns") * factor).with_columns(
         visit=pl.concat_list(pl.lit(0), pl.lit(1)),
         visit_ns=pl.concat_list("figure_ns", "figure_ns"),
         visit_hop_ns=pl.concat_list(hop, hop),
     )
-    return dataclasses.replace(made, figures=figures)
+    return dataclasses.replace(campaign_view, figures=figures)
 
 
 def test_each_state_has_its_ratio_where_they_differ() -> None:
-    (text,) = (render(one.text) for one in conclude(two_levels(1.0)) if "While cores" in render(one.text))
+    (text,) = (render(claim.text) for claim in conclude(two_levels(1.0)) if "While cores" in render(claim.text))
     assert re.fullmatch(
         r"While cores were near \(67% of visits, 8 blocks\), against alpha: beta needs 1\.[23]\d× the time \(.*\)\. "
         r"While cores were far \(33% of visits, 4 blocks\), against alpha: beta is (equivalent|not disting).*\.",
         text,
     )
-    assert not any("While cores" in render(one.text) for one in conclude(two_levels(1.3)))
+    assert not any("While cores" in render(claim.text) for claim in conclude(two_levels(1.3)))
 
 
 def test_a_candidate_that_loses_in_one_state_is_not_recommended() -> None:
@@ -496,10 +508,10 @@ def test_a_candidate_that_loses_in_one_state_is_not_recommended() -> None:
 
 def test_blocks_count_by_the_cases_that_they_have() -> None:
     """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever the others did."""
-    made = crossing(1)
-    keys = [case.key for case in made.case_of.values()]
-    ended = made.judged_figures.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
-    short = dataclasses.replace(made, figures=ended)
+    view = crossing(1)
+    keys = [case.key for case in view.case_of.values()]
+    ended = view.judged_figures.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
+    short = dataclasses.replace(view, figures=ended)
     ratio = pl.col("figure_ns").filter(pl.col("candidate") == "beta").log().mean() - (
         pl.col("figure_ns").filter(pl.col("candidate") == "alpha").log().mean()
     )
@@ -510,10 +522,10 @@ def test_blocks_count_by_the_cases_that_they_have() -> None:
 
 
 def test_calls_of_the_plan_are_the_weights() -> None:
-    made = crossing(1)
+    view = crossing(1)
     calls = [Calls(operation="allreduce", size_bytes=65536, calls=10)]
-    plan = msgspec.structs.replace(made.campaign.plan, calls=calls)
-    weighed = dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, plan=plan))
+    plan = msgspec.structs.replace(view.campaign.plan, calls=calls)
+    weighed = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
     assert render(conclude(weighed)[0].text) == (
         "beta has the lowest overall time over all 16 cases (weighted by the plan's calls)."
     )

@@ -21,15 +21,15 @@ BLOCKS = 16
 
 @pytest.mark.parametrize(("states", "expected"), [([0] * 8 + [1] * 8, 1), ([0, 1] * 8, 0)])
 def test_states_that_stay_for_several_blocks_are_reported(states: list[int], expected: int, tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=BLOCKS, cases=verdicts.LINE)
+    view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=BLOCKS, cases=verdicts.LINE)
     factor = dict(enumerate(np.where(states, 1.3, 1.0)))
-    figures = made.judged_figures.select("case", "candidate", "block", "launch", "figure_ns")
+    figures = view.judged_figures.select("case", "candidate", "block", "launch", "figure_ns")
     blocks = sorted(figures["block"].unique())
     slower = pl.col("block").replace_strict({block: factor[place] for place, block in enumerate(blocks)})
     changed = figures.with_columns(
         pl.when(pl.col("candidate") == "beta").then(pl.col("figure_ns") * slower).otherwise(pl.col("figure_ns"))
     )
-    found = list(correlated.find(dataclasses.replace(made, figures=changed.with_columns(uncertain=False, few=False))))
+    found = list(correlated.find(dataclasses.replace(view, figures=changed.with_columns(uncertain=False, few=False))))
     assert len(found) == expected
     for one in found:
         assert one.severity == "warning"

@@ -134,7 +134,7 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "advice"),
+    ("status", "sentence", "advice"),
     [
         (
             CaseStatus.WRONG_DATA,
@@ -165,7 +165,9 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_each_way_to_fail_is_told_with_its_cases(status: CaseStatus, said: str, advice: str, tmp_path: Path) -> None:
+def test_each_way_to_fail_is_told_with_its_cases(
+    status: CaseStatus, sentence: str, advice: str, tmp_path: Path
+) -> None:
     def factor(candidate: str, case: Case) -> float | CaseStatus:
         return status if candidate == "beta" and case.form == "nonblocking" else 1.0
 
@@ -174,8 +176,8 @@ def test_each_way_to_fail_is_told_with_its_cases(status: CaseStatus, said: str, 
     assert [rendered(one) for one in found] == [
         Finding(
             kind="failures",
-            title=Text(f"beta {said}"),
-            text=Text(f"beta {said} in 4 cases (bandwidth and allreduce nonblocking){by}."),
+            title=Text(f"beta {sentence}"),
+            text=Text(f"beta {sentence} in 4 cases (bandwidth and allreduce nonblocking){by}."),
             advice=Text(advice),
             cases=[case.key for case in campaigns.cases_of() if case.form == "nonblocking"],
             severity="note" if status == CaseStatus.LACKING else "failure",
@@ -215,7 +217,7 @@ def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: py
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
     assert of_kind("failures", verdict) == []
-    assert not any("failed" in render(one.text) for one in verdict.conclusion)
+    assert not any("failed" in render(claim.text) for claim in verdict.conclusion)
     (found,) = of_kind("few_rounds", verdict)
     assert render(found.text).startswith(
         "No round began in time on all ranks in at least one launch: alpha in 1 case and beta in 2 cases."
@@ -232,10 +234,10 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besid
     def factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.REFUSED if candidate == "beta" else 1.0
 
-    made = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
-    launches = [one for one in made.launches if one.candidate != "beta"]
+    view = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
+    launches = [launch for launch in view.launches if launch.candidate != "beta"]
     reason = "started worlds of 1 instead of one world of 2 ranks"
-    verdict = verdicts.judge_again(made, launches=[*launches, refused(99, reason)])
+    verdict = verdicts.judge_again(view, launches=[*launches, refused(99, reason)])
     assert [rendered(one) for one in of_kind("failures", verdict)] == [
         Finding(
             kind="failures",
@@ -270,8 +272,8 @@ def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: CampaignVi
 @pytest.mark.parametrize(("wide", "found"), [(1, []), (2, ["noise"])])
 def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[str], quiet: CampaignView) -> None:
     noisy = [
-        msgspec.structs.replace(one, high_ns=one.low_ns * (1.5 + place)) if place < wide else one
-        for place, one in enumerate(sorted(quiet.verdict.summaries, key=lambda one: (one.candidate, one.case)))
+        msgspec.structs.replace(summary, high_ns=summary.low_ns * (1.5 + place)) if place < wide else summary
+        for place, summary in enumerate(sorted(quiet.verdict.summaries, key=lambda one: (one.candidate, one.case)))
     ]
     verdict = verdicts.judge_again(quiet, summaries=noisy)
     assert [one.kind for one in verdict.findings] == found
@@ -327,16 +329,16 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
 
 def test_a_candidate_that_may_be_nearer_is_not_far_behind(tmp_path: Path) -> None:
     factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
-    made = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
-    wide = [msgspec.structs.replace(one, error=0.2) for one in made.verdict.comparisons]
-    found = verdicts.judge_again(made, comparisons=wide)
-    assert of_kind("outlier", made.verdict)
+    view = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
+    wide = [msgspec.structs.replace(comparison, error=0.2) for comparison in view.verdict.comparisons]
+    found = verdicts.judge_again(view, comparisons=wide)
+    assert of_kind("outlier", view.verdict)
     assert not of_kind("outlier", found)
 
 
 def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
-    assert made.verdict.findings == []
+    view = verdicts.evaluate(tmp_path, verdicts.constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
+    assert view.verdict.findings == []
 
 
 # --- oversubscribed ---------------------------------------------------------------------------------------------------

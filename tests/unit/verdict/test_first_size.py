@@ -51,19 +51,19 @@ def view(factor: float, wanted: Sequence[Case] | None = None, **others: float) -
     return planted.view(told, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
 
 
-def found(made: CampaignView) -> list[Finding]:
-    return list(first_size.find(made))
+def found(campaign_view: CampaignView) -> list[Finding]:
+    return list(first_size.find(campaign_view))
 
 
-def slowed(made: CampaignView, blocks: Sequence[int], factor: float, candidate: str = "beta") -> CampaignView:
+def slowed(campaign_view: CampaignView, blocks: Sequence[int], factor: float, candidate: str = "beta") -> CampaignView:
     """Return the evidence with the first size of some of a candidate's launches slower."""
     slow = (
-        (pl.col("case") == made.case_verdicts[0].case.key)
+        (pl.col("case") == campaign_view.case_verdicts[0].case.key)
         & pl.col("block").is_in(blocks)
         & (pl.col("candidate") == candidate)
     )
     figure = pl.when(slow).then(pl.col("figure_ns") * factor).otherwise(pl.col("figure_ns"))
-    return dataclasses.replace(made, figures=made.judged_figures.with_columns(figure_ns=figure))
+    return dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=figure))
 
 
 def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
@@ -80,8 +80,8 @@ def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
 
 
 def test_the_worst_launch_is_told_of_each_candidate_that_has_one() -> None:
-    made = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
-    (one,) = found(slowed(made, [5], 2))
+    campaign_view = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
+    (one,) = found(slowed(campaign_view, [5], 2))
     assert render(one.text) == (
         "beta: 10.0 µs at 0 B where 1 B takes 500 ns in the same launch (2 of 8 launches). "
         "gamma: 50.0 µs at 0 B where 1 B takes 500 ns in the same launch (1 of 8 launches)."
@@ -99,10 +99,13 @@ def test_the_core_warms_up_for_itself() -> None:
 
 def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
     """Both of the next two are far faster, or it is a matter of these sizes."""
-    made = view(50)
-    second = made.case_verdicts[1].case.key
+    campaign_view = view(50)
+    second = campaign_view.case_verdicts[1].case.key
     slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
-    assert found(dataclasses.replace(made, figures=made.judged_figures.with_columns(figure_ns=slow))) == []
+    assert (
+        found(dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=slow)))
+        == []
+    )
 
 
 def test_large_messages_differ_by_themselves() -> None:
@@ -115,9 +118,11 @@ def test_two_sizes_are_too_few() -> None:
 
 
 def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
-    made = view(50)
-    lacking = made.judged_figures.filter((pl.col("case") != made.case_verdicts[2].case.key) | (pl.col("block") > 3))
-    (one,) = found(dataclasses.replace(made, figures=lacking))
+    campaign_view = view(50)
+    lacking = campaign_view.judged_figures.filter(
+        (pl.col("case") != campaign_view.case_verdicts[2].case.key) | (pl.col("block") > 3)
+    )
+    (one,) = found(dataclasses.replace(campaign_view, figures=lacking))
     assert render(one.text).endswith("(5 of 5 launches).")
 
 
@@ -128,12 +133,16 @@ def test_it_is_hardly_ever_invented() -> None:
 
 def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
     """Return what is found where the first size takes alpha fifty times as long, in a benchmark of so much a second."""
-    made = view(50, cases(sizes))
+    campaign_view = view(50, cases(sizes))
     operations = [
-        msgspec.structs.replace(one, metric=metric, messages=64) if one.name == "pingpong" else one
-        for one in made.campaign.operations
+        msgspec.structs.replace(operation, metric=metric, messages=64) if operation.name == "pingpong" else operation
+        for operation in campaign_view.campaign.operations
     ]
-    return found(dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, operations=operations)))
+    return found(
+        dataclasses.replace(
+            campaign_view, campaign=msgspec.structs.replace(campaign_view.campaign, operations=operations)
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,8 +172,8 @@ def test_of_an_empty_message_no_bandwidth_is_told_but_a_rate() -> None:
 def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
     """Of nine launches one printed 73.53 µs for an empty message, and 0.83 µs for the next."""
     path = printed.SAMPLES / "study" / "latency.out"
-    made = imports.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
-    (one,) = [one for one in evaluate(made).verdict.findings if one.kind == "first_size"]
+    store = imports.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
+    (one,) = [one for one in evaluate(store).verdict.findings if one.kind == "first_size"]
     assert rendered(one) == Finding(
         kind="first_size",
         title=Text("osu-latency: the first size counts more than its message"),

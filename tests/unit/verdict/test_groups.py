@@ -53,7 +53,7 @@ def told(candidate: str, case: Case) -> float:
 
 
 def operations(found: Sequence[Group]) -> list[set[str]]:
-    return [{line.split(".")[0] for line in one.lines} for one in found]
+    return [{line.split(".")[0] for line in group.lines} for group in found]
 
 
 def two(one: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
@@ -111,11 +111,11 @@ def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
     cases = lines(list(KIND))
     parted = 0
     for seed in range(10):
-        made = planted.view(
+        campaign_view = planted.view(
             lambda name, case: campaigns.base_ns(case) * factor(kind, name, case.size_bytes),
             seed=seed, cases=cases, spread=spread,
         )  # fmt: skip
-        parted += len(groups(made)) > 1
+        parted += len(groups(campaign_view)) > 1
     assert parted <= 1
 
 
@@ -205,8 +205,8 @@ def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
         return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
 
     cases = lines(("allreduce",), tuple(front))
-    (one,) = groups(planted.view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
-    assert render(one.text).startswith(f"{words}.")
+    (group,) = groups(planted.view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    assert render(group.text).startswith(f"{words}.")
 
 
 def test_every_two_of_a_group_are_alike_and_the_middle_one_stands_for_them() -> None:
@@ -221,5 +221,5 @@ def test_every_two_of_a_group_are_alike_and_the_middle_one_stands_for_them() -> 
 def test_overall_times_of_overlaps_take_part_and_are_named_so() -> None:
     cases = [msgspec.structs.replace(case, options={"quantity": "overlap"}) for case in lines(("allreduce",))]
     view = planted.view(lambda _candidate, case: campaigns.base_ns(case), cases=cases, spread=0.02)
-    (found,) = groups(view)
-    assert render(found.title) == "allreduce (overall time)"
+    (group,) = groups(view)
+    assert render(group.title) == "allreduce (overall time)"

@@ -45,8 +45,8 @@ def judged(times: dict[str, float], different: set[tuple[str, str]]) -> CaseVerd
     """Judge a case of these typical times, in which these pairs, and no others, are known to differ."""
     names = list(times)
     pairs = [
-        comparison(one, two, times[two] / times[one], different=(one, two) in different)
-        for place, one in enumerate(names)
+        comparison(name, two, times[two] / times[name], different=(name, two) in different)
+        for place, name in enumerate(names)
         for two in names[place + 1 :]
     ]
     return judge_case(CASE, [summary(name, time) for name, time in times.items()], Comparisons(pairs))
@@ -143,7 +143,7 @@ def test_a_case_that_fails_at_times_keeps_the_figures_it_has(tmp_path: Path) -> 
     (barrier,) = (one for one in verdict.summaries if one.candidate == "beta" and one.case.startswith("barrier"))
     assert 0 < barrier.launches < 8
     assert barrier.failures == {"hung": 8 - barrier.launches}
-    (case,) = (one for one in verdict.cases if one.case.operation == "barrier")
+    (case,) = (case_verdict for case_verdict in verdict.cases if case_verdict.case.operation == "barrier")
     assert set(case.ranking) == {"alpha", "beta"}
 
 

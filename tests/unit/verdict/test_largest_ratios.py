@@ -31,16 +31,16 @@ def equals() -> list[CampaignView]:
 
 
 def largest(view: CampaignView) -> str:
-    return max((one.key for one in LINES), key=lambda key: view.ratio(key, "alpha", "beta"))
+    return max((case.key for case in LINES), key=lambda key: view.ratio(key, "alpha", "beta"))
 
 
 def test_the_interval_of_the_largest_ratio_covers_the_truth(equals: list[CampaignView]) -> None:
     """The plain interval of the largest of 16 ratios misses in a third of the campaigns, the other one in 5 %."""
     ratios = [view.comparisons[largest(view), "alpha", "beta"] for view in equals]
-    plain = sum(one.low <= 1 <= one.high for one in ratios)
-    found = [selected(view, one, len(LINES)) for view, one in zip(equals, ratios, strict=True)]
+    plain = sum(ratio.low <= 1 <= ratio.high for ratio in ratios)
+    decisions = [selected(view, ratio, len(LINES)) for view, ratio in zip(equals, ratios, strict=True)]
     assert plain <= 0.85 * CAMPAIGNS
-    assert sum(one.low <= 1 <= one.high for one in found) >= 0.93 * CAMPAIGNS
+    assert sum(decision.low <= 1 <= decision.high for decision in decisions) >= 0.93 * CAMPAIGNS
 
 
 def test_of_the_largest_estimate_little_is_chance(equals: list[CampaignView]) -> None:
@@ -48,7 +48,7 @@ def test_of_the_largest_estimate_little_is_chance(equals: list[CampaignView]) ->
     drawn = []
     for view in equals:
         extremes = Extremes(view)
-        worst = extremes.largest([one.key for one in LINES], "alpha", "beta")
+        worst = extremes.largest([case.key for case in LINES], "alpha", "beta")
         drawn.append(extremes.log(worst, "alpha", "beta"))
     assert 0 <= np.mean(drawn) < 0.6 * np.mean(measured)
 
@@ -57,15 +57,15 @@ def test_the_margin_covers_the_distance_to_the_next() -> None:
     """Both rivals take 1.3 times as long: the nearer one is nearer by chance only, and the interval knows it."""
     covered = total = 0
     for seed in range(20):
-        made = planted.view(
+        campaign_view = planted.view(
             lambda name, case: planted.alike(name, case) * (1.0 if name == "alpha" else 1.3),
             seed=seed,
             spread=0.04,
             cases=LINES,
         )
-        for one in made.case_verdicts:
-            if one.winners == ["alpha"]:
+        for case_verdict in campaign_view.case_verdicts:
+            if case_verdict.winners == ["alpha"]:
                 total += 1
-                covered += one.margin_low <= 1.3 <= one.margin_high
+                covered += case_verdict.margin_low <= 1.3 <= case_verdict.margin_high
     assert total > 200
     assert covered >= 0.94 * total

@@ -39,10 +39,10 @@ def limits(
         return Truth(status=fails(candidate, case, *places[case.placement]) or CaseStatus.OK)
 
     cases = [case for place in places for case in campaigns.cases_of(place, LINES, sizes=(8,))]
-    made = campaigns.make_campaign(
+    store = campaigns.make_campaign(
         folder / "made", truth, 3, cases=cases, placements=list(places), control=False, samples=5
     )
-    evaluated = evaluation.evaluate(made)
+    evaluated = evaluation.evaluate(store)
     placements = [
         Placement(name=name, nodes=nodes, ranks_per_node=ranks, binding="core")
         for name, (nodes, ranks) in places.items()
@@ -161,7 +161,7 @@ def test_two_ways_to_fail_are_two_findings(tmp_path: Path) -> None:
             return CaseStatus.CRASHED
         return CaseStatus.FAILED if candidate == "beta" and case.operation == "allreduce" and nodes >= 12 else None
 
-    assert [render(one.title) for one in limits(tmp_path, NODES, both)] == [
+    assert [render(limit.title) for limit in limits(tmp_path, NODES, both)] == [
         "beta fails at >= 12 nodes",
         "beta fails at >= 4 nodes",
     ]

@@ -79,8 +79,8 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
 
 
 def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
-    made = hierarchy.make(tmp_path / "made", hierarchy.alike, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
-    (found,) = findings(evaluate(made))
+    store = hierarchy.make(tmp_path / "made", hierarchy.alike, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
+    (found,) = findings(evaluate(store))
     assert found.severity == "note"
     assert render(found.text).endswith(
         " The times of single pairs fall into no groups beyond their scatter over launches."
@@ -150,7 +150,7 @@ def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
 
 def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool = False, ranks: int = 4) -> maps.Map:
     """Return the map of some ranks of one host, of which some pairs take twice as long as all others."""
-    made = hierarchy.make(
+    store = hierarchy.make(
         folder / "made",
         lambda _name, first, second: 400.0 if (first, second) in slow else 200.0,
         wanted=hierarchy.cases(ranks=ranks),
@@ -159,13 +159,13 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
         spread=0.005,
         moved=lambda launch: {0: 1} if moved and launch == 2 else {},
     )
-    (found,) = evaluate(made).maps
+    (found,) = evaluate(store).maps
     return found
 
 
 def said(one: maps.Map, folder: Path) -> list[str]:
-    whole = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
-    return [render(sentence) for sentence in maps.sentences(one, whole.measure(whole.cases[0]))]
+    view = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
+    return [render(sentence) for sentence in maps.sentences(one, view.measure(view.cases[0]))]
 
 
 def test_one_direction_is_told_as_such(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_one_direction_is_told_as_such(tmp_path: Path) -> None:
 def test_a_rank_that_is_slow_with_all_others_is_told_as_one(tmp_path: Path) -> None:
     slow = [pair for other in range(8) if other != 5 for pair in ((5, other), (other, 5))]
     one = one_map(tmp_path, *slow, ranks=8)
-    told = said(one, tmp_path)
+    texts = said(one, tmp_path)
     assert any(
-        sentence.startswith("Between rank 5 and ranks 0, 2, 4 and 6 (across sockets) it takes") for sentence in told
+        sentence.startswith("Between rank 5 and ranks 0, 2, 4 and 6 (across sockets) it takes") for sentence in texts
     )
 
 

@@ -101,7 +101,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None
     best, second = (one.candidate for one in found.standings[:2])
     total = found.standings[0].time_ns / 1000
     beta = found.standings[2]
-    assert [render(one) for one in mix.sentences(view, found)] == [
+    assert [render(sentence) for sentence in mix.sentences(view, found)] == [
         f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
         f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
@@ -116,7 +116,7 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE)
     found = only(view, call(8), call(65536))
     assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
-    assert [render(one) for one in mix.sentences(view, found)][
+    assert [render(sentence) for sentence in mix.sentences(view, found)][
         -1
     ] == "beta has no figure for allreduce 64 KiB, and is left out."
 
@@ -126,13 +126,15 @@ def test_calls_that_nothing_stands_for_give_no_mix(view: CampaignView) -> None:
 
 
 def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE)
-    found = only(made, call(8, 7))
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE)
+    found = only(campaign_view, call(8, 7))
     (comparison,) = (
-        one for one in made.comparisons if {one.base, one.other} == {"alpha", "beta"} and ".8." in one.case
+        comparison
+        for comparison in campaign_view.comparisons
+        if {comparison.base, comparison.other} == {"alpha", "beta"} and ".8." in comparison.case
     )
     beta = next(one for one in found.standings if one.candidate == "beta")
-    level = penalty(made, comparison.blocks).nominal(0.05 / 2)
+    level = penalty(campaign_view, comparison.blocks).nominal(0.05 / 2)
     half = float(t.isf(level / 2, comparison.degrees)) * comparison.error
     assert math.log(beta.high / beta.low) == pytest.approx(2 * half)
 
@@ -141,24 +143,26 @@ def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: 
 def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold(
     high: float, different: bool, tmp_path: Path
 ) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE)
-    wide = [msgspec.structs.replace(one, error=0.005) for one in made.comparisons]
-    found = only(verdicts.with_changes(made, comparisons=wide), call(8, 7))
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE)
+    wide = [msgspec.structs.replace(comparison, error=0.005) for comparison in campaign_view.comparisons]
+    found = only(verdicts.with_changes(campaign_view, comparisons=wide), call(8, 7))
     beta = next(one for one in found.standings if one.candidate == "beta")
     assert beta.ratio > 1.03
     assert beta.different == different
 
 
 def test_the_best_is_chosen_by_the_ratios_within_blocks(tmp_path: Path) -> None:
-    made = verdicts.evaluate(
+    campaign_view = verdicts.evaluate(
         tmp_path, verdicts.constant({"beta": 1.05}), candidates=("alpha", "beta"), cases=verdicts.LINE
     )
-    assert only(made, call(8, 7)).standings[0].candidate == "alpha"
+    assert only(campaign_view, call(8, 7)).standings[0].candidate == "alpha"
     turned = [
-        msgspec.structs.replace(one, ratio=1 / one.ratio, low=1 / one.high, high=1 / one.low)
-        for one in made.comparisons
+        msgspec.structs.replace(
+            comparison, ratio=1 / comparison.ratio, low=1 / comparison.high, high=1 / comparison.low
+        )
+        for comparison in campaign_view.comparisons
     ]
-    best, other = only(verdicts.with_changes(made, comparisons=turned), call(8, 7)).standings
+    best, other = only(verdicts.with_changes(campaign_view, comparisons=turned), call(8, 7)).standings
     assert (best.candidate, other.candidate) == ("beta", "alpha")
     assert other.ratio == pytest.approx(1.05, rel=1e-3)
 
@@ -192,7 +196,7 @@ def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> Non
     found = only(view, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
     best = found.standings[0].candidate
     far, _, between = (found.shares[best, place] for place in range(3))
-    sentences = [render(one) for one in mix.sentences(view, found)]
+    sentences = [render(sentence) for sentence in mix.sentences(view, found)]
     assert f" in all, {far:.1%} of it extrapolated" in sentences[0]
     assert sentences[-2:] == [
         f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",

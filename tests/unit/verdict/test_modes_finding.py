@@ -32,16 +32,16 @@ def slow_calls_of_beta(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     folder = tmp_path_factory.mktemp("results") / "made"
     return evaluate(campaigns.make_campaign(folder, slow_calls_of_beta, 6, cases=CASES, samples=500))
 
 
-def test_a_mode_that_repeats_is_told_word_for_word(made: CampaignView) -> None:
+def test_a_mode_that_repeats_is_told_word_for_word(view: CampaignView) -> None:
     key = CASES[0].key
-    share = made.modes[key, "beta"][1].mode.share
+    share = view.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
-    assert [rendered(one) for one in made.verdict.findings if one.kind == "modes"] == [
+    assert [rendered(one) for one in view.verdict.findings if one.kind == "modes"] == [
         Finding(
             kind="modes",
             title=Text("beta: some calls take another time than most"),
@@ -64,16 +64,16 @@ def test_a_mode_that_repeats_is_told_word_for_word(made: CampaignView) -> None:
 
 
 def test_one_hump_is_no_finding(tmp_path: Path) -> None:
-    made = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
-    assert [rendered(one) for one in made.verdict.findings if one.kind == "modes"] == []
-    assert {len(found) for found in made.modes.values()} == {1}
+    view = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
+    assert [rendered(one) for one in view.verdict.findings if one.kind == "modes"] == []
+    assert {len(mode) for mode in view.modes.values()} == {1}
 
 
-def evidence_with(made: CampaignView, *others: Repeated) -> CampaignView:
+def evidence_with(view: CampaignView, *others: Repeated) -> CampaignView:
     """Return evidence in which alpha has these modes in every case."""
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     found: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
-    return dataclasses.replace(verdicts.with_changes(made, comparisons=[], control=[]), figures=NO_FIGURES, modes=found)
+    return dataclasses.replace(verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=found)
 
 
 def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
@@ -99,9 +99,9 @@ def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
     ],
 )
 def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
-    made: CampaignView, pattern: Pattern, advice: str
+    view: CampaignView, pattern: Pattern, advice: str
 ) -> None:
-    (found,) = modes.find(evidence_with(made, second(6, pattern)))
+    (found,) = modes.find(evidence_with(view, second(6, pattern)))
     assert render(found.advice) == f"A mean hides this: compare percentiles. {advice}"
     assert found.cases == [case.key for case in CASES]
     assert render(pattern.text) in render(found.text)
@@ -110,5 +110,5 @@ def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
 @pytest.mark.parametrize(
     "one", [second(2, Pattern("scattered")), second(6, Pattern("whole")), second(6, Pattern("stays"))]
 )
-def test_what_does_not_repeat_is_no_finding(made: CampaignView, one: Repeated) -> None:
-    assert list(modes.find(evidence_with(made, one))) == []
+def test_what_does_not_repeat_is_no_finding(view: CampaignView, one: Repeated) -> None:
+    assert list(modes.find(evidence_with(view, one))) == []

@@ -47,7 +47,7 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
 def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> None:
     first, *others = evaluated.verdict.cases
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
-    assert {one.outcome for one in others} == {"equivalent"}
+    assert {other.outcome for other in others} == {"equivalent"}
     (table,) = results.latex(evaluated)
     assert [render(row[-1].text) for row in table.rows] == ["near: alpha, far: beta", "=", "="]
     assert first.outcome_by_level == {"near": "faster", "far": "faster"}
@@ -62,8 +62,8 @@ def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView)
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
     assert "what alpha takes while cores are near, 0.80× (" in render(check.text)
-    assert {one.outcome for one in others} == {"passed"}
-    assert [one.relation for one in (check, *others)] == [one.outcome for one in evaluated.verdict.cases]
+    assert {other.outcome for other in others} == {"passed"}
+    assert [one.relation for one in (check, *others)] == [case.outcome for case in evaluated.verdict.cases]
 
 
 def test_exported_comparisons_have_columns_of_both_levels(evaluated: CampaignView) -> None:

@@ -45,25 +45,25 @@ def test_nodes_under_one_kernel_share_its_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, *, short: bool, scheduled: bool
 ) -> None:
     """By the boot that their ranks report, whatever the hosts are called; else each node has its own."""
-    made = campaigns.make_campaign(tmp_path / "made", launches=3, placements=[name for name, _ in PLACES], samples=10)
-    made.campaign = over_nodes(made.campaign)
+    store = campaigns.make_campaign(tmp_path / "made", launches=3, placements=[name for name, _ in PLACES], samples=10)
+    store.campaign = over_nodes(store.campaign)
     if scheduled:
-        made.campaign = msgspec.structs.replace(made.campaign, machine=UNKNOWN_MACHINE)
+        store.campaign = msgspec.structs.replace(store.campaign, machine=UNKNOWN_MACHINE)
     stored = Store.launches
 
     def launches(self: Store) -> list[Launch]:
         return [
             msgspec.structs.replace(
-                one, ranks=[fact(rank, clock.format(rank)) for rank in range(dict(PLACES)[one.placement])]
+                launch, ranks=[fact(rank, clock.format(rank)) for rank in range(dict(PLACES)[launch.placement])]
             )
-            for one in stored(self)
+            for launch in stored(self)
         ]
 
     monkeypatch.setattr(Store, "launches", launches)
-    verdict = evaluation.evaluate(made).verdict
+    verdict = evaluation.evaluate(store).verdict
     texts = [render(one.text) for one in verdict.findings if one.kind == "oversubscribed"]
     assert texts == ([WAITING] if short else [])
-    conclusion = " ".join(render(one.text) for one in verdict.conclusion)
+    conclusion = " ".join(render(claim.text) for claim in verdict.conclusion)
     assert ("they have more ranks or threads than cores" in conclusion) == short
     where = "on n1, n2 and n3, for" if scheduled else "on this machine (Example 9000, 2 cores), for"
     assert f"Valid {where}" in conclusion
@@ -76,6 +76,6 @@ def test_a_job_without_launches_says_nothing_of_its_nodes() -> None:
 
 
 def test_threads_of_a_core_are_one_core_where_ranks_ran_on_both() -> None:
-    one = RankFact(rank=0, host="n1", cpu=0, cpus="0,64", clock="", libmpi="", core=0, socket=0)
-    assert cores([one, msgspec.structs.replace(one, rank=1, cpu=64)]) == 1
-    assert cores([one, msgspec.structs.replace(one, rank=1, cpu=1, cpus="1", core=1)]) == 3
+    rank_fact = RankFact(rank=0, host="n1", cpu=0, cpus="0,64", clock="", libmpi="", core=0, socket=0)
+    assert cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=64)]) == 1
+    assert cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=1, cpus="1", core=1)]) == 3

@@ -38,14 +38,14 @@ def test_launches_that_print_much_are_reported_with_the_line_that_repeats(view: 
 
 
 def test_little_output_is_no_finding(view: CampaignView) -> None:
-    launches = [msgspec.structs.replace(one, output_bytes=10 << 20) for one in view.launches]
+    launches = [msgspec.structs.replace(launch, output_bytes=10 << 20) for launch in view.launches]
     assert list(output.find(dataclasses.replace(view, launches=launches))) == []
 
 
 def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
     summaries = [
-        msgspec.structs.replace(one, printed_bytes=one.candidate == "beta" and number + 1)
-        for number, one in enumerate(view.summaries)
+        msgspec.structs.replace(summary, printed_bytes=summary.candidate == "beta" and number + 1)
+        for number, summary in enumerate(view.summaries)
     ]
     (found,) = output.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
     assert len(found.cases) == 3
@@ -58,7 +58,7 @@ def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
 def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: int, kept: list[int]) -> None:
     case = next(iter(view.case_of.values()))
     results = [CaseResult(case=case, status=CaseStatus.OK, printed_bytes=count) for count in (5, 7)]
-    assert [one.printed_bytes for one in printed(results, came_out)] == kept
+    assert [result.printed_bytes for result in printed(results, came_out)] == kept
 
 
 @pytest.mark.parametrize("log", ["", "a", "a\na\nb", "a\nb\n\n\n"])

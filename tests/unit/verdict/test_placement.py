@@ -28,8 +28,8 @@ NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing a cac
 
 
 def findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> list[Finding]:
-    made = placed.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
-    return [one for one in evaluation.evaluate(made).verdict.findings if one.kind == "placement"]
+    store = placed.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
+    return [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "placement"]
 
 
 def text(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> str:
@@ -73,7 +73,7 @@ def test_a_few_cache_lines_more_are_explained_though_the_ratio_is_small(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("factor", "between", "said"),
+    ("factor", "between", "sentence"),
     [
         (2.0, placed.no_difference, f"1.00× as long, which is no difference: {NOT_THE_WAY}"),
         (0.5, placed.exchange_ns, f"3.01× as long, the other way round: {NOT_THE_MACHINE}"),
@@ -81,9 +81,9 @@ def test_a_few_cache_lines_more_are_explained_though_the_ratio_is_small(tmp_path
     ],
 )
 def test_what_the_machine_does_not_explain_is_not_explained(
-    tmp_path: Path, factor: float, between: Callable[[int, int], float], said: str
+    tmp_path: Path, factor: float, between: Callable[[int, int], float], sentence: str
 ) -> None:
-    assert text(tmp_path, slower(factor), between=between) == f"{WITHOUT} {said}"
+    assert text(tmp_path, slower(factor), between=between) == f"{WITHOUT} {sentence}"
 
 
 def test_what_was_not_measured_explains_nothing(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_an_exchange_that_is_too_uncertain_explains_nothing(tmp_path: Path) -> N
         state = placed.state(lambda _one, _two: 50.0, 4.0 if launch.block % 3 == 0 and launch.placement == FAR else 1.0)
         return msgspec.structs.replace(launch, before=state, after=state)
 
-    told = text(tmp_path, slower(1.5), change=change)
-    assert told == f"{WITHOUT} 1.59× as long, which is too uncertain to tell whether the machine is the reason."
+    sentence = text(tmp_path, slower(1.5), change=change)
+    assert sentence == f"{WITHOUT} 1.59× as long, which is too uncertain to tell whether the machine is the reason."
 
 
 # --- large messages ---------------------------------------------------------------------------------------------------
@@ -133,22 +133,22 @@ def test_an_exchange_that_is_too_uncertain_explains_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize("operation", ["pingpong", "bandwidth"])
 def test_equal_bandwidth_of_a_copying_core_fits_copying(tmp_path: Path, operation: str) -> None:
     messages = 64 if operation == "bandwidth" else 1
-    told = text(tmp_path, lambda *case: 200 + messages * case[2] / 4.8, sizes=LARGE, operations=[operation])
-    assert told.endswith(
+    sentence = text(tmp_path, lambda *case: 200 + messages * case[2] / 4.8, sizes=LARGE, operations=[operation])
+    assert sentence.endswith(
         " At 64 MiB the two are alike, with 4,817 MB/s, where a core copies 5,000 MB/s without MPI while all others "
         "copy, too: no cache holds such messages, and copying fits as the limit, wherever the other core is."
     )
 
 
 def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Path) -> None:
-    told = text(tmp_path, lambda *case: 200 + case[2] / 48, sizes=LARGE)
-    assert told.endswith(" copy, too: copying alone does not explain that, and what does cannot be told.")
+    sentence = text(tmp_path, lambda *case: 200 + case[2] / 48, sizes=LARGE)
+    assert sentence.endswith(" copy, too: copying alone does not explain that, and what does cannot be told.")
 
 
 @pytest.mark.parametrize(
-    ("known", "said"), [(placed.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
+    ("known", "sentence"), [(placed.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
 )
-def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: int, said: str) -> None:
+def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: int, sentence: str) -> None:
     def change(launch: Launch) -> Launch:
         assert launch.facts
         return msgspec.structs.replace(
@@ -157,14 +157,14 @@ def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: i
 
     told = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=(8, 1 << 20), change=change)
     assert told.endswith(
-        f" At 1 MiB the two are alike; messages may fit into {said}, so that it cannot be told whether copying limits "
-        "them."
+        f" At 1 MiB the two are alike; messages may fit into {sentence}, so that it cannot be told whether copying "
+        "limits them."
     )
 
 
 def test_without_a_measure_of_copying_nothing_is_said_of_it(tmp_path: Path) -> None:
-    told = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=LARGE, between=None)
-    assert told.endswith(
+    sentence = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=LARGE, between=None)
+    assert sentence.endswith(
         " At 64 MiB the two are alike; what one core copies was not measured, so that the reason cannot be told."
     )
 
@@ -179,24 +179,24 @@ def switching(*at_bytes: tuple[str, int]) -> Callable[[str, str, int], float]:
 
 
 def test_a_switch_of_protocol_at_other_sizes_is_told(tmp_path: Path) -> None:
-    told = text(tmp_path, switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    sentence = text(tmp_path, switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
     assert (
         " Along the sizes, same-l3 jumps from 64 KiB to 128 KiB (4.94×) and two-sockets jumps from 8 KiB to 16 KiB "
         "(4.50×): so looks a library that switches its protocol at other sizes, which explains the ratios between. "
-    ) in told
+    ) in sentence
 
 
 def test_a_jump_at_one_place_only_may_be_either(tmp_path: Path) -> None:
-    told = text(tmp_path, switching((FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
-    assert told.endswith(
+    sentence = text(tmp_path, switching((FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    assert sentence.endswith(
         " Along the sizes, two-sockets jumps from 8 KiB to 16 KiB (4.50×), the other does not: a switch of protocol "
         "looks so, and so does a cache that is full."
     )
 
 
 def test_the_same_jump_at_both_places_is_nothing_of_placements(tmp_path: Path) -> None:
-    told = text(tmp_path, switching((NEAR, 1 << 13), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
-    assert "Along the sizes" not in told
+    sentence = text(tmp_path, switching((NEAR, 1 << 13), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    assert "Along the sizes" not in sentence
 
 
 # --- which placements -------------------------------------------------------------------------------------------------
@@ -244,9 +244,9 @@ def test_one_placement_is_no_finding(tmp_path: Path) -> None:
 def test_other_numbers_of_ranks_are_other_cases(tmp_path: Path) -> None:
     """An allreduce of 24 ranks is not the one of 2, whatever the placement."""
     cases = [
-        msgspec.structs.replace(one, placement=place, ranks=ranks)
-        for one in verdicts.LINE
+        msgspec.structs.replace(case, placement=place, ranks=ranks)
+        for case in verdicts.LINE
         for place, ranks in (("a", 2), ("b", 24))
     ]
-    made = campaigns.make_campaign(tmp_path / "made", cases=cases, placements=("a", "b"), launches=3, samples=5)
-    assert [one for one in evaluation.evaluate(made).verdict.findings if one.kind == "placement"] == []
+    store = campaigns.make_campaign(tmp_path / "made", cases=cases, placements=("a", "b"), launches=3, samples=5)
+    assert [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "placement"] == []

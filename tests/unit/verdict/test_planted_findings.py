@@ -76,7 +76,7 @@ def test_a_crossover_is_told_with_both_sides_of_it() -> None:
         "alpha (1.30× to 1.30×) and at 16 KiB alpha takes 1.30× the time of beta (1.30× to 1.30×)."
     )
     assert one.cases == [key(16), key(1024), key(4096), key(16384), key(1 << 20)]
-    assert [one.candidates for one in one.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
+    assert [span.candidates for span in one.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
 
 
 def test_winners_that_only_flicker_do_not_cross() -> None:
@@ -87,8 +87,8 @@ def test_winners_that_only_flicker_do_not_cross() -> None:
 
 
 def test_a_planted_crossover_is_found_through_noise() -> None:
-    made = [planted.view(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
-    texts = [render(one.text) for view in made for one in found("crossover", view)]
+    views = [planted.view(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
+    texts = [render(one.text) for view in views for one in found("crossover", view)]
     assert len(texts) == 15
     assert all("It changes between 1 KiB and 16 KiB: " in text for text in texts)
 
@@ -156,7 +156,7 @@ def test_a_lone_slow_size_goes_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "version", "settings", "told"),
+    ("family", "version", "settings", "sentence"),
     [
         ("openmpi", "5.0.11", {}, "; btl_sm_eager_limit is 4 KiB by default"),
         ("openmpi", "5.0.11", {"btl_sm_eager_limit": "1024"}, "; btl_sm_eager_limit is 1 KiB"),
@@ -165,14 +165,14 @@ def test_a_lone_slow_size_goes_back() -> None:
         ("other", "5.0.11", {}, ""),
     ],
 )
-def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: dict[str, str], told: str) -> None:
+def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: dict[str, str], sentence: str) -> None:
     own = campaigns.library("alpha")
     libraries = [msgspec.structs.replace(own, family=family, version=version)]
-    made = exactly(
+    view = exactly(
         jumping("alpha"), line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
     )
-    (one,) = found("jumps", made)
-    assert render(one.text).endswith(f"A switch of protocol or algorithm looks so{told}.")
+    (one,) = found("jumps", view)
+    assert render(one.text).endswith(f"A switch of protocol or algorithm looks so{sentence}.")
 
 
 # --- slower for less --------------------------------------------------------------------------------------------------
@@ -217,10 +217,10 @@ def composed(breach: float = 1.0) -> planted.Told:
 
 
 def test_an_allreduce_slower_than_its_parts_is_told() -> None:
-    made = planted.view(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
+    campaign_view = planted.view(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
-    assert [rendered(one) for one in found("guidelines", made)] == [
+    assert [rendered(one) for one in found("guidelines", campaign_view)] == [
         Finding(
             kind="guidelines",
             title=Text("alpha: allreduce takes longer than what it could be made of"),
@@ -235,7 +235,7 @@ def test_an_allreduce_slower_than_its_parts_is_told() -> None:
                     "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
                 )
             ),
-            cases=[key(size, *one) for size in sizes for one in operations],
+            cases=[key(size, *operation) for size in sizes for operation in operations],
             severity="warning",
         )
     ]
@@ -244,11 +244,11 @@ def test_an_allreduce_slower_than_its_parts_is_told() -> None:
 def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
     """Of two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B; and a scatter is a bcast of the double."""
     cases = [*line("bcast", sizes=(1024,)), *line("scatter", sizes=(512,)), *line("allgather", sizes=(512, 1024))]
-    made = exactly(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
-    (one,) = found("guidelines", made)
+    view = exactly(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
+    (one,) = found("guidelines", view)
     assert one.cases == [case.key for case in cases[:3]]
-    made = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
-    (one,) = found("guidelines", made)
+    view = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
+    (one,) = found("guidelines", view)
     assert render(one.text).startswith("In 1 of 1 case alpha takes longer for scatter than for bcast, ")
 
 
@@ -272,13 +272,13 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
 
 
 def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
-    operations = {one.name: one for one in campaigns.campaign().operations}
+    operations = {operation.name: operation for operation in campaigns.campaign().operations}
     for rule in guidelines.rules():
-        whole, parts = operations[rule.whole], [operations[one.operation] for one in rule.parts]
+        whole, parts = operations[rule.whole], [operations[part.operation] for part in rule.parts]
         if not whole.sized:
             continue
         n, p = 4096, 4
-        sizes = [{"n": n, "n p": n * p, "n/p": n // p}[one.size] for one in rule.parts]
+        sizes = [{"n": n, "n p": n * p, "n/p": n // p}[part.size] for part in rule.parts]
         both = list(zip(parts, sizes, strict=True))
         assert max(part.receive.bytes(size, p) for part, size in both) >= whole.receive.bytes(n, p), rule
         # A root has what it sends as well.
@@ -294,8 +294,8 @@ def restless(candidate: str, _case: Case) -> float:
 
 
 def test_launches_that_scatter_far_more_than_all_others_are_told() -> None:
-    made = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
-    (one,) = found("unstable", made)
+    campaign_view = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
+    (one,) = found("unstable", campaign_view)
     assert render(one.title) == "beta: launches differ more than those of others"
     assert render(one.text).startswith(
         "In the same blocks, launches of beta scatter far more than those of any other candidate in allreduce "
@@ -305,16 +305,16 @@ def test_launches_that_scatter_far_more_than_all_others_are_told() -> None:
 
 
 def test_a_machine_that_stirs_all_launches_is_no_candidate_s_doing() -> None:
-    made = [planted.view(planted.alike, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
-    assert [found("unstable", view) for view in made] == [[]] * 15
+    views = [planted.view(planted.alike, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
+    assert [found("unstable", view) for view in views] == [[]] * 15
 
 
 def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -> None:
-    made = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
+    campaign_view = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
     lone = (pl.col("case") == key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
-    figures = made.judged_figures.filter(~(lone | lacking))
-    (one,) = found("unstable", dataclasses.replace(made, figures=figures))
+    figures = campaign_view.judged_figures.filter(~(lone | lacking))
+    (one,) = found("unstable", dataclasses.replace(campaign_view, figures=figures))
     assert render(one.title) == "beta: launches differ more than those of others"
 
 
@@ -324,8 +324,8 @@ SETTINGS = {"alpha": {}, "beta": {"eager": "1"}}
 
 
 def test_a_setting_that_changes_nothing_is_told() -> None:
-    made = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
-    assert [rendered(one) for one in found("no_effect", made)] == [
+    view = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
+    assert [rendered(one) for one in found("no_effect", view)] == [
         Finding(
             kind="no_effect",
             title=Text("eager: changed nothing"),
@@ -405,8 +405,8 @@ def test_a_start_that_turns_the_winner_round_is_told() -> None:
 
 def test_a_start_that_is_slower_for_all_alike_does_not_mislead() -> None:
     cases = with_barrier(line(sizes=(SMALL, 1024)))
-    made = exactly(lambda _candidate, case: 1.5 if case.start == "barrier" else 1.0, cases)
-    assert found("misleading_starts", made) == []
+    view = exactly(lambda _candidate, case: 1.5 if case.start == "barrier" else 1.0, cases)
+    assert found("misleading_starts", view) == []
 
 
 # --- one rank always last ---------------------------------------------------------------------------------------------
@@ -483,10 +483,10 @@ def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
     """Each kind of finding is made in at most 1 of 50 campaigns in which there is nothing of its kind."""
     invented: Counter[str] = Counter()
     for seed in range(50):
-        made = planted.view(
+        campaign_view = planted.view(
             nothing, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST[seed % 4], settings=THREE
         )
-        invented.update(kind for kind in WANTED if found(kind, made))
+        invented.update(kind for kind in WANTED if found(kind, campaign_view))
     assert max(invented.values(), default=0) <= 1, invented
 
 
@@ -497,5 +497,5 @@ def test_a_case_that_failed_throughout_is_nobody_s_finding() -> None:
     def told(candidate: str, case: Case) -> float:
         return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.base_ns(case)
 
-    made = planted.view(told, cases=NULL, last_ranks=LAST[0])
-    assert [one for kind in WANTED for one in found(kind, made) if kind != "guidelines"] == []
+    campaign_view = planted.view(told, cases=NULL, last_ranks=LAST[0])
+    assert [one for kind in WANTED for one in found(kind, campaign_view) if kind != "guidelines"] == []

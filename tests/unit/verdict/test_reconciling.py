@@ -35,9 +35,9 @@ def test_intervals_hold_what_is_planted_and_blocks_cancel(tmp_path: Path) -> Non
     """All that scatters is the machine, by a factor of three, and that is the same for both within a block."""
     (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
     for part, ratio in {WHOLE: 1.386, BEGUN: 1.2, MEAN: 1.1, REST: 1.05}.items():
-        found = one.parts[part]
-        assert found.low < ratio < found.high
-        assert found.high / found.low < 1.01
+        contrast = one.parts[part]
+        assert contrast.low < ratio < contrast.high
+        assert contrast.high / contrast.low < 1.01
 
 
 def test_typical_values_are_medians_over_launches(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_the_two_mean_is_told(tmp_path: Path) -> None:
 
 def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: Path) -> None:
     planted = [
-        Planted(of(CORE["pingpong"]), [500 * one for one in SKEWED]),
+        Planted(of(CORE["pingpong"]), [500 * value for value in SKEWED]),
         Planted(of(OSU["osu-latency"]), [500 * 1.1 * 0.9]),
     ]
     (one,) = reconciling.reconcile(make(tmp_path, planted))
@@ -123,18 +123,20 @@ def test_an_a_a_twin_is_no_candidate(tmp_path: Path) -> None:
 
 
 def test_only_plain_times_are_pairs() -> None:
-    own = of(CORE["allreduce"], form="nonblocking")
+    case = of(CORE["allreduce"], form="nonblocking")
     theirs = of(OSU["osu-iallreduce"], form="nonblocking")
     overlap = msgspec.structs.replace(theirs, options={"quantity": "overlap"})
-    cold = msgspec.structs.replace(own, memory=Memory(cache="cold"))
-    late = msgspec.structs.replace(own, options={"arrival": "random"})
-    assert [(one.theirs, one.own) for one in reconciling.pairs(record([theirs, own, cold, late]))] == [(theirs, own)]
-    assert reconciling.pairs(record([overlap, own])) == []
+    cold = msgspec.structs.replace(case, memory=Memory(cache="cold"))
+    late = msgspec.structs.replace(case, options={"arrival": "random"})
+    assert [(pair.theirs, pair.own) for pair in reconciling.pairs(record([theirs, case, cold, late]))] == [
+        (theirs, case)
+    ]
+    assert reconciling.pairs(record([overlap, case])) == []
     assert reconciling.pairs(record([theirs, cold, late])) == []
 
 
 def test_whole_vectors_are_no_counterparts_of_shares() -> None:
-    theirs = {one.name for one, _ in reconciling.counterparts(record([]))}
+    theirs = {operation.name for operation, _ in reconciling.counterparts(record([]))}
     assert {"osu-allreduce", "osu-latency", "osu-bw"} < theirs
     assert "osu-reduce_scatter" not in theirs
 
@@ -161,7 +163,7 @@ def test_the_same_numbers_are_no_difference(tmp_path: Path) -> None:
 
 
 def test_a_case_of_the_same_numbers_is_preferred() -> None:
-    own = [of(CORE["allreduce"], datatype=kind) for kind in ("float", "int", "double")]
+    cases = [of(CORE["allreduce"], datatype=kind) for kind in ("float", "int", "double")]
     theirs = of(OSU["osu-allreduce"], datatype="int")
-    (pair,) = reconciling.pairs(record([*own, theirs]))
+    (pair,) = reconciling.pairs(record([*cases, theirs]))
     assert pair.own.datatype == "int"

@@ -28,19 +28,21 @@ SMALLEST = verdicts.LINE[0].key
 def view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> CampaignView:
     """Return a view in which beta takes so much as long as alpha in the smallest case, at each level."""
     names = ("alpha", "beta")
-    told = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE)
+    campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE)
     slow = pl.when(pl.col("case") == SMALLEST, pl.col("candidate") == "beta")
-    figures = told.judged_figures.with_columns(
+    figures = campaign_view.judged_figures.with_columns(
         visit=pl.lit([0, 1, 2, 3]),
         visit_hop_ns=pl.lit(hops),
         visit_ns=slow.then(pl.lit([100 * near, 400 * far] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
     )
-    compared = compare(figures, [names], 0.03, levels=by_case(figures, told.campaign))
+    compared = compare(figures, [names], 0.03, levels=by_case(figures, campaign_view.campaign))
     cases = [
-        judge_case(case, [one for one in told.summaries if one.case == case.key], Comparisons(compared))
-        for case in told.campaign.cases
+        judge_case(
+            case, [summary for summary in campaign_view.summaries if summary.case == case.key], Comparisons(compared)
+        )
+        for case in campaign_view.campaign.cases
     ]
-    return replace(verdicts.with_changes(told, comparisons=compared, cases=cases), figures=figures)
+    return replace(verdicts.with_changes(campaign_view, comparisons=compared, cases=cases), figures=figures)
 
 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
@@ -61,7 +63,7 @@ def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
         "1.25× far). Ratios are of the slower to the faster one."
     )
     assert (reversal.cases, reversal.severity) == ([SMALLEST], "warning")
-    smallest = next(one for one in judged.case_verdicts if one.case.key == SMALLEST)
+    smallest = next(case_verdict for case_verdict in judged.case_verdicts if case_verdict.case.key == SMALLEST)
     assert (smallest.outcome, smallest.decided) == ("depends", False)
     assert smallest.winners_by_level == {"near": ["alpha"], "far": ["beta"]}
 
@@ -71,10 +73,12 @@ def test_levels_that_make_no_difference_are_a_note(tmp_path: Path, ratio: float)
     judged = view(tmp_path, near=ratio, far=ratio)
     (level,) = reference.find(judged)
     assert (level.cases, level.severity) == ([], "note")
-    assert {one.outcome for one in judged.case_verdicts} == ({"faster", "equivalent"} if ratio > 1 else {"equivalent"})
+    assert {case_verdict.outcome for case_verdict in judged.case_verdicts} == (
+        {"faster", "equivalent"} if ratio > 1 else {"equivalent"}
+    )
 
 
 def test_one_level_is_no_finding(tmp_path: Path) -> None:
     judged = view(tmp_path, near=1.2, far=0.8, hops=[50.0] * 4)
     assert list(reference.find(judged)) == []
-    assert not any(one.winners_by_level for one in judged.case_verdicts)
+    assert not any(case_verdict.winners_by_level for case_verdict in judged.case_verdicts)

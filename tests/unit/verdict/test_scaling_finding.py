@@ -23,8 +23,8 @@ SETTING = "See which algorithm it takes from there on, and whether a setting cho
 
 
 def findings(folder: Path, told: scales.Told, **others: object) -> list[Finding]:
-    made = scales.make(folder / "made", told, **others)  # type: ignore[arg-type]
-    return [one for one in evaluation.evaluate(made).verdict.findings if one.kind == "scaling"]
+    store = scales.make(folder / "made", told, **others)  # type: ignore[arg-type]
+    return [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "scaling"]
 
 
 def crossing(candidate: str, _case: Case, place: Placement) -> float:

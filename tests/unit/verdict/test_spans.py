@@ -35,12 +35,12 @@ CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking
 
 def agree(spans: Iterable[Span], cases: Iterable[CaseVerdict]) -> int:
     """Check spans against the verdicts of their cases; return how many spans there are."""
-    verdicts, count = {one.case.key: one for one in cases}, 0
+    verdicts, count = {case_verdict.case.key: case_verdict for case_verdict in cases}, 0
     for span in spans:
         count += 1
         winners = [verdicts[key].winners for key in span.cases]
-        assert all(set(span.candidates) <= set(one) for one in winners)
-        assert not [one for one in winners if len(one) == 1 and one != span.candidates]
+        assert all(set(span.candidates) <= set(winner) for winner in winners)
+        assert not [winner for winner in winners if len(winner) == 1 and winner != span.candidates]
         assert span.undecided == [key for key in span.cases if verdicts[key].winners != span.candidates]
     return count
 
@@ -54,13 +54,13 @@ def test_spans_agree_with_the_verdicts_of_drawn_campaigns() -> None:
     """Half of the cases differ by so little that the verdict is right in some and open in others."""
     count = 0
     for seed in range(30):
-        made = planted.view(
+        campaign_view = planted.view(
             lambda name, case: planted.smooth(name, case) * (1 + 0.03 * offset(name, case)),
             seed=seed, spread=0.03, launches=5, cases=CASES,
         )  # fmt: skip
-        spans = [span for one in groups(made) for span in one.spans]
-        spans += [span for one in crossover.find(made) for span in one.spans]
-        count += agree(spans, made.case_verdicts)
+        spans = [span for group in groups(campaign_view) for span in group.spans]
+        spans += [span for one in crossover.find(campaign_view) for span in one.spans]
+        count += agree(spans, campaign_view.case_verdicts)
     assert count > 100
 
 
@@ -71,12 +71,12 @@ WINNERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
 @settings(max_examples=200, deadline=None)
 def test_any_sequence_of_winners_gives_spans_that_agree(sequence: list[tuple[list[str], bool]]) -> None:
     verdicts = [verdict(case, *won, decided=alike) for case, (won, alike) in zip(CASES, sequence, strict=False)]
-    runs = runs_of([(one.case.size_bytes, one) for one in verdicts])
+    runs = runs_of([(case_verdict.case.size_bytes, case_verdict) for case_verdict in verdicts])
     agree([run.record for run in runs], verdicts)
     covered = [number for run in runs for number, _ in run.cases]
     assert covered == sorted(set(covered))
-    missing = [one for one in verdicts if one.case.size_bytes not in covered]
-    assert all(len(one.winners) == len(NAMES) for one in missing)
+    missing = [case_verdict for case_verdict in verdicts if case_verdict.case.size_bytes not in covered]
+    assert all(len(case_verdict.winners) == len(NAMES) for case_verdict in missing)
     assert all(run.alone or "are among" in text or "is among" in text for run, text in worded(runs))
     noted = [(run, text) for run, text in worded(runs) if run.alone and run.shared]
     assert all("undecided" in text or "equivalent" in text for _, text in noted)
@@ -93,7 +93,7 @@ def verdict(case: Case, *winners: str, decided: bool = False) -> CaseVerdict:
 
 def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:
     winners = (("alpha",), ("alpha", "beta"), ("alpha",), ("beta",), ("alpha",), ("alpha", "beta"), NAMES)
-    cases = [(case.size_bytes, verdict(case, *one)) for case, one in zip(CASES, winners, strict=False)]
+    cases = [(case.size_bytes, verdict(case, *winner)) for case, winner in zip(CASES, winners, strict=False)]
     runs = runs_of(cases)
     assert [(run.names, [number for number, _ in run.cases]) for run in runs] == [
         (["alpha"], [8, 16, 32]),
@@ -145,4 +145,4 @@ def over_sizes(folder: Path) -> Store:
 def test_spans_agree_with_the_verdicts_of_stored_campaigns(make: Callable[[Path], Store], tmp_path: Path) -> None:
     found = evaluation.evaluate(make(tmp_path / "made")).verdict
     spans = [span for one in found.findings for span in one.spans]
-    assert agree([*spans, *(span for one in found.groups for span in one.spans)], found.cases)
+    assert agree([*spans, *(span for group in found.groups for span in group.spans)], found.cases)

@@ -22,22 +22,26 @@ DOUBT = "start uncertain by 41% of its time: clocks likely agree within 12.0 µs
 
 def judged(folder: Path, change: Callable[[Summary], Summary], cases: list[Case] = verdicts.LINE) -> Verdict:
     """Judge a campaign of three candidates, beta being twice as slow, with changes to its summaries."""
-    made = verdicts.evaluate(folder, verdicts.constant({"beta": 2.0}), cases=cases)
-    summaries = [change(one) for one in made.verdict.summaries]
-    doubted = {(one.case, one.candidate) for one in summaries if render(one.doubt)}
+    view = verdicts.evaluate(folder, verdicts.constant({"beta": 2.0}), cases=cases)
+    summaries = [change(summary) for summary in view.verdict.summaries]
+    doubted = {(summary.case, summary.candidate) for summary in summaries if render(summary.doubt)}
     comparisons = [
-        one for one in made.verdict.comparisons if not {(one.case, one.base), (one.case, one.other)} & doubted
+        comparison
+        for comparison in view.verdict.comparisons
+        if not {(comparison.case, comparison.base), (comparison.case, comparison.other)} & doubted
     ]
-    return verdicts.judge_again(made, summaries=summaries, comparisons=comparisons)
+    return verdicts.judge_again(view, summaries=summaries, comparisons=comparisons)
 
 
 def uncertain(*names: str) -> Callable[[Summary], Summary]:
     """Return a change that makes the 8-byte case of some candidates uncertain."""
 
-    def change(one: Summary) -> Summary:
-        if one.candidate not in names or ".8." not in one.case:
-            return one
-        return msgspec.structs.replace(one, launches=0, uncertain=6, error_ns=12_000, doubt=DOUBT, typical_ns=29_300)
+    def change(summary: Summary) -> Summary:
+        if summary.candidate not in names or ".8." not in summary.case:
+            return summary
+        return msgspec.structs.replace(
+            summary, launches=0, uncertain=6, error_ns=12_000, doubt=DOUBT, typical_ns=29_300
+        )
 
     return change
 
@@ -52,7 +56,7 @@ def test_an_uncertain_candidate_takes_no_part_in_the_case(tmp_path: Path) -> Non
     failures = {name: render(why) for name, why in small.failures.items()}
     assert (small.ranking, small.winners, failures) == (["gamma", "beta"], ["gamma"], {"alpha": DOUBT})
     assert set(middle.winners) == {"alpha", "gamma"}
-    assert "alpha takes the time" not in " ".join(render(one.text) for one in verdict.conclusion)
+    assert "alpha takes the time" not in " ".join(render(claim.text) for claim in verdict.conclusion)
 
 
 def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
@@ -69,8 +73,8 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
 
 
 def test_the_conclusion_says_so(tmp_path: Path) -> None:
-    said = [one for one in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in render(one.text)]
-    assert [(render(one.text), one.cases) for one in said] == [
+    claims = [claim for claim in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in render(claim.text)]
+    assert [(render(claim.text), claim.cases) for claim in claims] == [
         (
             "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
             "shown and not compared.",
@@ -81,7 +85,7 @@ def test_the_conclusion_says_so(tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
     verdict = judged(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
-    assert [render(one.text) for one in verdict.conclusion] == [
+    assert [render(claim.text) for claim in verdict.conclusion] == [
         "No two candidates have figures for the same case, so there is nothing to compare.",
         "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
         "shown and not compared.",
@@ -90,17 +94,17 @@ def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
 
 
 def test_an_uncertain_case_that_also_crashed_says_both(tmp_path: Path) -> None:
-    def change(one: Summary) -> Summary:
-        changed = uncertain("alpha")(one)
-        return msgspec.structs.replace(changed, failures={"crashed": 2}) if render(changed.doubt) else one
+    def change(summary: Summary) -> Summary:
+        changed = uncertain("alpha")(summary)
+        return msgspec.structs.replace(changed, failures={"crashed": 2}) if render(changed.doubt) else summary
 
     failures = judged(tmp_path, change).cases[0].failures
     assert {name: render(why) for name, why in failures.items()} == {"alpha": f"{DOUBT}, crashed in 2"}
 
 
 def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None:
-    def change(one: Summary) -> Summary:
-        return msgspec.structs.replace(one, skew_ns=40.0 if one.candidate == "alpha" else 39.0)
+    def change(summary: Summary) -> Summary:
+        return msgspec.structs.replace(summary, skew_ns=40.0 if summary.candidate == "alpha" else 39.0)
 
     verdict = judged(tmp_path, change)
     (finding,) = found(verdict)
@@ -113,8 +117,8 @@ def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None
 
 
 def test_nothing_is_invented(tmp_path: Path) -> None:
-    def even(one: Summary) -> Summary:
-        return msgspec.structs.replace(one, skew_ns=1.0)
+    def even(summary: Summary) -> Summary:
+        return msgspec.structs.replace(summary, skew_ns=1.0)
 
     assert found(judged(tmp_path, even)) == []
 

@@ -34,39 +34,42 @@ def evaluated(folder: Path, *starts: str) -> CampaignView:
     return evaluation.evaluate(campaigns.make_campaign(folder / "made", truth, 6, cases=cases))
 
 
-def said(found: CampaignView) -> list[str]:
-    return [render(one.text) for one in read_out(found.campaign, found.start_effects, found.verdict.summaries)]
+def said(view: CampaignView) -> list[str]:
+    return [render(claim.text) for claim in read_out(view.campaign, view.start_effects, view.verdict.summaries)]
 
 
 def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, "none", "roundtime")
-    ratios = {(one.candidate, one.case, one.usual): one.ratio.ratio for one in found.start_effects}
+    view = evaluated(tmp_path, "none", "roundtime")
+    ratios = {
+        (start_effect.candidate, start_effect.case, start_effect.usual): start_effect.ratio.ratio
+        for start_effect in view.start_effects
+    }
     assert len(ratios) == 8
     for size in (8, 65536):
         window = f"allreduce.blocking.{size}.float.socket.window"
         none = window.replace("window", "none")
         assert ratios["alpha", none, window] == pytest.approx(0.42, rel=0.03)
         assert ratios["beta", none, window] == pytest.approx(0.84 if size == 8 else 0.42, rel=0.03)
-    assert {one.ratio.base for one in found.start_effects} == {"window"}
+    assert {start_effect.ratio.base for start_effect in view.start_effects} == {"window"}
 
 
 def test_without_another_start_there_is_nothing_to_say(tmp_path: Path) -> None:
-    found = evaluated(tmp_path)
-    assert found.start_effects == []
-    assert said(found) == []
+    view = evaluated(tmp_path)
+    assert view.start_effects == []
+    assert said(view) == []
 
 
 def test_a_twin_takes_no_part(tmp_path: Path) -> None:
-    assert {one.candidate for one in evaluated(tmp_path, "none").start_effects} == {"alpha", "beta"}
+    assert {start_effect.candidate for start_effect in evaluated(tmp_path, "none").start_effects} == {"alpha", "beta"}
 
 
 def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
-    made = campaigns.make_campaign(
+    store = campaigns.make_campaign(
         tmp_path / "made",
         lambda _candidate, case: Truth(error_ns=100.0 * (case.start == "window" and case.size_bytes == 8)),
         cases=[*WINDOW, *(msgspec.structs.replace(case, start="none") for case in WINDOW)],
     )
-    assert {one.case for one in evaluation.evaluate(made).start_effects} == {
+    assert {start_effect.case for start_effect in evaluation.evaluate(store).start_effects} == {
         "allreduce.blocking.65536.float.socket.none"
     }
 
@@ -85,7 +88,9 @@ def test_what_is_found_is_read_out(tmp_path: Path) -> None:
 
 def test_only_what_is_counted_from_a_common_start_can_be_too_uncertain(tmp_path: Path) -> None:
     cases = [*WINDOW[:1], *(msgspec.structs.replace(case, start="barrier") for case in WINDOW[:1])]
-    made = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(error_ns=600.0), cases=cases, control=False)
-    found = evaluation.evaluate(made).verdict
-    doubted = {(one.case.rsplit(".")[-1], one.candidate) for one in found.summaries if render(one.doubt)}
+    store = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(error_ns=600.0), cases=cases, control=False)
+    found = evaluation.evaluate(store).verdict
+    doubted = {
+        (summary.case.rsplit(".")[-1], summary.candidate) for summary in found.summaries if render(summary.doubt)
+    }
     assert doubted == {("window", "alpha"), ("window", "beta")}

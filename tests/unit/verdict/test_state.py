@@ -33,7 +33,7 @@ ADVICE = (
 
 def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> CampaignView:
     """Evaluate a campaign of two candidates in which the state of the machine was as told; beta takes twice as long."""
-    made = campaigns.make_campaign(
+    store = campaigns.make_campaign(
         folder / "made",
         campaigns.slower_beta(2.0),
         launches,
@@ -42,7 +42,7 @@ def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]
         samples=10,
         exchange_ns=exchange_ns,
     )
-    return evaluation.evaluate(made)
+    return evaluation.evaluate(store)
 
 
 def findings(verdict: Verdict) -> list[Finding]:
@@ -76,7 +76,7 @@ def test_blocks_in_another_state_are_told_and_all_compared(tmp_path: Path) -> No
             severity="note",
         )
     ]
-    assert {(one.blocks, one.different) for one in verdict.comparisons} == {(6, True)}
+    assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
 
 def test_a_change_within_a_launch_is_told_and_the_launch_counts(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_change_within_a_launch_is_told_and_the_launch_counts(tmp_path: Path) 
     assert [(render(one.text), one.severity) for one in findings(verdict)] == [
         (f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
     ]
-    assert {(one.blocks, one.different) for one in verdict.comparisons} == {(6, True)}
+    assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
 
 def test_a_candidate_that_met_a_better_machine_throughout_is_told(tmp_path: Path) -> None:

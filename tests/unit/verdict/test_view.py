@@ -14,7 +14,7 @@ def lines(cases: list[Case]) -> dict[str, list[int]]:
     """Return the sizes of each line by its title."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
     view = view_of(campaigns.campaign(cases=cases), verdicts)
-    return {title: [one.case.size_bytes for one in line] for title, line in view.lines()}
+    return {title: [verdict.case.size_bytes for verdict in line] for title, line in view.lines()}
 
 
 def test_cases_that_differ_in_size_only_are_a_line() -> None:

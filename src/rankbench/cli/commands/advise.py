@@ -64,18 +64,18 @@ def advise(
     tell(opened, asked, form)
 
 
-def tell(opened: Store, asked: Profile, form: str) -> None:
+def tell(opened: Store, profile: Profile, form: str) -> None:
     """Print the answer for every placement."""
     view = evaluate(opened)
-    found = list(mix.mixes(view, asked.calls))
+    found = list(mix.mixes(view, profile.calls))
     if not found:
         raise RankbenchError(
             f"campaign {opened.campaign.name} measured none of "
-            f"{joined(list(map(mix.told, asked.calls[:PARTS_SHOWN])), 'and')}; "
+            f"{joined(list(map(mix.told, profile.calls[:PARTS_SHOWN])), 'and')}; "
             f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
     if form == "json":
-        print_json({"placements": [record(one, mix.sentences(view, one)) for one in found], "notes": notes(asked)})
+        print_json({"placements": [record(one, mix.sentences(view, one)) for one in found], "notes": notes(profile)})
         return
     for one in found:
         console.print(
@@ -85,7 +85,7 @@ def tell(opened: Store, asked: Profile, form: str) -> None:
         for sentence in mix.sentences(view, one):
             console.print(Text(render(sentence)), soft_wrap=True)
         console.print()
-    for note in notes(asked):
+    for note in notes(profile):
         console.print(Text(note), soft_wrap=True)
 
 
@@ -123,12 +123,12 @@ def spelt(text: str) -> list[Calls]:
     return found
 
 
-def notes(asked: Profile) -> list[str]:
+def notes(profile: Profile) -> list[str]:
     """Return what the reader must know of where the calls come from."""
-    ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=asked.ignored)
+    ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=profile.ignored)
     return [
-        *(f"{note}." for note in asked.notes),
-        *([ignored] if asked.ignored else []),
+        *(f"{note}." for note in profile.notes),
+        *([ignored] if profile.ignored else []),
         format_text("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
     ]
 

@@ -122,12 +122,13 @@ def write(path: Path, found: list[Found]) -> None:
 
 def outside(found: Found) -> Iterator[str]:
     """Yield a line for each method whose offsets were not within the bounds stated for them."""
-    for one in found.accuracies:
-        if one.outside:
-            worst = max(one.outside, key=lambda offset: offset.excess_ns)
+    for accuracy in found.accuracies:
+        if accuracy.outside:
+            worst = max(accuracy.outside, key=lambda offset: offset.excess_ns)
             yield (
-                f"FAILED {found.library.name}: {one.synchronisation} by {one.source}, {stage(one, found)}: "
-                f"{len(one.outside)} of {one.offsets} errors are outside their bounds, at worst that of rank "
+                f"FAILED {found.library.name}: {accuracy.synchronisation} by {accuracy.source}, "
+                f"{stage(accuracy, found)}: "
+                f"{len(accuracy.outside)} of {accuracy.offsets} errors are outside their bounds, at worst that of rank "
                 f"{worst.rank} in run {worst.run}: {format_time(worst.error_ns or 0)}, stated "
                 f'{format_time(worst.bound_ns)}; do not trust starts on such a clock here, use start = "barrier"'
             )
@@ -142,7 +143,7 @@ def show(found: Found) -> None:
     assert stream.facts
     console.print(Text(f"{found.library.name}, {placed(stream.ranks)}", style="bold"), soft_wrap=True)
     show_sources(stream.facts, found.sources)
-    for name in dict.fromkeys(one.source for one in found.accuracies):
+    for name in dict.fromkeys(accuracy.source for accuracy in found.accuracies):
         show_synchronisation(found, name)
     show_drift(found, stream.ranks)
 
@@ -151,9 +152,9 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
     """Print what can be read and which of it is taken."""
     table = columns("time source", "usable", "smallest step", "a reading costs")
     table.add_column("why", overflow="fold")
-    for one in sources:
-        figures = (format_time(one.resolution_ns), format_time(one.cost_ns)) if one.usable else ("–", "–")
-        table.add_row(one.name, "[green]yes[/]" if one.usable else "[red]no[/]", *figures, Text(one.reason))
+    for fact in sources:
+        figures = (format_time(fact.resolution_ns), format_time(fact.cost_ns)) if fact.usable else ("–", "–")
+        table.add_row(fact.name, "[green]yes[/]" if fact.usable else "[red]no[/]", *figures, Text(fact.reason))
     console.print()
     console.print(table)
     console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
@@ -163,14 +164,14 @@ def show_synchronisation(found: Found, source: str) -> None:
     """Print how right each method is by one source, and what it takes."""
     console.print(f"\nSynchronisation by {source}. {truth(found, source)}", soft_wrap=True, markup=False)
     table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", left=2)
-    for one in found.accuracies:
-        if one.source == source:
-            known = spread(one.error_ns) if one.error_ns else ["not known", "", ""]
-            outside = f"[red]{len(one.outside)}[/]" if one.outside else "0" if one.error_ns else "–"
-            within = "–" if one.within_likely is None else f"{one.within_likely:.0%}"
-            bounds = [format_time(one.bound_ns.p50), format_time(one.bound_ns.max)]
-            limits = [format_time(one.likely_ns.p50), within, *bounds]
-            table.add_row(one.synchronisation, stage(one, found), *known, *limits, outside)
+    for accuracy in found.accuracies:
+        if accuracy.source == source:
+            known = spread(accuracy.error_ns) if accuracy.error_ns else ["not known", "", ""]
+            outside = f"[red]{len(accuracy.outside)}[/]" if accuracy.outside else "0" if accuracy.error_ns else "–"
+            within = "–" if accuracy.within_likely is None else f"{accuracy.within_likely:.0%}"
+            bounds = [format_time(accuracy.bound_ns.p50), format_time(accuracy.bound_ns.max)]
+            limits = [format_time(accuracy.likely_ns.p50), within, *bounds]
+            table.add_row(accuracy.synchronisation, stage(accuracy, found), *known, *limits, outside)
     console.print()
     console.print(table)
     console.print(f"\n{STAGES_HELP}", soft_wrap=True, markup=False)
@@ -213,9 +214,9 @@ def show_drift(found: Found, ranks: Sequence[RankFact]) -> None:
     runs, coverage = found.drifts[0].runs, found.drifts[0].coverage
     console.print(f"\nDrift relative to rank 0: median of {runs} runs, {coverage:.1%} intervals")
     table = columns("rank", "host", "source", "method", "drift", "interval", left=4)
-    for one in found.drifts:
-        host = next((rank.host for rank in ranks if rank.rank == one.rank), "?")
-        interval = f"{one.low_ppm:+.3f} … {one.high_ppm:+.3f} ppm"
-        table.add_row(str(one.rank), host, one.source, one.synchronisation, f"{one.ppm:+.3f} ppm", interval)
+    for drift in found.drifts:
+        host = next((rank.host for rank in ranks if rank.rank == drift.rank), "?")
+        interval = f"{drift.low_ppm:+.3f} … {drift.high_ppm:+.3f} ppm"
+        table.add_row(str(drift.rank), host, drift.source, drift.synchronisation, f"{drift.ppm:+.3f} ppm", interval)
     console.print()
     console.print(table)

@@ -116,8 +116,8 @@ def no_campaigns(words: Sequence[str]) -> str:
     """Return what was named instead of two campaigns, or of a campaign and two candidates."""
     kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
     return (
-        f"{'; '.join(f'{one} {kinds[names_campaign(one)]}' for one in words)}: compare takes two campaigns (OLD NEW), "
-        "or two candidates, after the campaign that has them or of the newest one (CAMPAIGN mpich openmpi)"
+        f"{'; '.join(f'{word} {kinds[names_campaign(word)]}' for word in words)}: compare takes two campaigns "
+        "(OLD NEW), or two candidates, after the campaign that has them or of the newest one (CAMPAIGN mpich openmpi)"
     )
 
 
@@ -147,11 +147,11 @@ def coloured(held: Held) -> Table:
     rows = plain_table(*content.columns)
     for change, row in zip(held.told.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"
-        told = [
+        texts = [
             Text(cell.text, colour if place == told_as.RATIO and change.different else "")
             for place, cell in enumerate(row)
         ]
-        rows.add_row(*told)
+        rows.add_row(*texts)
     return rows
 
 
@@ -217,11 +217,11 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
 def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
     """Return the comparisons of two candidates by case, turned where they were made the other way round."""
     found = {}
-    for one in (*view.verdict.comparisons, *view.verdict.control):
-        if (one.base, one.other) == (base, other):
-            found[one.case] = one
-        elif (one.base, one.other) == (other, base):
-            found[one.case] = turned(one)
+    for comparison in (*view.verdict.comparisons, *view.verdict.control):
+        if (comparison.base, comparison.other) == (base, other):
+            found[comparison.case] = comparison
+        elif (comparison.base, comparison.other) == (other, base):
+            found[comparison.case] = turned(comparison)
     return found
 
 
@@ -234,7 +234,7 @@ def table(view: CampaignView, base: str, other: str, found: dict[str, Comparison
         rows.add_row(Text(names[verdict.case.key]), *figures, *judged(found.get(verdict.case.key)))
     for title, ratios in (("geometric mean", of_times(view, found)), ("the same, of memory", of_memory(view, found))):
         if ratios:
-            mean = math.exp(sum(math.log(one.ratio) for one in ratios) / len(ratios))
+            mean = math.exp(sum(math.log(comparison.ratio) for comparison in ratios) / len(ratios))
             rows.add_section()
             rows.add_row(title, "", "", format_ratio(mean), "", "")
     return rows
@@ -259,16 +259,16 @@ def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) ->
     return Text(measure.spelt(summary.typical_ns) + interval)
 
 
-def judged(one: Comparison | None) -> tuple[Text, str, str]:
+def judged(comparison: Comparison | None) -> tuple[Text, str, str]:
     """Return ratio, interval and adjusted p-value; one block alone gives no interval."""
-    if one is None:
+    if comparison is None:
         return Text(""), "", ""
-    colour = "green" if one.ratio < 1 else "red"
-    ratio = Text(format_ratio(one.ratio), colour) if one.different else Text(SAME)
-    if math.isinf(one.high):
+    colour = "green" if comparison.ratio < 1 else "red"
+    ratio = Text(format_ratio(comparison.ratio), colour) if comparison.different else Text(SAME)
+    if math.isinf(comparison.high):
         return ratio, "", ""
-    p = f"{one.p_adjusted:.3f}" if one.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
+    p = f"{comparison.p_adjusted:.3f}" if comparison.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
+    return ratio, f"{format_ratio(comparison.low)[:-1]}–{format_ratio(comparison.high)}", p
 
 
 def counts(view: CampaignView, other: str, found: dict[str, Comparison]) -> Iterator[str]:
@@ -295,6 +295,6 @@ def counts(view: CampaignView, other: str, found: dict[str, Comparison]) -> Iter
 
 def divided(found: list[Comparison]) -> dict[str, int]:
     """Return how many ratios are above 1, below it, and neither."""
-    more = sum(one.different and one.ratio > 1 for one in found)
-    less = sum(one.different and one.ratio < 1 for one in found)
+    more = sum(comparison.different and comparison.ratio > 1 for comparison in found)
+    less = sum(comparison.different and comparison.ratio < 1 for comparison in found)
     return {"more": more, "less": less, "neither": len(found) - more - less, "all": len(found)}

@@ -76,7 +76,7 @@ def doctor(
         rows = list(examined(planned, candidates, used, Path(folder).absolute()))
     lines = [*planned.notes, *map(str, in_the_way)]
     if form == "json":
-        print_json({"checks": [one._asdict() for one in rows], "notes": lines})
+        print_json({"checks": [row._asdict() for row in rows], "notes": lines})
     else:
         show(rows, lines)
     if not all(row.check.works for row in rows):
@@ -97,7 +97,9 @@ def asked(plans: Sequence[Path], preset: str, machine: Machine, said: Mapping[st
     if plans or preset:
         return plan.load_plan(chosen_plan(plans[0] if plans else None, preset), machine, said)
     names = ["1x2", *([f"1x{machine.cores}"] if machine.cores > PAIR else []), *(["nodes"] if "hosts" in said else [])]
-    return plan.parse_plan(NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, said)
+    return plan.parse_plan(
+        NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, said
+    )
 
 
 def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
@@ -109,11 +111,13 @@ def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[s
 def meant(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates, or those of them that are named: by their name, library or family."""
     candidates, used = found(wanted)
-    words = {one.name: {one.name, one.library, used[one.library].family} for one in candidates}
+    words = {
+        candidate.name: {candidate.name, candidate.library, used[candidate.library].family} for candidate in candidates
+    }
     for name in names:
-        if not any(name in own for own in words.values()):
+        if not any(name in word for word in words.values()):
             raise RankbenchError(f"{name}: no candidate of {wanted.plan.file}; {suggestion(name, list(words))}")
-    return [one for one in candidates if not names or words[one.name].intersection(names)], used
+    return [candidate for candidate in candidates if not names or words[candidate.name].intersection(names)], used
 
 
 def examined(
@@ -132,8 +136,8 @@ def examined(
                     Check(works=False, reason=str(error).removeprefix(f"{candidate.library}: ")),
                 )
                 continue
-            for seen in looks([candidate], planned.placements, used, builds, folder):
-                yield Row(candidate.name, seen.placement.name, seen.placement.ranks, seen.check)
+            for look in looks([candidate], planned.placements, used, builds, folder):
+                yield Row(candidate.name, look.placement.name, look.placement.ranks, look.check)
 
 
 def show(rows: Sequence[Row], lines: Sequence[str]) -> None:

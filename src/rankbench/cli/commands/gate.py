@@ -183,19 +183,19 @@ def gate(
     if remeasure and not against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if against and remeasure:
-        found = side_by_side(new, against, asked(match or []), worth, how)
+        report = side_by_side(new, against, asked(match or []), worth, how)
     elif against:
-        found = campaigns(new, against, asked(match or []), worth)
+        report = campaigns(new, against, asked(match or []), worth)
     elif history:
-        found = earlier(new, history, last, reference, worth)
+        report = earlier(new, history, last, reference, worth)
     else:
-        found = candidates(new, candidate, against_candidate, worth)
-    print_json(record(found)) if form == "json" else tell(found)
+        report = candidates(new, candidate, against_candidate, worth)
+    print_json(record(report)) if form == "json" else tell(report)
     if junit:
-        write(junit, found, quiet=form == "json")
-    numbers = gating.counts(found.checks)
-    if numbers["failed"] and found.better and form == "table":
-        note(f"Measure both again, side by side, to take the day out: {found.better}")
+        write(junit, report, quiet=form == "json")
+    numbers = gating.counts(report.checks)
+    if numbers["failed"] and report.better and form == "table":
+        note(f"Measure both again, side by side, to take the day out: {report.better}")
     if numbers["failed"] or (strict and numbers["skipped"]):
         raise typer.Exit(REGRESSION)
 
@@ -213,14 +213,14 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     held = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(held)
     changed = differing(older.campaign, opened.campaign, held.told.matches)
-    said = [ONE_DAY, *([] if changed else [RECORDED_ALIKE]), *circumstances(held.told)]
+    texts = [ONE_DAY, *([] if changed else [RECORDED_ALIKE]), *circumstances(held.told)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
-    return Report(held.now.campaign, f"campaign {held.told.old}", checks, said, better)
+    return Report(held.now.campaign, f"campaign {held.told.old}", checks, texts, better)
 
 
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
     """Return the matches of candidates that are not recorded as the same build with the same settings."""
-    return [one for one in matched if not remeasuring.recorded_alike(old, new, (one.old, one.new))]
+    return [match for match in matched if not remeasuring.recorded_alike(old, new, (match.old, match.new))]
 
 
 def libraries_of(*campaigns: Campaign) -> list[Library]:
@@ -233,10 +233,10 @@ def command(new: Path, old: Path, match: dict[str, str], threshold: float | None
     words = ["rankbench", "gate", str(new), "--against", str(old)]
     words += [word for one, two in match.items() for word in ("--match", f"{one}={two}")]
     words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
-    prefixes = dict.fromkeys(one.prefix for one in used if one.source == "prefix")
-    words += [word for one in prefixes for word in ("--prefix", one)]
-    modules = dict.fromkeys(one.origin["modules"] for one in used if one.origin.get("modules"))
-    words += [word for one in modules for word in ("--modules", one)]
+    prefixes = dict.fromkeys(library.prefix for library in used if library.source == "prefix")
+    words += [word for prefix in prefixes for word in ("--prefix", prefix)]
+    modules = dict.fromkeys(library.origin["modules"] for library in used if library.origin.get("modules"))
+    words += [word for module in modules for word in ("--modules", module)]
     return shlex.join([*words, "--remeasure"])
 
 
@@ -247,18 +247,22 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     changed = differing(older.campaign, opened.campaign, matched)
     if not changed:
         raise RankbenchError(f"{new}: {RECORDED_ALIKE}" if matched else f"{new} has no candidate in common with {old}")
-    made, pairs = measured_again(older.campaign, opened, [(one.old, one.new) for one in changed], how)
-    view = evaluate(made, threshold=threshold)
+    store, pairs = measured_again(older.campaign, opened, [(match.old, match.new) for match in changed], how)
+    view = evaluate(store, threshold=threshold)
     held = hold(older, opened, match, threshold)
-    checks = [*gating.only_then(held), *(one for pair in pairs for one in gating.within(view, pair[1], pair[0]))]
+    checks = [*gating.only_then(held), *(check for pair in pairs for check in gating.within(view, pair[1], pair[0]))]
     at = view.launches[0].started[:10]
     blocks = counted(view.verdict.blocks, "block")
-    said = [
-        f"Measured again on {at} in {made.folder}: times are paired within {blocks}.",
-        *(f"{one.new} is the same in both campaigns, and not measured again." for one in matched if one not in changed),
+    texts = [
+        f"Measured again on {at} in {store.folder}: times are paired within {blocks}.",
+        *(
+            f"{match.new} is the same in both campaigns, and not measured again."
+            for match in matched
+            if match not in changed
+        ),
         control(view.verdict.control),
     ]
-    return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, said)
+    return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, texts)
 
 
 def measured_again(
@@ -293,11 +297,11 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
     opened = current(new)
     stores = [current(folder) for folder in campaigns_in(folders)]
     found = nightly(opened, stores, last, reference, threshold)
-    said = [
+    texts = [
         f"Ratios to {found.reference} in the same campaign." if found.reference else "Times, without a reference.",
         "Intervals are of one new campaign: they contain the variation from day to day.",
     ]
-    return Report(opened.campaign, f"{found.past} earlier campaigns", found.checks, said)
+    return Report(opened.campaign, f"{found.past} earlier campaigns", found.checks, texts)
 
 
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
@@ -307,45 +311,47 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
     if one == two:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
     checks = gating.within(view, one, two)
-    said = [f"Times of {one} and {two} are paired within {counted(view.verdict.blocks, 'block')}."]
-    return Report(view.campaign, two, checks, said)
+    texts = [f"Times of {one} and {two} are paired within {counted(view.verdict.blocks, 'block')}."]
+    return Report(view.campaign, two, checks, texts)
 
 
-def record(found: Report) -> Gate:
+def record(report: Report) -> Gate:
     """Return what is printed as JSON."""
-    return Gate(found.campaign.name, found.against, gating.counts(found.checks), found.said, found.checks)
+    return Gate(report.campaign.name, report.against, gating.counts(report.checks), report.said, report.checks)
 
 
-def tell(found: Report) -> None:
+def tell(report: Report) -> None:
     """Print what failed and what cannot be told, with what to do, and at last the numbers."""
-    for line in (*found.said, relations(found)):
+    for line in (*report.said, relations(report)):
         console.print(Text(line))
     console.print()
     for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
-        for check in (one for one in found.checks if one.outcome == outcome):
-            told = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
-            console.print(Text.assemble((told, colour), f" {render(check.advice)}".rstrip()))
-    console.print(Text(totals(found), "bold"))
+        for check in (check for check in report.checks if check.outcome == outcome):
+            sentence = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
+            console.print(Text.assemble((sentence, colour), f" {render(check.advice)}".rstrip()))
+    console.print(Text(totals(report), "bold"))
 
 
-def relations(found: Report) -> str:
+def relations(report: Report) -> str:
     """Return what the new times are, in the words of the tables, and how often."""
-    numbers = Counter(check.relation or "without two times" for check in found.checks)
+    numbers = Counter(check.relation or "without two times" for check in report.checks)
     return f"The new times are: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
 
 
-def totals(found: Report) -> str:
+def totals(report: Report) -> str:
     """Return how many checks came out how."""
-    numbers = gating.counts(found.checks)
+    numbers = gating.counts(report.checks)
     return (
-        f"{found.campaign.name} against {found.against}: {counted(len(found.checks), 'check')}, "
+        f"{report.campaign.name} against {report.against}: {counted(len(report.checks), 'check')}, "
         f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} cannot be told"
     )
 
 
-def write(path: Path, found: Report, *, quiet: bool) -> None:
+def write(path: Path, report: Report, *, quiet: bool) -> None:
     """Write the checks as JUnit XML."""
-    text = spelt(found.checks, f"{found.campaign.name} against {found.against}", found.campaign.created, found.said)
+    text = spelt(
+        report.checks, f"{report.campaign.name} against {report.against}", report.campaign.created, report.said
+    )
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

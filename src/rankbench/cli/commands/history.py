@@ -81,7 +81,7 @@ def history(
 def narrowed(told: History, operations: list[str], sizes: list[str]) -> History:
     """Return the history of the cases asked for."""
     kept = {case.key for case in chosen_cases(list(told.cases.values()), operations, [], sizes)}
-    return told._replace(series=[one for one in told.series if one.case in kept])
+    return told._replace(series=[column for column in told.series if column.case in kept])
 
 
 def record(told: History) -> dict[str, object]:
@@ -91,19 +91,20 @@ def record(told: History) -> dict[str, object]:
         for past in told.pasts
     ]
     changes = [
-        {"case": one.case, "candidate": one.candidate, **msgspec.to_builtins(turn)} for one, turn in told.changes
+        {"case": column.case, "candidate": column.candidate, **msgspec.to_builtins(turn)}
+        for column, turn in told.changes
     ]
     machine = [
         {
-            "campaign": one.at,
-            "since": told.pasts[one.at].date,
-            "name": told.pasts[one.at].name,
-            "ratio": one.ratio,
-            "low": one.low,
-            "high": one.high,
-            "p_adjusted": one.p_adjusted,
+            "campaign": step.at,
+            "since": told.pasts[step.at].date,
+            "name": told.pasts[step.at].name,
+            "ratio": step.ratio,
+            "low": step.low,
+            "high": step.high,
+            "p_adjusted": step.p_adjusted,
         }
-        for one in told.machine
+        for step in told.machine
     ]
     return {
         "campaigns": made,
@@ -139,7 +140,7 @@ def beyond(told: History, *, every: bool) -> Iterator[str]:
     yield from told_as.machine(told)
     if not found:
         yield f"No change above {told.threshold * 100:g} % can be told."
-    if any(turn.explained for one in told.series for turn in one.turns):
+    if any(turn.explained for column in told.series for turn in column.turns):
         yield f"{told_as.MARK}: no more than the machine changed without MPI."
     yield (
         f"False alarms are held at 5 % over {told.compared} series: a change must be more than campaigns scatter, and "

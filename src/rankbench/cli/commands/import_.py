@@ -63,17 +63,17 @@ def import_(
         raise RankbenchError(f"--labels: found {labels!r}, expected names such as MPICH,OpenMPI, each once")
     folder = campaign_folder(results, name)
     with console.status("reading …"):
-        made = imports.make(Wish(sources, named, ranks, strict_errors), folder)
-    record = made.campaign
+        store = imports.make(Wish(sources, named, ranks, strict_errors), folder)
+    record = store.campaign
     if form == "json":
         print_json(
             {
                 "campaign": record.name,
                 "folder": str(folder),
                 "files": record.imported,
-                "launches": len(made.launches()),
-                "operations": [one.name for one in record.operations],
-                "candidates": [one.name for one in record.candidates],
+                "launches": len(store.launches()),
+                "operations": [operation.name for operation in record.operations],
+                "candidates": [candidate.name for candidate in record.candidates],
                 "cases": len(record.cases),
                 "notes": record.notes,
             }
@@ -81,7 +81,7 @@ def import_(
         return
     for note in record.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
-    launches = len(made.launches())
+    launches = len(store.launches())
     console.print(
         f"{counted(len(record.imported), 'file')}: {counted(launches, 'run')} of "
         f"{counted(len(record.operations), 'benchmark')} with "
@@ -106,4 +106,4 @@ def meant(text: str) -> list[Source]:
     inside = [one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix not in imports.ERRORS]
     if not inside:
         raise RankbenchError(f"{path}: no file in it")
-    return [Source(one, label) for one in inside]
+    return [Source(path, label) for path in inside]

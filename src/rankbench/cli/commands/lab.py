@@ -52,27 +52,27 @@ def lab(
 
     The nodes have a network of their own, and nothing of them is left behind.
     """
-    told = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
-    wanted = asked(nodes, told, share or [], slurm=slurm)
+    texts = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
+    wanted = asked(nodes, texts, share or [], slurm=slurm)
     with room.up(wanted) as up:
         print(f"lab: head, {', '.join(up.nodes)}; {up.told}{and_more(up, wanted)}", file=sys.stderr)  # noqa: T201
         code = ran(up, command or shell(up))
     raise typer.Exit(code)
 
 
-def asked(nodes: int, told: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
+def asked(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
     """Return the lab that is asked for."""
-    if told["cores"] and not slurm:
+    if texts["cores"] and not slurm:
         raise RankbenchError("--cores is what Slurm believes; say --slurm too")
     if missing := [path for path in share if not path.is_dir()]:
         raise RankbenchError(f"--share {missing[0]}: no such folder")
-    delay_ns = options.delay_ns(told["delay"]) if told["delay"] else 0
-    believed = options.cores(told["cores"]) if told["cores"] else room.Cores(1, os.cpu_count() or 1)
+    delay_ns = options.delay_ns(texts["delay"]) if texts["delay"] else 0
+    believed = options.cores(texts["cores"]) if texts["cores"] else room.Cores(1, os.cpu_count() or 1)
     return room.Wanted(
         nodes=nodes,
         delay=room.Delay(delay_ns, delay_ns) if delay_ns else None,
-        rate_bit_s=options.rate_bit_s(told["rate"]) if told["rate"] else 0,
-        offsets_ns=options.offsets_ns(told["clocks"], nodes) if told["clocks"] else (),
+        rate_bit_s=options.rate_bit_s(texts["rate"]) if texts["rate"] else 0,
+        offsets_ns=options.offsets_ns(texts["clocks"], nodes) if texts["clocks"] else (),
         slurm=believed if slurm else None,
         shared=(Path.home(), home(), Path(sys.prefix), build.find_core_folder(), *share),
     )

@@ -59,7 +59,9 @@ def list_(
     The answer is that of the last report, or else is computed.
     """
     form = chosen_format(format_, "table", "json")
-    rows = sorted((row(store.open(one), no_answer) for one in campaigns_in([folder or results_folder()])), key=created)
+    rows = sorted(
+        (row(store.open(path), no_answer) for path in campaigns_in([folder or results_folder()])), key=created
+    )
     if form == "json":
         print_json(rows)
         return
@@ -83,13 +85,13 @@ def created(one: Row) -> str:
 def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command has it
     """Return the row of a campaign."""
     record = opened.campaign
-    blocks = len({one.block for one in opened.launches()})
+    blocks = len({launch.block for launch in opened.launches()})
     return Row(
         name=record.name,
         folder=str(opened.folder),
         created=record.created,
         state=state(opened),
-        candidates=[one.name for one in record.candidates if not one.control_of],
+        candidates=[candidate.name for candidate in record.candidates if not candidate.control_of],
         blocks=blocks,
         answer="" if no_answer or not blocks else answer(opened),
     )
@@ -110,11 +112,11 @@ def state(opened: Store) -> str:
 
 def answer(opened: Store) -> str:
     """Return the first sentence of the conclusion, from the last report where nothing was measured since."""
-    kept = opened.folder / "verdict.json"
+    path = opened.folder / "verdict.json"
     newest = max((one.stat().st_mtime for one in opened.folder.glob("launches/*")), default=0.0)
-    if kept.exists() and kept.stat().st_mtime > newest:
+    if path.exists() and path.stat().st_mtime > newest:
         try:
-            return first_words(msgspec.json.decode(kept.read_bytes())["conclusion"][0]["text"])
+            return first_words(msgspec.json.decode(path.read_bytes())["conclusion"][0]["text"])
         except (msgspec.DecodeError, KeyError, IndexError, TypeError):
             pass
     with console.status(f"evaluating {opened.folder} …"):

@@ -132,28 +132,28 @@ def tell(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201 - a pipe gets the list alone
 
 
-def unwell(found: Probe) -> list[Answer]:
+def unwell(probe: Probe) -> list[Answer]:
     """Return the answers that are not well."""
-    return [one for one in found.answers if one.status != CaseStatus.OK]
+    return [answer for answer in probe.answers if answer.status != CaseStatus.OK]
 
 
 def said(answers: Answers, operation: str = "") -> Iterator[Text]:
     """Yield a line for each library and thing that is not well, of one operation or of all."""
     for status, (saying, colour) in SAYINGS.items():
         for library, every in answers.items():
-            found = [one for one in every if one.status == status and operation in ("", one.operation)]
+            found = [answer for answer in every if answer.status == status and operation in ("", answer.operation)]
             if found:
                 yield Text(f"{saying.format(library=library)}: {told(found, operation)}", colour or "yellow")
 
 
-def told(found: Sequence[Answer], operation: str) -> str:
+def told(answers: Sequence[Answer], operation: str) -> str:
     """Return which calls are meant: those lacking by their MPI names, others by operation and form."""
-    if found[0].status == CaseStatus.LACKING:
-        return ", ".join(dict.fromkeys(one.reason.partition(" ")[0] for one in found))
+    if answers[0].status == CaseStatus.LACKING:
+        return ", ".join(dict.fromkeys(answer.reason.partition(" ")[0] for answer in answers))
     if operation:
-        return ", ".join(one.form for one in found)
+        return ", ".join(answer.form for answer in answers)
     forms: dict[str, list[str]] = {}
-    for one in found:
+    for one in answers:
         forms.setdefault(one.operation, []).append(one.form)
     return ", ".join(f"{name} ({', '.join(of)})" for name, of in forms.items())
 
@@ -196,10 +196,12 @@ def show_words(description: Description) -> None:
     """Print what is named in the list: options, datatypes, starts, and how a plan names operations."""
     words = {
         "options": [
-            (name, f"{catalogue.values(one)}: {one.help}") for name, one in catalogue.options(description).items()
+            (name, f"{catalogue.values(option)}: {option.help}")
+            for name, option in catalogue.options(description).items()
         ],
         "datatypes": [
-            (one.name, f"{one.help}; sizes are multiples of {one.size_bytes} B") for one in description.datatypes
+            (datatype.name, f"{datatype.help}; sizes are multiples of {datatype.size_bytes} B")
+            for datatype in description.datatypes
         ],
         "starts": [(start.name, start.help) for start in description.starts],
     }
@@ -251,7 +253,7 @@ def in_full(operation: Operation, description: Description) -> Iterator[tuple[st
     if operation.sized:
         others = [name for name in operation.datatypes if name != operation.datatype]
         yield "datatypes", ", ".join([f"{operation.datatype} (usual)", *others])
-    if limits := [one for one in catalogue.limits(operation, description) if not one.startswith("of ")]:
+    if limits := [limit for limit in catalogue.limits(operation, description) if not limit.startswith("of ")]:
         yield "limits", ", ".join(limits)
     if operation.keeps_buffers:
         yield "buffers", "bound once, so that they cannot be cold or change"
@@ -266,8 +268,8 @@ def show_answers(operation: Operation, answers: Answers) -> None:
     """Print what each library makes of an operation."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for library, every in answers.items():
-        found = [one for one in every if one.operation == operation.name]
-        lines = [Text(unwell_form(one), SAYINGS[one.status][1] or "yellow") for one in found]
+        found = [answer for answer in every if answer.operation == operation.name]
+        lines = [Text(unwell_form(answer), SAYINGS[answer.status][1] or "yellow") for answer in found]
         for place, line in enumerate(lines or [Text("has every form; data are right")]):
             table.add_row("" if place else library, line)
     console.print(table)

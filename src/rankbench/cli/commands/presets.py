@@ -50,8 +50,8 @@ def presets(
         print_json(found)
         return
     table = Table.grid(padding=(0, 2, 0, 0))
-    for one in found:
-        table.add_row(one.name, Text(one.question))
+    for preset in found:
+        table.add_row(preset.name, Text(preset.question))
     console.print(table)
 
 

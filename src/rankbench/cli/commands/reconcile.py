@@ -93,10 +93,10 @@ def reconcile(
         )
     text = PLAN.format(
         library=library,
-        operations=", ".join(f'"{name}"' for name in [*dict.fromkeys(counterpart(one) for one in rows), *names(rows)]),
+        operations=", ".join(f'"{name}"' for name in [*dict.fromkeys(counterpart(row) for row in rows), *names(rows)]),
         sizes=sizes,
         placement=placement,
-        starts=", ".join(f'"{start}"' for start in dict.fromkeys(["auto", *(one.start for one in rows)])),
+        starts=", ".join(f'"{start}"' for start in dict.fromkeys(["auto", *(row.start for row in rows)])),
         samples=samples,
         suites="".join(f'\n[suites.{name}]\n{key} = "{value}"\n' for name, (key, value) in places.items() if value),
         blocks=blocks,
@@ -120,7 +120,10 @@ def record(row: Reconciled) -> dict[str, object]:
         "candidate": row.candidate,
         "tool_ns": row.theirs_ns,
         "core_ns": row.own_ns,
-        "parts": {TITLES[name]: {"ratio": one.ratio, "low": one.low, "high": one.high} for name, one in parts},
+        "parts": {
+            TITLES[name]: {"ratio": contrast.ratio, "low": contrast.low, "high": contrast.high}
+            for name, contrast in parts
+        },
     }
 
 
@@ -169,7 +172,7 @@ def counterpart(operation: Operation) -> str:
 
 def names(operations: Sequence[Operation]) -> list[str]:
     """Return names."""
-    return [one.name for one in operations]
+    return [operation.name for operation in operations]
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
@@ -187,14 +190,14 @@ def explain(store: Store) -> None:
     tell(f"next: rankbench report {store.folder}")
 
 
-def tell_benchmark(campaign: Campaign, theirs: Operation, own: Operation, rows: Sequence[Reconciled]) -> None:
+def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
     """Print what is to be said of one benchmark of a tool."""
     first = rows[0]
-    console.print(Text(f"{theirs.name} beside {own.name} of the core", style="bold"), soft_wrap=True)
+    console.print(Text(f"{theirs.name} beside {operation.name} of the core", style="bold"), soft_wrap=True)
     parts = [part for part in TITLES if any(part in row.parts for row in rows)]
     table = columns("size", "core", "tool", *(TITLES[part] for part in parts))
     for row in rows:
-        size = format_size(row.pair.own.size_bytes) if own.sized else "–"
+        size = format_size(row.pair.own.size_bytes) if operation.sized else "–"
         cells = [told(row.parts[part]) if part in row.parts else "" for part in parts]
         table.add_row(size, value(campaign, row, own=True), value(campaign, row, own=False), *cells)
     console.print(table)

@@ -152,7 +152,7 @@ def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     if not anew:
         return folder
     numbered = (campaign_folder(results, f"{name}-{number}") for number in itertools.count(2))
-    return next(one for one in itertools.chain([folder], numbered) if not (one / "campaign.json").exists())
+    return next(path for path in itertools.chain([folder], numbered) if not (path / "campaign.json").exists())
 
 
 def again(name: str) -> str:

@@ -44,17 +44,19 @@ def settings(
     with console.status(f"querying {chosen.name} …"):
         listed = variables(chosen, home())
     if operation:
-        own = [*tuners.find_tuner(chosen).list_variants(operation, listed)]
-        if not own:
+        variants = [*tuners.find_tuner(chosen).list_variants(operation, listed)]
+        if not variants:
             raise RankbenchError(
                 f"{chosen.name}: lists no algorithms of {operation}; its {len(listed)} variables: "
                 f"rankbench settings {library}"
             )
-        show_variants(own, form)
+        show_variants(variants, form)
     else:
         text = find.lower()
         show_variables(
-            [one for one in listed.values() if text in f"{one.name} {one.description}".lower()], len(listed), form
+            [variable for variable in listed.values() if text in f"{variable.name} {variable.description}".lower()],
+            len(listed),
+            form,
         )
 
 
@@ -64,8 +66,10 @@ def show_variants(variants: list[Variant], form: str) -> None:
         print_json(variants)
         return
     table = columns("variant", "settings")
-    for one in variants:
-        table.add_row(escape(one.name), escape(" ".join(f"{name}={value}" for name, value in one.settings.items())))
+    for variant in variants:
+        table.add_row(
+            escape(variant.name), escape(" ".join(f"{name}={value}" for name, value in variant.settings.items()))
+        )
     console.print(table)
     spread_lines("The library's own choice is in effect where none of these is set.")
 
@@ -75,17 +79,19 @@ def show_variables(shown: list[Variable], total: int, form: str) -> None:
     if form == "json":
         print_json(shown)
         return
-    for one in shown:
-        console.print(f"[bold]{escape(one.name)}[/bold] = {escape(format_value(one))}", soft_wrap=True, highlight=False)
-        if one.values:
-            console.print(f"    values: {escape(', '.join(value.name for value in one.values))}", highlight=False)
-        if one.description:
-            console.print(f"    {escape(' '.join(one.description.split()))}", highlight=False)
+    for variable in shown:
+        console.print(
+            f"[bold]{escape(variable.name)}[/bold] = {escape(format_value(variable))}", soft_wrap=True, highlight=False
+        )
+        if variable.values:
+            console.print(f"    values: {escape(', '.join(value.name for value in variable.values))}", highlight=False)
+        if variable.description:
+            console.print(f"    {escape(' '.join(variable.description.split()))}", highlight=False)
     spread_lines(f"{len(shown)} of {total} variables")
 
 
 def format_value(variable: Variable) -> str:
     """Return the value in effect, by its name where it has one."""
-    name = next((one.name for one in variable.values if str(one.number) == variable.value), "")
+    name = next((choice.name for choice in variable.values if str(choice.number) == variable.value), "")
     value = name or variable.value or '""'
     return f"{value} (constant)" if variable.constant else value

@@ -52,8 +52,10 @@ def option_name(kind: ModuleType) -> str:
 def with_flags(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command one option for each kind of table, in their order, before `--verbose`."""
     signature = inspect.signature(command, eval_str=True)
-    known = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    place = next(at for at, one in enumerate(known) if one.name == "verbose")
+    known = [
+        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    place = next(at for at, parameter in enumerate(known) if parameter.name == "verbose")
     flags = [
         inspect.Parameter(
             option_name(kind),
@@ -105,7 +107,7 @@ def show(
         from rankbench.report.text import markdown_table
 
         kinds = chosen_kinds or tables.kinds().values()
-        found = (one for kind in kinds for one in tables.made_for("text", kind, picked) if one.rows)
+        found = (table for kind in kinds for table in tables.made_for("text", kind, picked) if table.rows)
         print("\n\n".join(map(markdown_table, found)))  # noqa: T201 - for other documents
     elif printed == "csv":
         print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
@@ -130,9 +132,9 @@ def record(picked: CampaignView) -> dict[str, object]:
         "candidates": picked.candidates,
         "conclusion": verdict.conclusion,
         "findings": verdict.findings,
-        "cases": [one for one in verdict.cases if one.case.key in keys],
-        "summaries": [one for one in verdict.summaries if one.case in keys],
-        "comparisons": [one for one in verdict.comparisons if one.case in keys],
+        "cases": [case_verdict for case_verdict in verdict.cases if case_verdict.case.key in keys],
+        "summaries": [summary for summary in verdict.summaries if summary.case in keys],
+        "comparisons": [comparison for comparison in verdict.comparisons if comparison.case in keys],
     }
 
 
@@ -142,13 +144,15 @@ def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
     it lacks are empty. Raises RankbenchError where a kind has none.
     """
-    found: dict[str, pl.DataFrame] = {kind.FLAG: kind.frame(picked) for kind in kinds or [*tables.kinds().values()][:1]}
-    for flag, one in found.items():
+    frames: dict[str, pl.DataFrame] = {
+        kind.FLAG: kind.frame(picked) for kind in kinds or [*tables.kinds().values()][:1]
+    }
+    for flag, one in frames.items():
         if one is None:
             raise RankbenchError(f"--{flag}: these tables cannot be printed as CSV")
-    if len(found) == 1:
-        return next(iter(found.values()))
-    named = [one.select(pl.lit(flag).alias("table"), pl.all()) for flag, one in found.items() if not one.is_empty()]
+    if len(frames) == 1:
+        return next(iter(frames.values()))
+    named = [one.select(pl.lit(flag).alias("table"), pl.all()) for flag, one in frames.items() if not one.is_empty()]
     return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
 
@@ -240,8 +244,8 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
     for verdict in part.shown_verdicts():
-        found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        table.add_row(Text(part.size_text(verdict.case)), *found, Text(tables.winner(verdict, margin_spread(verdict))))
+        texts = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
+        table.add_row(Text(part.size_text(verdict.case)), *texts, Text(tables.winner(verdict, margin_spread(verdict))))
     return table
 
 

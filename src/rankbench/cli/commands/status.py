@@ -71,11 +71,11 @@ def show_json(opened: Store, decision: Decision | None) -> None:
             "campaign": record.name,
             "folder": str(opened.folder),
             "running": store.is_running(opened.folder),
-            "blocks": len({one.block for one in launches}),
+            "blocks": len({launch.block for launch in launches}),
             "blocks_min": record.plan.stop.blocks_min,
             "blocks_max": record.plan.stop.blocks_max,
             "launches": len(launches),
-            "ok": sum(is_sound(one, flawed) for one in launches),
+            "ok": sum(is_sound(launch, flawed) for launch in launches),
             "failures": list(wrong(opened)),
             "job": {"number": job.number, "phase": where.phase, "reason": where.reason} if job and where else None,
             "decision": {"stop": decision.stop, "reason": render(decision.reason)} if decision else None,
@@ -96,11 +96,11 @@ def show_spending(opened: Store, form: str) -> None:
     if not parts:
         raise RankbenchError(f"{opened.folder}: no launch says what its time was spent on; measure again with --new")
     if form == "json":
-        print_json([one._asdict() for one in parts])
+        print_json([part._asdict() for part in parts])
         return
     rows = columns("time spent on", "seconds", "share", left=1)
-    for one in parts:
-        rows.add_row(spending.PARTS[one.part], f"{one.seconds:.2f}", f"{one.share:.1%}")
-    rows.add_row("all of it", f"{sum(one.seconds for one in parts):.2f}", "100.0%")
+    for spent in parts:
+        rows.add_row(spending.PARTS[spent.part], f"{spent.seconds:.2f}", f"{spent.share:.1%}")
+    rows.add_row("all of it", f"{sum(part.seconds for part in parts):.2f}", "100.0%")
     console.print(rows, markup=False)
     tell(f"rank 0 of {counted(len(launches), 'launch')}; what precedes the first launch is not included")

@@ -39,11 +39,11 @@ def submit(
     if waiting := in_the_queue(wanted.folder):
         raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
     prepared = campaign.prepare(wanted, tell)
-    whole = scripted(prepared)._replace(job=wanted.plan.job)
-    path, kept = write(prepared, text(whole, chosen))
+    script = scripted(prepared)._replace(job=wanted.plan.job)
+    path, kept = write(prepared, text(script, chosen))
     if kept:
         tell(f"{path} was edited and is submitted as it is; remove it to have it written anew")
-    tell(f"{spell_blocks(prepared.store.campaign)} blocks of {len(whole.blocks[0])} launches: {path}")
+    tell(f"{spell_blocks(prepared.store.campaign)} blocks of {len(script.blocks[0])} launches: {path}")
     if write_only:
         tell(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return

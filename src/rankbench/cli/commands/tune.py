@@ -74,11 +74,11 @@ def tune(
 
 def make_task(library: Library, operations: str, sizes: str, placement: str, threshold: str) -> Task:
     """Return what is tuned, with the variants that the library lists."""
-    own = tuners.find_tuner(library)
+    tuner = tuners.find_tuner(library)
     with console.status(f"querying {library.name} …"):
         listed = variables(library, home())
     names = [name.strip() for name in operations.split(",") if name.strip()]
-    found = {name: [*own.list_variants(name, listed)] for name in names}
+    found = {name: [*tuner.list_variants(name, listed)] for name in names}
     lacking = [name for name in names if not found[name]]
     if len(lacking) == len(names):
         raise RankbenchError(
@@ -101,7 +101,7 @@ def make_task(library: Library, operations: str, sizes: str, placement: str, thr
         planned.placements[0].ranks,
         planned.threshold,
         found,
-        own.IN_LAUNCH,
+        tuner.IN_LAUNCH,
     )
 
 
@@ -125,29 +125,31 @@ class Runner:
 
 def conclude(task: Task, library: Library, folder: Path, run: tuning.Run, blocks: int) -> None:
     """Search, choose, prove, and hand over what holds."""
-    own = tuners.find_tuner(library)
-    can_split = {name: own.can_split(name) for name in task.operations}
+    tuner = tuners.find_tuner(library)
+    can_split = {name: tuner.can_split(name) for name in task.operations}
     number = sum(map(len, task.variants.values()))
     tell(
         f"{library.name}: {number} variants of {', '.join(task.operations)}; "
         f"{len(task.sizes_bytes)} sizes, {task.ranks} ranks"
     )
-    found = choosing.read_search(run("screening", plans.write_search(task, task.variants, tuning.SCREENING_BLOCKS)), task)
-    for variant, operations in found.wrong.items():
+    result = choosing.read_search(
+        run("screening", plans.write_search(task, task.variants, tuning.SCREENING_BLOCKS)), task
+    )
+    for variant, operations in result.wrong.items():
         tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
-    left = choosing.select_promising(task, found)
+    left = choosing.select_promising(task, result)
     tell(f"screening: {sum(map(len, left.values()))} of {number} variants may be faster than the library's own choice")
     rules: list[Rule] = []
     if left:
         task = task._replace(variants=left)
-        found = choosing.read_search(run("search", plans.write_search(task, left, blocks)), task)
-        rules = choosing.choose_rules(task, found, can_split)
+        result = choosing.read_search(run("search", plans.write_search(task, left, blocks)), task)
+        rules = choosing.choose_rules(task, result, can_split)
     for attempt in range(1, ROUNDS + 1):
         if not rules:
             tell(f"{library.name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
             return
         show_rules(rules)
-        handover = own.make_handover(rules, task.ranks)
+        handover = tuner.make_handover(rules, task.ranks)
         settings = write_file(handover, folder)
         names = list(dict.fromkeys(rule.operation for rule in rules))
         proof = proving.read_proof(run(f"proof-{attempt}", plans.write_proof(task, settings, names, blocks, attempt)))

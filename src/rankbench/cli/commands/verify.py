@@ -97,8 +97,8 @@ def verify(
         with tempfile.TemporaryDirectory(prefix="rankbench-") as folder, quiet:
             failures += tested(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
     if form == "json":
-        lines = [one._asdict() for one in failures]
-        print_json({"libraries": [one.name for one in libraries], "failures": lines})
+        lines = [failure._asdict() for failure in failures]
+        print_json({"libraries": [library.name for library in libraries], "failures": lines})
         raise typer.Exit(any(failure.certain for failure in failures))
     for failure in failures:
         console.print(failure.text, style="red" if failure.certain else "yellow", soft_wrap=True, markup=False)
@@ -144,18 +144,24 @@ def tested_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
     table = columns("operation", *FORMS)
     for name in dict.fromkeys(map(named, results)):
-        mine = [result for result in results if named(result) == name]
-        table.add_row(name, *(cell([one for one in mine if one.case.form == form]) for form in FORMS))
+        case_results = [result for result in results if named(result) == name]
+        table.add_row(name, *(cell([result for result in case_results if result.case.form == form]) for form in FORMS))
     console.print(table)
     unusual = tested_thoroughly(bench) if thorough else []
-    for reason in dict.fromkeys(one.reason for one in (*results, *unusual) if one.status == CaseStatus.REFUSED):
+    for reason in dict.fromkeys(
+        result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
+    ):
         console.print(f"refused: {reason}", soft_wrap=True, markup=False)
-    for group in alike([one for one in results if one.status not in HARMLESS]):
+    for group in alike([result for result in results if result.status not in HARMLESS]):
         yield failed(bench, group, group[0].case.memory.label)
-    broken = {(one.case.operation, one.case.form) for one in results if one.status not in HARMLESS}
-    new = [one for one in unusual if (one.case.operation, one.case.form) not in broken and one.status not in HARMLESS]
+    broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
+    new = [
+        result
+        for result in unusual
+        if (result.case.operation, result.case.form) not in broken and result.status not in HARMLESS
+    ]
     for group in by_call(new):
-        yield failed(bench, group, " or ".join(dict.fromkeys(circumstance(one, bench) for one in group)))
+        yield failed(bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group)))
 
 
 def tested_thoroughly(bench: Bench) -> list[CaseResult]:
@@ -164,9 +170,9 @@ def tested_thoroughly(bench: Bench) -> list[CaseResult]:
         results = selftest.thorough_data(bench)
     console.print("\nThe same calls with other datatypes and options, one at a time\n")
     table = columns("with", *FORMS)
-    for name in dict.fromkeys(circumstance(one, bench) for one in results):
-        mine = [one for one in results if circumstance(one, bench) == name]
-        table.add_row(name, *(tally([one for one in mine if one.case.form == form]) for form in FORMS))
+    for name in dict.fromkeys(circumstance(result, bench) for result in results):
+        case_results = [result for result in results if circumstance(result, bench) == name]
+        table.add_row(name, *(tally([result for result in case_results if result.case.form == form]) for form in FORMS))
     console.print(table)
     return results
 
@@ -177,7 +183,7 @@ ADVICE = "do not use this call of this library, and report it to its vendor"
 def failed(bench: Bench, results: Sequence[CaseResult], how: str) -> Failure:
     """Return the failure of a call: `allgather persistent, in-place, 8 B and 64 KiB`."""
     case, status, reason = results[0].case, results[0].status, results[0].reason
-    sizes = " and ".join(map(format_size, sorted({one.case.size_bytes for one in results} - {0})))
+    sizes = " and ".join(map(format_size, sorted({result.case.size_bytes for result in results} - {0})))
     what = ", ".join(filter(None, [f"{case.operation} {case.form}", how, sizes]))
     return Failure(f"{bench.library.name}: {what}: {status}: {reason}; {ADVICE}")
 
@@ -197,7 +203,7 @@ def tally(results: Sequence[CaseResult]) -> str:
     """Return what became of many calls: `58 right, 2 WRONG`; those that are lacking only where nothing else is told."""
     counts = Counter(result.status for result in results)
     telling = {status for status in counts if status == CaseStatus.OK or status not in HARMLESS}
-    return ", ".join(f"{counts[one]} {word}" for one, word in WORDS.items() if one in telling) or cell(results)
+    return ", ".join(f"{counts[status]} {word}" for status, word in WORDS.items() if status in telling) or cell(results)
 
 
 def named(result: CaseResult) -> str:
@@ -208,18 +214,18 @@ def named(result: CaseResult) -> str:
 def circumstance(result: CaseResult, bench: Bench) -> str:
     """Return what is unusual about a call: `vector`, `epoch=fence`."""
     operation = next(one for one in bench.description.operations if one.name == result.case.operation)
-    told = case_labels.unusual(result.case, operation)
-    return next((one for one in told if "=" in one), ", ".join(told))
+    texts = case_labels.unusual(result.case, operation)
+    return next((one for one in texts if "=" in one), ", ".join(texts))
 
 
 def alike(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ only by size."""
-    return grouped(results, lambda one: (named(one), one.case.form, one.status))
+    return grouped(results, lambda result: (named(result), result.case.form, result.status))
 
 
 def by_call(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ by size and circumstances."""
-    return grouped(results, lambda one: (one.case.operation, one.case.form, one.status))
+    return grouped(results, lambda result: (result.case.operation, result.case.form, result.status))
 
 
 def grouped(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str, ...]]) -> list[list[CaseResult]]:

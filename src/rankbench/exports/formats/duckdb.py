@@ -89,8 +89,8 @@ def from_parquet(path: Path) -> str:
 
 def from_json(path: Path, kind: type[msgspec.Struct]) -> str:
     """Return what reads files of a record."""
-    told = ", ".join(f'"{name}": {text(spelt)}' for name, spelt in fields(kind))
-    return f"read_json({text(path)}, columns = {{{told}}}, maximum_object_size = 1073741824)"
+    sentence = ", ".join(f'"{name}": {text(spelt)}' for name, spelt in fields(kind))
+    return f"read_json({text(path)}, columns = {{{sentence}}}, maximum_object_size = 1073741824)"
 
 
 def fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:

@@ -97,11 +97,11 @@ def worded(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with texts as `language.as_data` writes them."""
     definitions = {**schema["$defs"], "Text": {"title": "Text", "type": "object", "properties": WORDED}}
     definitions["Text"]["required"] = list(WORDED)
-    for one in definitions.values():
-        own = one.get("properties", {})
+    for definition in definitions.values():
+        own = definition.get("properties", {})
         if own.get("text") == TEXT:
-            one["properties"] = {**own, **WORDED}
-            one["required"] = [*one["required"], "template", "fields"]
+            definition["properties"] = {**own, **WORDED}
+            definition["required"] = [*definition["required"], "template", "fields"]
     return {**schema, "$defs": empty(definitions)}
 
 

@@ -31,9 +31,15 @@ LOG = say("`rankbench show` and the launch's log tell more.")
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
-    told = measured.view
-    said = [*told.campaign.notes, *(render(claim.text) for claim in told.verdict.conclusion)]
-    document = junit.junit(list(checks(told)), told.campaign.name, told.campaign.created, said, failure="no figures")
+    campaign_view = measured.view
+    texts = [*campaign_view.campaign.notes, *(render(claim.text) for claim in campaign_view.verdict.conclusion)]
+    document = junit.junit(
+        list(checks(campaign_view)),
+        campaign_view.campaign.name,
+        campaign_view.campaign.created,
+        texts,
+        failure="no figures",
+    )
     yield write_text(path, document)
 
 

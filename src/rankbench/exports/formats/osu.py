@@ -101,12 +101,12 @@ def files(view: CampaignView) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file that has rows."""
     for line, part in view.parts("line"):
         for candidate in view.candidates:
-            found = {case: one for case, one in part.shown_summaries() if one.candidate == candidate}
-            if found and part.cases[0].quantity != "memory":
-                yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, found)
+            summaries = {case: summary for case, summary in part.shown_summaries() if summary.candidate == candidate}
+            if summaries and part.cases[0].quantity != "memory":
+                yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, summaries)
 
 
-def text(part: CampaignView, candidate: str, found: dict[Case, Summary]) -> str:
+def text(part: CampaignView, candidate: str, summaries: dict[Case, Summary]) -> str:
     """Return the text of one file."""
     shape, first = shape_of(part), part.cases[0]
     sized = part.operation(first).sized
@@ -117,8 +117,8 @@ def text(part: CampaignView, candidate: str, found: dict[Case, Summary]) -> str:
     ]
     lines += [f"# Datatype: MPI_{first.datatype.upper()}."] if sized else []
     lines += [padded("# Size" if sized else "#", shape.titles, shape, sized=sized)]
-    for case in sorted(found, key=lambda one: one.size_bytes):
-        numbers = cells(part, case, found[case])
+    for case in sorted(summaries, key=lambda case: case.size_bytes):
+        numbers = cells(part, case, summaries[case])
         size = case.size_bytes * (case.ranks if case.operation in WHOLE_VECTOR else 1)
         lines.append(padded(str(size) if sized else "", numbers, shape, sized=sized))
     return "\n".join([*lines, ""])
@@ -175,19 +175,19 @@ def meaning(part: CampaignView, shape: Shape) -> Meaning:
     return msgspec.structs.replace(told, text=text, megabyte=0 if shape in (LATENCY, OVERLAP) else MEGABYTE)
 
 
-def cells(part: CampaignView, case: Case, one: Summary) -> list[str]:
+def cells(part: CampaignView, case: Case, summary: Summary) -> list[str]:
     """Return the numbers of a row, in OSU's units."""
     measure = part.measure(case)
     if case.quantity == "overlap":
-        times = [one.typical_ns / 1e3, one.compute_ns / 1e3, one.pure_ns / 1e3, 100 * one.overlap]
+        times = [summary.typical_ns / 1e3, summary.compute_ns / 1e3, summary.pure_ns / 1e3, 100 * summary.overlap]
         return [f"{number:.4f}" for number in times]
     if measure.kind == "bandwidth":
-        return [f"{measure.value(one.typical_ns):.4f}"]
+        return [f"{measure.value(summary.typical_ns):.4f}"]
     if measure.kind == "rate":
-        rate = measure.value(one.typical_ns)
+        rate = measure.value(summary.typical_ns)
         return [f"{rate * case.size_bytes / 1e6:.4f}", f"{rate:.2f}"]
-    times = [one.typical_ns, one.launches_min_ns, one.launches_max_ns]
-    return [*(f"{time_ns / 1e3:.4f}" for time_ns in times), str(one.samples)]
+    times = [summary.typical_ns, summary.launches_min_ns, summary.launches_max_ns]
+    return [*(f"{time_ns / 1e3:.4f}" for time_ns in times), str(summary.samples)]
 
 
 def padded(first: str, texts: Sequence[str], shape: Shape, *, sized: bool) -> str:

@@ -122,7 +122,7 @@ def test(view: CampaignView) -> str:
 
 def references(campaign: Campaign, told: Iterable[Value]) -> Iterator[str]:
     """Yield the reference of each value; A/A twins have none. Without an interval its ends are the value."""
-    twins = {one.name for one in campaign.candidates if one.control_of}
+    twins = {candidate.name for candidate in campaign.candidates if candidate.control_of}
     for one in told:
         if one.value and one.candidate not in twins:
             value, low, high = (short(one.value if end is None else end) for end in (one.value, one.low, one.high))

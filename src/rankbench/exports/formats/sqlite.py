@@ -100,20 +100,20 @@ def fill(database: sqlite3.Connection, measured: Measured) -> None:
 
 def tables(measured: Measured) -> Iterator[Table]:
     """Yield all tables, those that others refer to first."""
-    told = measured.view
-    places = {case.key: number for number, case in enumerate(told.campaign.cases, 1)}
-    yield campaign_table(told.campaign)
-    yield of_records("libraries", Library, told.campaign.libraries, {"name": "name TEXT PRIMARY KEY"})
-    yield of_records("candidates", Candidate, told.campaign.candidates, CANDIDATE_COLUMNS)
-    yield case_table(told)
+    campaign_view = measured.view
+    places = {case.key: number for number, case in enumerate(campaign_view.campaign.cases, 1)}
+    yield campaign_table(campaign_view.campaign)
+    yield of_records("libraries", Library, campaign_view.campaign.libraries, {"name": "name TEXT PRIMARY KEY"})
+    yield of_records("candidates", Candidate, campaign_view.campaign.candidates, CANDIDATE_COLUMNS)
+    yield case_table(campaign_view)
     yield of_records(
-        "launches", Launch, told.launches, {"number": "number INTEGER PRIMARY KEY", "candidate": CANDIDATE}
+        "launches", Launch, campaign_view.launches, {"number": "number INTEGER PRIMARY KEY", "candidate": CANDIDATE}
     )
-    yield outcome_table(told, places)
+    yield outcome_table(campaign_view, places)
     yield sample_table(measured, places)
-    yield summary_table(told, places)
-    yield comparison_table(told, places)
-    yield from finding_tables(told, places)
+    yield summary_table(campaign_view, places)
+    yield comparison_table(campaign_view, places)
+    yield from finding_tables(campaign_view, places)
 
 
 CANDIDATE_COLUMNS = {
@@ -133,7 +133,7 @@ def campaign_table(campaign: Campaign) -> Table:
 
 def case_table(view: CampaignView) -> Table:
     """Return the cases, in the order of the campaign, with how people call them and what their values are."""
-    units = {one.case: one.unit for one in values(view)}
+    units = {value.case: value.unit for value in values(view)}
     rows = (
         (
             number,
@@ -159,7 +159,9 @@ def outcome_table(view: CampaignView, places: Mapping[str, int]) -> Table:
 def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
     """Return every sample, also those that do not count and those of single ranks, as they are stored."""
     own = [name for name in store.SAMPLE_COLUMNS if name not in OF_CASE]
-    chosen = [one.select("launch", "case", *own) for one in (measured.store.samples(), measured.store.rank_samples())]
+    chosen = [
+        frame.select("launch", "case", *own) for frame in (measured.store.samples(), measured.store.rank_samples())
+    ]
     portions = (part for frame in chosen for part in frame.collect_batches(chunk_size=PORTION))
     rows = (one for part in portions for one in numbered(part, places))
     named = [one.replace('"index"', "number") for one in typed(chosen[0].limit(0).collect().select(own))]
@@ -169,8 +171,8 @@ def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
     told = {(one.case, one.candidate): (one.value, one.low, one.high) for one in values(view)}
-    found = ((one, told[one.case, one.candidate]) for one in view.verdict.summaries)
-    rows = (row((places[one.case], *cells(one)[1:], *value)) for one, value in found)
+    found = ((summary, told[summary.case, summary.candidate]) for summary in view.verdict.summaries)
+    rows = (row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in found)
     own = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
     return Table("summaries", [*own, "value REAL", "low REAL", "high REAL"], rows, "case_id, candidate")
 
@@ -178,7 +180,11 @@ def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
 def comparison_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return the comparisons, those of the A/A control marked as such."""
     found = ((False, view.verdict.comparisons), (True, view.verdict.control))
-    rows = (row((places[one.case], *cells(one)[1:], control)) for control, part in found for one in part)
+    rows = (
+        row((places[comparison.case], *cells(comparison)[1:], control))
+        for control, part in found
+        for comparison in part
+    )
     other = "TEXT NOT NULL REFERENCES candidates"
     own = columns(Comparison, {"case": CASE, "base": f"base {other}", "other": f"other {other}"})
     return Table("comparisons", [*own, "control INTEGER NOT NULL"], rows, "case_id, base, other")
@@ -199,17 +205,17 @@ def finding_tables(view: CampaignView, places: Mapping[str, int]) -> Iterator[Ta
 
 
 def of_records(
-    name: str, kind: type[msgspec.Struct], records: Iterable[msgspec.Struct], told: Mapping[str, str]
+    name: str, kind: type[msgspec.Struct], records: Iterable[msgspec.Struct], texts: Mapping[str, str]
 ) -> Table:
     """Return a table of all fields of records. What has no name to refer to is null."""
-    rows = (row(value if value != "" else None for value in cells(one)) for one in records)
-    return Table(name, columns(kind, told), rows)
+    rows = (row(value if value != "" else None for value in cells(record)) for record in records)
+    return Table(name, columns(kind, texts), rows)
 
 
-def columns(kind: type[msgspec.Struct], told: Mapping[str, str] | None = None) -> list[str]:
+def columns(kind: type[msgspec.Struct], texts: Mapping[str, str] | None = None) -> list[str]:
     """Return the columns of a record's fields, some of them as told."""
     hints = get_type_hints(kind)
-    return [(told or {}).get(name) or column(name, hints[name]) for name in kind.__struct_fields__]
+    return [(texts or {}).get(name) or column(name, hints[name]) for name in kind.__struct_fields__]
 
 
 def column(name: str, kind: object) -> str:

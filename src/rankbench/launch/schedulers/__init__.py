@@ -70,7 +70,7 @@ class Scheduler(Protocol):
         """Return the command that tells where a job stands."""
         ...
 
-    def state(self, exit_code: int, said: str) -> JobState | None:
+    def state(self, exit_code: int, text: str) -> JobState | None:
         """Return where the job stands by what that command printed; nothing where the scheduler does not answer."""
         ...
 

@@ -51,13 +51,13 @@ class Scheduler(schedulers.Scheduler):
         """Ask for the state, and for the result once it has ended."""
         return ["flux", "jobs", "--no-header", "--format={state} {result}", number]
 
-    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """Of an ended job the result tells more: COMPLETED, FAILED, CANCELED, TIMEOUT."""
-        if exit_code == 0 and said.split():
-            word, *result = said.split()
+        if exit_code == 0 and text.split():
+            word, *result = text.split()
             phase = schedulers.matched(PHASES, word)
             return schedulers.JobState(phase, result[0] if result and phase == "ended" else word)
-        if "unknown" in said or "invalid" in said.lower():
+        if "unknown" in text or "invalid" in text.lower():
             return schedulers.JobState("ended", "no longer known to Flux")
         return None
 

@@ -68,12 +68,12 @@ class Scheduler(schedulers.Scheduler):
         """Ask for all jobs of everybody: of one that has ended, qstat itself would say nothing but an error."""
         return ["bash", "-c", 'qstat -u "*" && echo "looked for $0"', number]
 
-    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The fifth word of a job's line is its state; a job that is not there has ended."""
-        number = said.rpartition("looked for ")[2].strip()
+        number = text.rpartition("looked for ")[2].strip()
         if exit_code or not number:
             return None
-        words = next((line.split() for line in said.splitlines() if line.split()[:1] == [number]), None)
+        words = next((line.split() for line in text.splitlines() if line.split()[:1] == [number]), None)
         if not words:
             return schedulers.JobState("ended", "not in the queue any more")
         advice = f" (an error keeps it: qstat -j {number} tells which)" if "E" in words[4] else ""

@@ -56,13 +56,13 @@ class Scheduler(schedulers.Scheduler):
         """Ask for the state and, of an ended job, why."""
         return ["bjobs", "-noheader", "-o", "stat exit_reason", number]
 
-    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """A dash stands for no reason."""
-        if exit_code == 0 and said.split():
-            word, *reason = said.split()
-            told = " ".join(reason).strip("- ")
-            return schedulers.JobState(schedulers.matched(PHASES, word), f"{word} ({told})" if told else word)
-        if "is not found" in said:
+        if exit_code == 0 and text.split():
+            word, *reason = text.split()
+            sentence = " ".join(reason).strip("- ")
+            return schedulers.JobState(schedulers.matched(PHASES, word), f"{word} ({sentence})" if sentence else word)
+        if "is not found" in text:
             return schedulers.JobState("ended", "no longer known to LSF")
         return None
 

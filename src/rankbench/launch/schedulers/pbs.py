@@ -53,15 +53,15 @@ class Scheduler(schedulers.Scheduler):
         """Ask for the history only where there is one: by default a server keeps none and refuses `-x`."""
         return ["bash", "-c", QUESTION, "qstat", number]
 
-    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The state is a letter."""
-        told = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", said))
+        told = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", text))
         if "job_state" in told:
             phase = schedulers.matched(PHASES, told["job_state"])
             code = f", exit status {told['Exit_status']}" if phase == "ended" and "Exit_status" in told else ""
             comment = f" ({told['comment']})" if "comment" in told else ""
             return schedulers.JobState(phase, f"{told['job_state']}{code}{comment}")
-        if exit_code in {FINISHED, UNKNOWN} or (exit_code and "Unknown Job" in said):
+        if exit_code in {FINISHED, UNKNOWN} or (exit_code and "Unknown Job" in text):
             return schedulers.JobState("ended", "no longer known to PBS")
         return None
 

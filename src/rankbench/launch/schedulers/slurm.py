@@ -71,12 +71,12 @@ class Scheduler(schedulers.Scheduler):
         """Ask scontrol, which knows a job for some minutes after its end, without any accounting."""
         return ["scontrol", "--oneliner", "show", "job", number]
 
-    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """Tell the reason too: Resources, Priority, TimeLimit, NodeDown."""
-        if found := re.search(r"\bJobState=(\w+) Reason=(\S+)", said):
-            word, reason = found[1], "" if found[2] == "None" else f" ({found[2]})"
+        if match := re.search(r"\bJobState=(\w+) Reason=(\S+)", text):
+            word, reason = match[1], "" if match[2] == "None" else f" ({match[2]})"
             return schedulers.JobState(schedulers.matched(PHASES, word), f"{word}{reason}")
-        if exit_code and "Invalid job id" in said:
+        if exit_code and "Invalid job id" in text:
             return schedulers.JobState("ended", "no longer known to Slurm")
         return None
 

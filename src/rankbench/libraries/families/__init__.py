@@ -43,8 +43,8 @@ class Family(Protocol):
 
     def recognise(self, text: str) -> str | None:
         """Return the version if the text (of a wrapper, a launcher, a library) is of this family."""
-        found = (re.search(pattern, text, re.MULTILINE) for pattern in self.versions)
-        return next((match[1] for match in found if match), None)
+        matches = (re.search(pattern, text, re.MULTILINE) for pattern in self.versions)
+        return next((match[1] for match in matches if match), None)
 
     def make_environment(self, prefix: Path) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
         """Return what wrapper, launcher and programs of a library at this prefix need set."""

@@ -57,7 +57,10 @@ class Family(families.Family):
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Pinning is asked for by variables; Hydra's own option is ignored by this launcher."""
-        launcher, nodes = families.require_launcher(library, placement), hydra.make_node_options(placement, "-bootstrap")
+        launcher, nodes = (
+            families.require_launcher(library, placement),
+            hydra.make_node_options(placement, "-bootstrap"),
+        )
         environment = library.environment | make_pinning(placement) | make_launcher_environment(library, placement)
         return CommandLine(
             arguments=[launcher, *nodes, "-n", str(placement.ranks), *program],
@@ -66,8 +69,8 @@ class Family(families.Family):
 
     def make_srun_environment(self, library: Library) -> dict[str, str]:
         """Intel's library loads Slurm's part of the process interface, and must be told where it is."""
-        found = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
-        pmi = next((str(path) for path in found if path.exists()), None)
+        paths = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
+        pmi = next((str(path) for path in paths if path.exists()), None)
         if not pmi:
             raise RankbenchError(
                 f"{library.name}: srun starts it by {PMI2[0]}, which is in none of {', '.join(LIBRARY_FOLDERS)}; "

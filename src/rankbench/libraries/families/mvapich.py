@@ -50,7 +50,9 @@ class Family(families.Family):
     ) -> CommandLine:
         """Hydra binds where there is Hydra; mpirun_rsh leaves it to the library."""
         rsh = Path(library.launcher).name == "mpirun_rsh"
-        environment = make_affinity(library, placement, bound=rsh and placement.binding != "none") | self.encode_settings(settings)
+        environment = make_affinity(
+            library, placement, bound=rsh and placement.binding != "none"
+        ) | self.encode_settings(settings)
         if rsh:
             return make_rsh_line(library, placement, environment, program)
         return hydra.make_launch_line(library, placement, environment, program)
@@ -66,7 +68,9 @@ def make_affinity(library: Library, placement: Placement, *, bound: bool) -> dic
     return {switch: str(int(bound)), **({mapping: listed} if bound and listed else {})}
 
 
-def make_rsh_line(library: Library, placement: Placement, environment: dict[str, str], program: list[str]) -> CommandLine:
+def make_rsh_line(
+    library: Library, placement: Placement, environment: dict[str, str], program: list[str]
+) -> CommandLine:
     """Return a command line of mpirun_rsh, which wants one host a rank and hands on only what it is told."""
     launcher = families.require_launcher(library, placement)
     if placement.remote_shell:
@@ -74,9 +78,9 @@ def make_rsh_line(library: Library, placement: Placement, environment: dict[str,
             f"{library.name}: {launcher} reaches nodes by its own ssh; found remote_shell = "
             f'"{placement.remote_shell}", expected none'
         )
-    told = [f"{name}={value}" for name, value in environment.items()]
+    texts = [f"{name}={value}" for name, value in environment.items()]
     hosts = [host for host in placement.hosts or ["localhost"] for _ in range(placement.ranks_per_node)]
     return CommandLine(
-        arguments=[launcher, "-np", str(placement.ranks), *hosts, *told, *program],
+        arguments=[launcher, "-np", str(placement.ranks), *hosts, *texts, *program],
         environment={**library.environment, **environment},
     )

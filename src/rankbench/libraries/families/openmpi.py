@@ -82,7 +82,9 @@ class Family(families.Family):
         old = library.version.startswith(("3.", "4."))
         seats = make_binding_4(placement) if old else make_binding_5(placement)
         environment = self.encode_settings(settings)
-        nodes = make_node_options(placement, OLD_SHELL if old else NEW_SHELL, {**collect_exports(library), **environment})
+        nodes = make_node_options(
+            placement, OLD_SHELL if old else NEW_SHELL, {**collect_exports(library), **environment}
+        )
         launcher, count = families.require_launcher(library, placement), ["-n", str(placement.ranks)]
         return CommandLine(
             arguments=[launcher, *nodes, *count, *seats, *program],

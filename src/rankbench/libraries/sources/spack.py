@@ -78,7 +78,11 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
         packages = list_installed(spack, list_providers()) if spack else []
     except RankbenchError:
         return []
-    return [make_package_installation(package) for package in packages if find_wrapper(package) and not list_modules(package)]
+    return [
+        make_package_installation(package)
+        for package in packages
+        if find_wrapper(package) and not list_modules(package)
+    ]
 
 
 def find_named(text: str) -> sources.Installation:
@@ -89,16 +93,16 @@ def find_named(text: str) -> sources.Installation:
         raise RankbenchError(
             f"spack:{text}: no spack on PATH, and SPACK_ROOT leads to none; set up Spack's shell first"
         )
-    found = list_installed(spack, text.split())
-    if not found:
+    packages = list_installed(spack, text.split())
+    if not packages:
         there = ", ".join(package.label for package in list_installed(spack, list_providers())) or "no MPI library"
         raise RankbenchError(f"spack:{text}: no installed package matches; installed: {there}")
-    if len(found) > 1:
-        labels = ", ".join(package.label for package in found)
-        raise RankbenchError(f"spack:{text}: {len(found)} packages match: {labels}; name one by its hash")
-    if not (find_wrapper(found[0]) or list_modules(found[0])):
-        raise RankbenchError(f"spack:{text}: no mpicc in {found[0].prefix}; name a package that is an MPI library")
-    return make_package_installation(found[0])
+    if len(packages) > 1:
+        labels = ", ".join(package.label for package in packages)
+        raise RankbenchError(f"spack:{text}: {len(packages)} packages match: {labels}; name one by its hash")
+    if not (find_wrapper(packages[0]) or list_modules(packages[0])):
+        raise RankbenchError(f"spack:{text}: no mpicc in {packages[0].prefix}; name a package that is an MPI library")
+    return make_package_installation(packages[0])
 
 
 def list_installed(spack: str, spec: Iterable[str]) -> list[Package]:
@@ -123,7 +127,7 @@ def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
 def run_find(spack: str, *arguments: str) -> str:
     """Return what `spack find` prints, nothing where no package matches."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [spack, "--color", "never", "find", *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -136,18 +140,18 @@ def run_find(spack: str, *arguments: str) -> str:
         raise RankbenchError(f"{spack} find: {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise RankbenchError(f"{spack} find: no answer within {PATIENCE_S} s") from None
-    said = done.stdout + done.stderr
-    if NONE_MATCHES.search(said):
+    text = process.stdout + process.stderr
+    if NONE_MATCHES.search(text):
         return ""
-    if done.returncode:
-        raise RankbenchError(f"{spack} find failed: {find_first_error(said)}")
-    return done.stdout
+    if process.returncode:
+        raise RankbenchError(f"{spack} find failed: {find_first_error(text)}")
+    return process.stdout
 
 
 def find_first_error(output: str) -> str:
     """Return Spack's own error, which stands behind an arrow, else its first line."""
-    found = re.search(r"^==> Error: (.*)", output, re.MULTILINE)
-    return found[1] if found else next(iter(output.strip().splitlines()), "it said nothing")
+    match = re.search(r"^==> Error: (.*)", output, re.MULTILINE)
+    return match[1] if match else next(iter(output.strip().splitlines()), "it said nothing")
 
 
 def find_compiler(node: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
@@ -173,8 +177,8 @@ def find_wrapper(package: Package) -> Path | None:
         return None
     shared = any(prefix.glob("bin/mpicc.*"))
     patterns = [one.format(package=package.node["name"]) for one in WRAPPERS if not (shared and one == PLAIN_WRAPPER)]
-    found = (file for pattern in patterns for file in sorted(prefix.glob(pattern)))
-    return next(filter(sources.is_executable, found), None)
+    paths = (file for pattern in patterns for file in sorted(prefix.glob(pattern)))
+    return next(filter(sources.is_executable, paths), None)
 
 
 def make_package_installation(package: Package) -> sources.Installation:
@@ -189,8 +193,12 @@ def make_package_installation(package: Package) -> sources.Installation:
 
 def format_spec(node: Mapping[str, Any]) -> str:
     """Return version and variants as Spack writes them: `mpich@4.3.2 ~cuda device=ch4 +hydra`."""
-    told = (format_variant(name, value) for name, value in node.get("parameters", {}).items() if name not in HIDDEN_PARAMETERS)
-    return " ".join([f"{node['name']}@{node['version']}", *filter(None, told)])
+    texts = (
+        format_variant(name, value)
+        for name, value in node.get("parameters", {}).items()
+        if name not in HIDDEN_PARAMETERS
+    )
+    return " ".join([f"{node['name']}@{node['version']}", *filter(None, texts)])
 
 
 def format_variant(name: str, value: object) -> str:

@@ -46,5 +46,7 @@ def list_tuners() -> dict[str, Tuner]:
 def find_tuner(library: Library) -> Tuner:
     """Return the tuner of a library. Raises RankbenchError where its family has none."""
     if library.family not in list_tuners():
-        raise RankbenchError(f"{library.name}: no tuner for {library.family} (there are: {', '.join(sorted(list_tuners()))})")
+        raise RankbenchError(
+            f"{library.name}: no tuner for {library.family} (there are: {', '.join(sorted(list_tuners()))})"
+        )
     return list_tuners()[library.family]

@@ -23,7 +23,11 @@ IN_LAUNCH = False
 def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
     """Yield the presets."""
     alias = f"I_MPI_ADJUST_{operation.upper().replace('-', '_')}"
-    texts = (one.description for one in variables.values() if re.search(rf"@Alias:# {alias}(?!\w)", one.description))
+    texts = (
+        variable.description
+        for variable in variables.values()
+        if re.search(rf"@Alias:# {alias}(?!\w)", variable.description)
+    )
     match = next((found for text in texts if (found := re.search(r"range: (\d+)-(\d+)", text))), None)
     for number in range(max(int(match[1]), 1), int(match[2]) + 1) if match else ():
         yield Variant(name=f"preset-{number}", settings={alias: str(number)}, algorithm=str(number))
@@ -41,6 +45,6 @@ def make_handover(rules: Sequence[Rule], ranks: int) -> Handover:
         ranges = list(own)
         name = next(iter(ranges[0].variant.settings))
         settings[name] = ";".join(
-            f"{one.variant.algorithm}:{one.first_bytes}-{one.last_bytes}@{ranks}-{ranks}" for one in ranges
+            f"{range_.variant.algorithm}:{range_.first_bytes}-{range_.last_bytes}@{ranks}-{ranks}" for range_ in ranges
         )
     return Handover(settings=settings)

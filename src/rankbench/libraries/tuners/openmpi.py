@@ -78,7 +78,10 @@ def _add_fences(rules: Sequence[Rule], ranks: int) -> list[str]:
         first, last = rule.first_bytes * factor, rule.last_bytes * factor
         if first == end or first == 0:
             lines.pop()
-        lines += [_format_rule(first, rule.variant.algorithm, rule.variant.name), _format_rule(last + 1, "0", "own choice")]
+        lines += [
+            _format_rule(first, rule.variant.algorithm, rule.variant.name),
+            _format_rule(last + 1, "0", "own choice"),
+        ]
         end = last + 1
     return [f"{len(lines)} # rules by bytes", *lines]
 

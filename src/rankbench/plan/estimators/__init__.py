@@ -40,7 +40,7 @@ def find_estimator(name: str) -> ModuleType:
 
 def estimate_times(time: pl.Expr, name: str) -> pl.Expr:
     """Return the expression for what an estimator makes of the times of a group, in ns."""
-    return cast("pl.Expr", find_estimator(name).figure(time, name))
+    return cast("pl.Expr", find_estimator(name).estimate_times(time, name))
 
 
 def format_help() -> str:

@@ -70,11 +70,11 @@ def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return by case and candidate the share of samples in each bin, of all cases that are drawn in one sweep."""
     whole = view.summaries_of
     told = {
-        key: [one for _, one in found if one.launches and one.candidate in view.candidates]
+        key: [summary for _, summary in found if summary.launches and summary.candidate in view.candidates]
         for key, found in whole.items()
         if view.only is None or key in view.only
     }
-    reach = [(key, *ends(found)) for key, found in told.items() if found]
+    reach = [(key, *ends(summaries)) for key, summaries in told.items() if summaries]
     edges = pl.LazyFrame(reach, schema={"case": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     place = (pl.col("time_ns") / pl.col("low")).log() / (pl.col("high") / pl.col("low")).log() * BINS
     samples = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
@@ -82,7 +82,7 @@ def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
     found: dict[str, dict[str, NDArray[np.float64]]] = {}
     for case, name, at, count in binned.group_by("case", "candidate", "bin").len().collect().iter_rows():
         found.setdefault(case, {}).setdefault(name, np.zeros(BINS + 1))[at] = count
-    return {case: {name: own[:BINS] / own.sum() for name, own in by.items()} for case, by in found.items()}
+    return {case: {name: values[:BINS] / values.sum() for name, values in by.items()} for case, by in found.items()}
 
 
 def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
@@ -94,7 +94,7 @@ def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
     heights = np.ceil(np.sqrt(shares / peak) * (len(LETTERS) - 1)).astype(int)
     return {
         "candidate": candidate,
-        "letters": "".join(LETTERS[one] for one in heights).rstrip("0"),
+        "letters": "".join(LETTERS[height] for height in heights).rstrip("0"),
         "peak": round(peak, 4),
     }
 
@@ -103,8 +103,8 @@ def typical(summary: Summary, edge: float, measure: Measure) -> Row:
     """Return the typical value with its interval, and in words what lies beyond the right edge."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
     beyond = format_text("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
-    told = {name: marks.rounded(value) for name, value in values.items()}
-    return {"candidate": summary.candidate, **told, "beyond": beyond}
+    numbers = {name: marks.rounded(value) for name, value in values.items()}
+    return {"candidate": summary.candidate, **numbers, "beyond": beyond}
 
 
 @functools.lru_cache

@@ -121,7 +121,7 @@ class Axis:
         powers = [
             10.0**power for power in range(math.floor(math.log10(self.split)), math.ceil(math.log10(self.high)) + 1)
         ]
-        right = [one for one in powers if self.split * 1.3 < one <= self.high]
+        right = [power for power in powers if self.split * 1.3 < power <= self.high]
         return [*map(float, left), *right]
 
 
@@ -164,10 +164,10 @@ def told_bins(widths: Sequence[float]) -> str:
 def own(view: CampaignView) -> list[Panel]:
     """Return a panel per candidate that has samples which count."""
     case = view.cases[0]
-    told = {summary.candidate for _, summary in view.shown_summaries()}
+    texts = {summary.candidate for _, summary in view.shown_summaries()}
     samples = view.once("samples", lambda: samples_of(view)).get(case.key, {})
     found = []
-    for name in (one for one in view.candidates if one in told and one in samples):
+    for name in (candidate for candidate in view.candidates if candidate in texts and candidate in samples):
         times = samples[name]
         if times.min() > 0:
             tail = view.tail(case.key, name) if len(times) >= FITTED else None
@@ -180,8 +180,8 @@ def samples_of(view: CampaignView) -> dict[str, dict[str, Values]]:
     counted = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
     chosen = counted if view.near is None else counted.filter(pl.col("case").is_in(list(view.near)))
     found: dict[str, dict[str, Values]] = {}
-    for (case, name), own in chosen.collect().partition_by("case", "candidate", as_dict=True).items():
-        found.setdefault(str(case), {})[str(name)] = own["time_ns"].to_numpy()
+    for (case, name), frame in chosen.collect().partition_by("case", "candidate", as_dict=True).items():
+        found.setdefault(str(case), {})[str(name)] = frame["time_ns"].to_numpy()
     return found
 
 
@@ -200,8 +200,8 @@ def rings(view: CampaignView) -> list[Panel]:
         times = samples.filter(pl.col("candidate") == name, pl.col("series") == edge)["time_ns"].to_numpy()
         if len(times) and times.min() > 0:
             modes = view.ring_modes.get((case.key, name, str(edge)), [])
-            told = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
-            found.append(Panel(name, told, times, modes, None))
+            text = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
+            found.append(Panel(name, text, times, modes, None))
     return found
 
 
@@ -270,10 +270,12 @@ def draw(panel: Panel, axis: Axis, row: int) -> dict[str, list[Row]]:
     return {
         "bars": [bar for edges, counts in parts for bar in bars(panel, axis, edges, counts, height, row)],
         "levels": [
-            {"x": 0, "x2": 1, "y": rounded(height(np.array([one]))[0]), "label": format_whole(one)} for one in levels
+            {"x": 0, "x2": 1, "y": rounded(height(np.array([level]))[0]), "label": format_whole(level)}
+            for level in levels
         ],
         "ticks": [
-            {"x": rounded(axis.place(np.array([one]))[0]), "y": row, "label": format_tick(one)} for one in axis.ticks()
+            {"x": rounded(axis.place(np.array([tick]))[0]), "y": row, "label": format_tick(tick)}
+            for tick in axis.ticks()
         ],
         "breaks": [{"x": axis.main - GAP / 2, "y": row, "top": row + BARS + 0.04}] if axis.main < 1 else [],
         "fits": list(fitted(panel, axis, parts, height, row)),
@@ -331,20 +333,20 @@ def marked(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
 
 def words(panel: Panel) -> str:
     """Return whose row it is, and what is known of its tail."""
-    said = format_text(
+    sentence = format_text(
         "{name}: {middle:time} in the middle, slowest {slowest:time}",
         name=panel.name,
         middle=float(np.median(panel.times)),
         slowest=float(panel.times.max()),
     )
-    return f"{said}; {render(panel.tail.text)}" if panel.tail and panel.tail.fits else said
+    return f"{sentence}; {render(panel.tail.text)}" if panel.tail and panel.tail.fits else sentence
 
 
 def mode_words(panel: Panel) -> str:
     """Return the modes in words, where there are several; of many, the heaviest."""
-    told = [render(one.text).replace(" of samples", "") for one in panel.modes[1:MOST_MODES]]
-    main = [format_text("main at {place:time}", place=panel.modes[0].mode.location_ns)] if told else []
-    return "; ".join(main + told) + (" …" if len(panel.modes) > MOST_MODES else "")
+    texts = [render(mode.text).replace(" of samples", "") for mode in panel.modes[1:MOST_MODES]]
+    main = [format_text("main at {place:time}", place=panel.modes[0].mode.location_ns)] if texts else []
+    return "; ".join(main + texts) + (" …" if len(panel.modes) > MOST_MODES else "")
 
 
 def rounded(value: float) -> float:

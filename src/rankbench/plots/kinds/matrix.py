@@ -119,7 +119,7 @@ def chart(view: CampaignView) -> Chart | None:
     shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in figures)]
     frame = frame_of(view, shown)
     return Chart(
-        form(frame, shades(measure, [one.typical_ns for _, one in figures])),
+        form(frame, shades(measure, [summary.typical_ns for _, summary in figures])),
         format_text(
             "{case}: {what} between pairs of ranks",
             case=case_labels.full(case_labels.endless(case), operation),
@@ -139,7 +139,7 @@ def frame_of(view: CampaignView, shown: list[str]) -> Frame:
     """Return the frame of a matrix: ranks in the order of the machine where all launches agree on it."""
     ranks = {rank for case in view.cases for rank in case_labels.ends(case, view.operation(case))}
     placement = view.cases[0].placement
-    launches = [one for one in view.launches if one.placement == placement and one.candidate in shown]
+    launches = [launch for launch in view.launches if launch.placement == placement and launch.candidate in shown]
     return Frame(*maps.standing(ranks, launches, view.campaign.machine), shown)
 
 
@@ -156,7 +156,7 @@ def order_told(frame: Frame) -> str:
 
 def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
-    logs = [math.log(max(one.typical_ns, 1e-3)) for _, one in figures]
+    logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
     found = {one.candidate: one for one in view.maps if one.case == case_labels.endless(view.cases[0])}
     column = {rank: number for number, rank in enumerate(frame.ranks)}

@@ -37,18 +37,21 @@ TICKS = 5
 def chart(view: CampaignView) -> Chart | None:
     """Draw one operation at all its placements."""
     view = view.showing([case for case in view.cases if case.key not in view.over_nodes])
-    told = {case.placement for case in view.cases}
-    names = [one.name for one in view.campaign.plan.placements if one.name in told]
+    texts = {case.placement for case in view.cases}
+    names = [placement.name for placement in view.campaign.plan.placements if placement.name in texts]
     figures = list(view.shown_summaries())
     plain = not any(case.key in view.pair_cases for case in view.cases)
     if len(names) < 2 or not plain or not figures:
         return None
-    shown = [name for name in view.candidates if any(one.candidate == name for _, one in figures)]
+    shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in figures)]
     sizes = sorted({case.size_bytes for case in view.cases})
     measure = marks.unmoved(view.measure(view.cases[0]))
     side = panels(shown, sizes)
     at = dict(zip(sizes, side.values, strict=True))
-    rows = [row(view, case, one, side.x(at[case.size_bytes], shown.index(one.candidate))) for case, one in figures]
+    rows = [
+        row(view, case, summary, side.x(at[case.size_bytes], shown.index(summary.candidate)))
+        for case, summary in figures
+    ]
     return Chart(
         form(tuple(names), side, tuple(labels(view, sizes)), measure),
         format_text("{line}: {what} by placement", line=view.line_name(), what=measure.heading),

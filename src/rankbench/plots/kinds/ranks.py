@@ -37,14 +37,14 @@ def chart(view: CampaignView) -> Chart | None:
     found = view.once("ranks", lambda: ranks_of(view)).get(case.key, [])
     if not found:
         return None
-    kept = [one for one in found if one["median_ns"] is not None]
+    kept = [row for row in found if row["median_ns"] is not None]
     name = view.case_name(case)
     if not kept:
-        rows = [share(view, one) for one in found]
+        rows = [share(view, row) for row in found]
         chosen = shares(view.candidates, case.ranks)
         title = format_text("{case}: how often each rank was the last", case=name)
     else:
-        rows = [times(view, one) for one in kept]
+        rows = [times(view, row) for row in kept]
         chosen = spans(view.candidates, case.ranks, heading(view))
         title = format_text("{case}: from beginning to end of each rank", case=name)
     return Chart(chosen, title, captions.circumstances(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
@@ -52,28 +52,28 @@ def chart(view: CampaignView) -> Chart | None:
 
 def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
     """Return the ranks of each case that is drawn."""
-    found = view.single_ranks.filter(pl.col("candidate").is_in(list(view.candidates)))
-    return by_case(found if view.near is None else found.filter(pl.col("case").is_in(list(view.near))))
+    frame = view.single_ranks.filter(pl.col("candidate").is_in(list(view.candidates)))
+    return by_case(frame if view.near is None else frame.filter(pl.col("case").is_in(list(view.near))))
 
 
-def place(view: CampaignView, one: Row) -> Row:
+def place(view: CampaignView, row: Row) -> Row:
     """Return whose rank it is and where it stands: candidates beside each other."""
     count = len(view.candidates)
-    beside = (view.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
-    last = format_text("{share:.0%} of {n} samples", share=one["last"], n=one["samples"])
-    return {"candidate": one["candidate"], "rank": one["rank"], "place": one["rank"] + beside, "last": last}
+    beside = (view.candidates.index(row["candidate"]) - (count - 1) / 2) * BESIDE / count
+    last = format_text("{share:.0%} of {n} samples", share=row["last"], n=row["samples"])
+    return {"candidate": row["candidate"], "rank": row["rank"], "place": row["rank"] + beside, "last": last}
 
 
-def share(view: CampaignView, one: Row) -> Row:
+def share(view: CampaignView, row: Row) -> Row:
     """Return how often a rank was the last."""
-    return {**place(view, one), "share": marks.rounded(one["last"])}
+    return {**place(view, row), "share": marks.rounded(row["last"])}
 
 
-def times(view: CampaignView, one: Row) -> Row:
+def times(view: CampaignView, row: Row) -> Row:
     """Return when a rank began and ended. Without a common start each begins at its own."""
-    known = {name: one[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
+    known = {name: row[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
     return {
-        **place(view, one),
+        **place(view, row),
         **{name: marks.rounded(value) for name, value in known.items()},
         "began": format_text(
             "{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]

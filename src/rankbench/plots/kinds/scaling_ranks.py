@@ -42,7 +42,7 @@ def chart(view: CampaignView) -> Chart | None:
     shown = [name for name in view.candidates if any(one.candidate == name for one in own)]
     totals = sorted({place.ranks for place in cases})
     alone = len({place.nodes for place in cases}) == 1
-    each = {place: series_name(view, place, alone=alone) for place in sorted(cases, key=lambda one: one[::-1])}
+    each = {place: series_name(view, place, alone=alone) for place in sorted(cases, key=lambda case: case[::-1])}
     letters = round((forms.WIDTH - 60) / len(shown) / LETTER)
     panels = Panels(tuple(folded(name, letters) for name in shown), tuple(map(float, totals)))
     measure = view.measure(view.cases[0])

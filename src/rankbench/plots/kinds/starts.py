@@ -31,10 +31,10 @@ ROW = 17
 def chart(view: CampaignView) -> Chart | None:
     """Draw the cases that are like this one but for their start; it is drawn for the usual start only."""
     case = view.cases[0]
-    alike = [one for one in view.start_variants(case) if view.has_usual_start(case)]
+    alike = [start_variant for start_variant in view.start_variants(case) if view.has_usual_start(case)]
     if len(alike) < 2:
         return None
-    figures = {one.key: one for one in alike}
+    figures = {case.key: case for case in alike}
     measure = view.measure(case).of_samples
     rows = [
         row(figures[summary.case], summary, measure)
@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
     if not rows:
         return None
     return Chart(
-        form(view.candidates, tuple(one.start for one in alike)),
+        form(view.candidates, tuple(case.start for case in alike)),
         format_text("{case}: time by start", case=view.case_name(case)),
         captions.circumstances(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
         {"points": rows},

@@ -124,7 +124,7 @@ def kinds() -> dict[str, ModuleType]:
     """Return the kinds of tables by the names of their modules, in their order."""
     from rankbench.report import tables
 
-    return dict(sorted(units.modules(tables).items(), key=lambda found: (found[1].ORDER, found[0])))
+    return dict(sorted(units.modules(tables).items(), key=lambda item: (item[1].ORDER, item[0])))
 
 
 def made_for(place: str, kind: ModuleType, view: CampaignView) -> list[Table]:
@@ -239,18 +239,18 @@ def failures(view: CampaignView) -> Table:
     for one in view.verdict.summaries:
         if one.doubt and not one.failures:
             doubts[one.candidate][one.case] = one
-    said = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
+    texts = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
     for verdict in view.shown_verdicts():
         for candidate, reason in verdict.failures.items():
-            told = said[candidate] if verdict.case.key in doubts.get(candidate, {}) else render(reason)
-            found[candidate, told].append(verdict.case.key)
+            text = texts[candidate] if verdict.case.key in doubts.get(candidate, {}) else render(reason)
+            found[candidate, text].append(verdict.case.key)
     for case, summary in view.shown_summaries():
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
-                told = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
+                text = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
                 befell = format_text("{status} in {count} of {all} launches", status=status, count=count, all=of)
-                found[summary.candidate, befell + told].append(case.key)
+                found[summary.candidate, befell + text].append(case.key)
     names = case_names(view)
     rows = [
         [Cell(candidate), Cell(reason), Cell(listed([names[key] for key in keys]), case=keys[0])]
@@ -262,7 +262,7 @@ def failures(view: CampaignView) -> Table:
 
 def not_judged(doubted: list[Summary]) -> str:
     """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
-    worst = max(doubted, key=lambda one: one.error_ns / one.typical_ns if one.typical_ns else math.inf)
+    worst = max(doubted, key=lambda summary: summary.error_ns / summary.typical_ns if summary.typical_ns else math.inf)
     if len(doubted) > 1:
         return format_text("not judged: at worst {doubt}", doubt=worst.doubt)
     return format_text("not judged: {doubt}", doubt=worst.doubt)
@@ -292,8 +292,8 @@ def case_names(view: CampaignView) -> dict[str, str]:
 
 def listed(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
-    told = case_labels.joined(names[:most])
-    return format_text("{names} and {n} more", names=told, n=len(names) - most) if len(names) > most else told
+    text = case_labels.joined(names[:most])
+    return format_text("{names} and {n} more", names=text, n=len(names) - most) if len(names) > most else text
 
 
 def libraries(view: CampaignView) -> Table:
@@ -357,9 +357,11 @@ def seats(view: CampaignView) -> Table:
     return Table(format_text("Where ranks ran"), columns, rows)
 
 
-def seat(one: RankFact) -> str:
+def seat(fact: RankFact) -> str:
     """Return where a rank ran."""
-    return format_text("{rank}: {host} cpu {cpu} of {cpus}", rank=one.rank, host=one.host, cpu=one.cpu, cpus=one.cpus)
+    return format_text(
+        "{rank}: {host} cpu {cpu} of {cpus}", rank=fact.rank, host=fact.host, cpu=fact.cpu, cpus=fact.cpus
+    )
 
 
 def clocks(view: CampaignView) -> Table:

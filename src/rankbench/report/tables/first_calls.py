@@ -63,8 +63,8 @@ def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
     turns = {name: number for number, name in enumerate(view.candidates)}
     rows = by_operation(frame(view)).rows(named=True)
     found: dict[str, list[dict[str, Any]]] = {}
-    for one in sorted(rows, key=lambda one: (places[one["operation"]], one["form"], turns[one["candidate"]])):
-        found.setdefault(one["placement"], []).append(one)
+    for row in sorted(rows, key=lambda one: (places[one["operation"]], one["form"], turns[one["candidate"]])):
+        found.setdefault(row["placement"], []).append(row)
     return found
 
 
@@ -78,9 +78,9 @@ def placement_table(view: CampaignView, placement: str, rows: list[dict[str, Any
         format_text("first / second"),
     ]
     columns += [format_text("least"), format_text("largest"), format_text("launches"), format_text("size")]
-    rests = tuple(key for one in rows for key in one["cases"])
+    rests = tuple(key for row in rows for key in row["cases"])
     return Table(
-        format_text("First calls: {place}", place=placement), columns, [cells(view, one) for one in rows], rests
+        format_text("First calls: {place}", place=placement), columns, [cells(view, row) for row in rows], rests
     )
 
 
@@ -127,7 +127,7 @@ def sentences(view: CampaignView) -> list[str]:
 
 def slow(rows: list[dict[str, Any]], candidate: str) -> list[dict[str, Any]]:
     """Return the rows of a candidate whose ratio is large, the largest first."""
-    found = [one for one in rows if one["candidate"] == candidate and one["ratio"] > FAR]
+    found = [row for row in rows if row["candidate"] == candidate and row["ratio"] > FAR]
     return sorted(found, key=lambda one: -one["ratio"])
 
 

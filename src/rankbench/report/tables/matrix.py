@@ -47,7 +47,7 @@ def parts(view: CampaignView) -> list[CampaignView]:
 
 def tables(view: CampaignView) -> list[Table]:
     """Return the matrices, those of one operation and size after each other, and what they say by levels."""
-    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
     found = []
     for part in parts(view):
         found += [matrix_table(part, name, summaries) for name in part.candidates]
@@ -65,9 +65,11 @@ def body(view: CampaignView) -> list[Block]:
 def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
     """Return the matrix of one candidate: from the rank on the left to the one above, in the order of the machine."""
     case, operation = part.cases[0], part.operation(part.cases[0])
-    measured = {case_labels.ends(one, operation): one for one in part.cases}
+    measured = {case_labels.ends(case, operation): case for case in part.cases}
     between = maps.both_directions(measured, operation)
-    launches = (one for one in part.launches if (one.candidate, one.placement) == (candidate, case.placement))
+    launches = (
+        launch for launch in part.launches if (launch.candidate, launch.placement) == (candidate, case.placement)
+    )
     ranks, seated = maps.standing({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
     name, what = name_of(part, case), part.measure(case).heading
     caption = format_text("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
@@ -101,7 +103,11 @@ def digits_table(
 ) -> Table:
     """Return the matrix of many ranks as a digit for each pair: 0 is the shortest time and 9 the longest."""
     found = {pair: summaries.get((case.key, candidate)) for pair, case in between.items()}
-    logs = {pair: math.log(one.typical_ns) for pair, one in found.items() if one and one.launches and one.typical_ns}
+    logs = {
+        pair: math.log(summary.typical_ns)
+        for pair, summary in found.items()
+        if summary and summary.launches and summary.typical_ns
+    }
     if not logs:
         return Table(caption, [], [])
     low, high = min(logs.values()), max(logs.values())
@@ -169,25 +175,25 @@ def ratio(level: LevelTime) -> Cell:
     """Return a ratio with its interval; `~` where it cannot be told from 1."""
     if level.ratio is None:
         return Cell("1")
-    told = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")
+    text = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")
     known = level.ratio.blocks > 1
     interval = format_text("{low:ratio} to {high:ratio}", low=level.ratio.low, high=level.ratio.high)
-    return Cell(told, interval if known else format_text("one launch"))
+    return Cell(text, interval if known else format_text("one launch"))
 
 
 def sentences(view: CampaignView) -> list[str]:
     """Return what the maps say: levels, groups of like pairs, pairs that do not fit."""
     return [
-        f"{name_of(part, part.cases[0])}, {one.candidate}: {render(said)}"
+        f"{name_of(part, part.cases[0])}, {one.candidate}: {render(text)}"
         for part in parts(view)
         for one in maps_of(part)
-        if (said := language.sentences(maps.sentences(one, part.measure(part.cases[0]))))
+        if (text := language.sentences(maps.sentences(one, part.measure(part.cases[0]))))
     ]
 
 
 def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per pair of ranks and candidate: where they sat, what they share, their group, their figures."""
-    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
     return pl.DataFrame(
         [
             frame_row(part, one, pair, summaries[case.key, one.candidate])

@@ -74,10 +74,10 @@ def page(view: CampaignView) -> list[Table]:
 text = page
 
 
-def line_table(part: CampaignView, found: Sequence[Values]) -> Table:
+def line_table(part: CampaignView, valueses: Sequence[Values]) -> Table:
     """Return the table of one line."""
     sizes = {case.key: part.size_text(case) for case in part.cases}
-    rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in found]
+    rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in valueses]
     theirs = reported(part.cases[0])
     caption = format_text(
         "{line}: as MPIPerf reports it, confidence {share:.0%}",
@@ -155,12 +155,12 @@ def printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
         pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(view.candidates))
     ).join(view.figures.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"])
     for row in found.sort("candidate", "launch").iter_rows(named=True):
-        told = msgspec.json.decode(row["printed"], type=dict[str, float | None])
-        mean = told.get("Mean") or told.get("Total") or 0.0
+        values = msgspec.json.decode(row["printed"], type=dict[str, float | None])
+        mean = values.get("Mean") or values.get("Total") or 0.0
         scale = row["figure_ns"] / mean if mean else math.nan
         columns = {
             name: (scale if name in TIMES else 1.0) * value
             for name, heading in reported(case).items()
-            if (value := told.get(heading)) is not None
+            if (value := values.get(heading)) is not None
         }
         yield {"case": case.key, "candidate": row["candidate"], "launch": row["launch"], **columns}

@@ -47,7 +47,7 @@ def body(_whole: CampaignView) -> list[Block]:
 
 def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case and candidate; times in nanoseconds, the overlap as a share."""
-    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
     keys = [(case.key, name) for part in lines(view) for case in part.cases for name in part.candidates]
     rows = [frame_row(summaries[key]) for key in keys if key in summaries]
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -67,7 +67,7 @@ def frame_row(summary: Summary) -> dict[str, object]:
 
 def overlap_table(part: CampaignView) -> Table:
     """Return the table of one line."""
-    summaries = {(one.case, one.candidate): one for one in part.verdict.summaries}
+    summaries = {(summary.case, summary.candidate): summary for summary in part.verdict.summaries}
     rows = [
         [Cell(part.size_text(case), case=case.key), Cell(name), *figures(summaries.get((case.key, name)))]
         for case in part.cases

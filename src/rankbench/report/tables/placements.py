@@ -42,16 +42,16 @@ class Known:
         self.same: dict[str, tuple[str, dict[str, Case]]] = {
             case.key: (line, cases) for line, cases in self.lines.items() for case in cases.values()
         }
-        self.summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+        self.summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
         self.ratios: dict[tuple[str, str, str, str], Comparison] = {
-            (one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects
+            (effect.candidate, effect.line, effect.ratio.base, effect.ratio.other): effect.ratio for effect in effects
         }
 
 
 def several(part: CampaignView) -> list[str]:
     """Return the placements of a part, in the plan's order, if there are several and they are no scale."""
-    told = {case.placement for case in part.cases if case.key not in part.over_nodes}
-    names = [one.name for one in part.campaign.plan.placements if one.name in told]
+    texts = {case.placement for case in part.cases if case.key not in part.over_nodes}
+    names = [placement.name for placement in part.campaign.plan.placements if placement.name in texts]
     return names if len(names) > 1 else []
 
 
@@ -127,8 +127,8 @@ def cell(part: CampaignView, candidate: str, placement: str, line: str, cases: d
         return Cell("–", ended(summary) or render(summary.doubt), case=case.key)
     base = next(name.name for name in part.campaign.plan.placements if name.name in cases)
     ratio = known.ratios.get((candidate, line, base, placement))
-    told = f" {format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'}" if ratio else ""
-    return Cell(part.measure(case).text(summary.typical_ns) + told, spread(part, case, summary), case=case.key)
+    sentence = f" {format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'}" if ratio else ""
+    return Cell(part.measure(case).text(summary.typical_ns) + sentence, spread(part, case, summary), case=case.key)
 
 
 def spread(part: CampaignView, case: Case, summary: Summary) -> str:

@@ -35,7 +35,7 @@ TOLD = 3
 def tables(view: CampaignView) -> list[Table]:
     """Return the fullest table there is of each line: with times where they were kept, else of who was the last."""
     found = rows_by_case(view)
-    kept = {key: timed for key, rows in found.items() if (timed := [one for one in rows if one["median_ns"]])}
+    kept = {key: timed for key, rows in found.items() if (timed := [row for row in rows if row["median_ns"]])}
     seated = seats(view) if kept else {}
     made = []
     for _, part in view.parts("line"):
@@ -82,7 +82,7 @@ def last_table(part: CampaignView, found: dict[str, list[Row]]) -> Table:
     rows = [
         [
             Cell(part.size_text(case), case=case.key),
-            *(Cell(last([one for one in found[case.key] if one["candidate"] == name])) for name in part.candidates),
+            *(Cell(last([row for row in found[case.key] if row["candidate"] == name])) for name in part.candidates),
         ]
         for case in part.cases
         if case.key in found
@@ -94,11 +94,11 @@ def last_table(part: CampaignView, found: dict[str, list[Row]]) -> Table:
 
 def last(ranks: list[Row]) -> str:
     """Return `rank 1: 62%, rank 0: 38%`, most often first; the tail is summed up."""
-    ordered = sorted(ranks, key=lambda one: (-one["last"], one["rank"]))
-    said = [format_text("rank {rank}: {share:.0%}", rank=one["rank"], share=one["last"]) for one in ordered[:TOLD]]
+    ordered = sorted(ranks, key=lambda rank: (-rank["last"], rank["rank"]))
+    texts = [format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:TOLD]]
     if rest := ordered[TOLD:]:
-        said.append(format_text("{n} others: {share:.0%}", n=len(rest), share=sum(one["last"] for one in rest)))
-    return ", ".join(said) or "–"
+        texts.append(format_text("{n} others: {share:.0%}", n=len(rest), share=sum(row["last"] for row in rest)))
+    return ", ".join(texts) or "–"
 
 
 def time_table(part: CampaignView, found: dict[str, list[Row]], seated: Seats) -> Table:
@@ -106,13 +106,13 @@ def time_table(part: CampaignView, found: dict[str, list[Row]], seated: Seats) -
     rows = [
         [
             Cell(part.size_text(case), case=case.key),
-            Cell(one["candidate"]),
-            Cell(str(one["rank"])),
-            *(Cell(text) for text in seat(seated.get((one["candidate"], case.placement, one["rank"]), {}))),
-            *(Cell(text) for text in times(one, common=part.campaign.scheduled(case))),
+            Cell(row["candidate"]),
+            Cell(str(row["rank"])),
+            *(Cell(text) for text in seat(seated.get((row["candidate"], case.placement, row["rank"]), {}))),
+            *(Cell(text) for text in times(row, common=part.campaign.scheduled(case))),
         ]
         for case in part.cases
-        for one in found.get(case.key, [])
+        for row in found.get(case.key, [])
     ]
     caption = format_text("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
     return Table(caption, [*HEADS], rows)
@@ -121,10 +121,10 @@ def time_table(part: CampaignView, found: dict[str, list[Row]], seated: Seats) -
 HEADS = ["message size", "candidate", "rank", "host", "CPU", "ends after", "p90", "last", "begins late by", "p90"]
 
 
-def times(one: Row, *, common: bool) -> list[str]:
+def times(row: Row, *, common: bool) -> list[str]:
     """Return when a rank ended, how often it was the last, and how late it began where there is a common start."""
-    ended, began = [one["median_ns"], one["p90_ns"]], [one["began_ns"], one["began_p90_ns"]] if common else [None, None]
-    return [*map(spelled, ended), f"{one['last']:.0%}", *map(spelled, began)]
+    ended, began = [row["median_ns"], row["p90_ns"]], [row["began_ns"], row["began_p90_ns"]] if common else [None, None]
+    return [*map(spelled, ended), f"{row['last']:.0%}", *map(spelled, began)]
 
 
 def spelled(time_ns: float | None) -> str:
@@ -152,6 +152,6 @@ def rows_by_case(view: CampaignView) -> dict[str, list[Row]]:
     keys = [case.key for case in view.cases]
     found = view.single_ranks.filter(pl.col("candidate").is_in(list(order)), pl.col("case").is_in(keys))
     by_case: dict[str, list[Row]] = {}
-    for one in sorted(found.to_dicts(), key=lambda one: (order[one["candidate"]], one["rank"])):
-        by_case.setdefault(one["case"], []).append(one)
+    for to_dict in sorted(found.to_dicts(), key=lambda one: (order[one["candidate"]], one["rank"])):
+        by_case.setdefault(to_dict["case"], []).append(to_dict)
     return by_case

@@ -108,7 +108,7 @@ def groups(part: CampaignView, rings: pl.DataFrame) -> list[tuple[str, pl.DataFr
     )
     return [
         (setting(part, rows, between=bool(between), short=bool(short)), rows)
-        for (between, short), rows in sorted(parts.items(), key=lambda one: one[0])
+        for (between, short), rows in sorted(parts.items(), key=lambda item: item[0])
     ]
 
 
@@ -159,11 +159,11 @@ def setting(part: CampaignView, rows: pl.DataFrame, *, between: bool, short: boo
     where = format_text("between nodes") if between else format_text("inside a node")
     places = ", ".join(rows["placement"].unique(maintain_order=True))
     started = format_text("start: {names}", names=" or ".join(rows["start"].unique(maintain_order=True)))
-    told = f"{where} ({places}), {started}"
+    text = f"{where} ({places}), {started}"
     if not short:
-        return told
+        return text
     warning = "{told}; more ranks than the {cores} cores of a node: waiting is measured"
-    return format_text(warning, told=told, cores=part.campaign.machine.cores)
+    return format_text(warning, told=text, cores=part.campaign.machine.cores)
 
 
 def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
@@ -187,10 +187,14 @@ def costs(part: CampaignView) -> Iterator[Table]:
     """Yield the table of what one more hop costs, where there are lengths to compare."""
     keys = {case.key for case in part.cases}
     by_key = {case.key: case for case in part.cases}
-    found = [one for one in part.hop_costs if keys.issuperset(one.cases) and one.candidate in part.candidates]
+    found = [
+        hop_cost
+        for hop_cost in part.hop_costs
+        if keys.issuperset(hop_cost.cases) and hop_cost.candidate in part.candidates
+    ]
     if found:
-        rows = [cost_row(one, by_key[one.cases[0]], part) for one in found]
-        rests = tuple(key for one in found for key in one.cases)
+        rows = [cost_row(cost, by_key[cost.cases[0]], part) for cost in found]
+        rests = tuple(key for cost in found for key in cost.cases)
         yield Table(format_text("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
 
 
@@ -220,20 +224,20 @@ def given(order: str) -> str:
     return format_text("ranks {order}", order=order.replace(",", ", ")) if order else format_text("each rank its own")
 
 
-def cost_row(one: HopCost, case: Case, part: CampaignView) -> list[Cell]:
+def cost_row(cost: HopCost, case: Case, part: CampaignView) -> list[Cell]:
     """Return the row of one line of cases."""
     usual = {option.name: option.usual for option in part.operation(case).options}
-    where = format_text("between nodes") if one.between_nodes else format_text("inside a node")
-    short = format_text("; more ranks than cores: waiting is measured") if one.oversubscribed else ""
-    interval = format_text("{low:time} to {high:time}", low=one.low_ns, high=one.high_ns)
+    where = format_text("between nodes") if cost.between_nodes else format_text("inside a node")
+    short = format_text("; more ranks than cores: waiting is measured") if cost.oversubscribed else ""
+    interval = format_text("{low:time} to {high:time}", low=cost.low_ns, high=cost.high_ns)
     return [
-        Cell(one.candidate),
+        Cell(cost.candidate),
         Cell(case.options.get("direction", usual.get("direction", ""))),
         Cell(where),
-        Cell(format_time(one.cost_ns)),
-        Cell(format_text("one block") if math.isnan(one.low_ns) else interval),
-        Cell(render(one.basis) + short),
-        Cell(str(one.blocks)),
+        Cell(format_time(cost.cost_ns)),
+        Cell(format_text("one block") if math.isnan(cost.low_ns) else interval),
+        Cell(render(cost.basis) + short),
+        Cell(str(cost.blocks)),
     ]
 
 
@@ -257,7 +261,7 @@ def shape_row(part: CampaignView, case: Case, name: str) -> list[Cell]:
     return [
         Cell(name),
         Cell(", ".join([case.placement, *(f"{key}={value}" for key, value in case.options.items())]), case=case.key),
-        Cell("; ".join(render(one.text) for one in modes[1:]) or format_text("one")),
+        Cell("; ".join(render(mode.text) for mode in modes[1:]) or format_text("one")),
         Cell(render(tail.text) if tail else format_text("too few samples")),
         Cell(render(spread.reason) if spread.value_ns is None else format_time(spread.value_ns)),
     ]
@@ -270,7 +274,7 @@ def frame(view: CampaignView) -> pl.DataFrame:
     shown = view.rings.filter(
         pl.col("case").is_in([case.key for case in view.cases]), pl.col("candidate").is_in(list(view.candidates))
     )
-    found = {(one.candidate, case): one for one in reversed(view.hop_costs) for case in one.cases}
+    found = {(hop_cost.candidate, case): hop_cost for hop_cost in reversed(view.hop_costs) for case in hop_cost.cases}
     rows = []
     for one in shown.iter_rows(named=True):
         cost = found.get((one["candidate"], one["case"]))

@@ -70,7 +70,7 @@ def body(view: CampaignView) -> list[Block]:
 
 def sizes_of_charts(view: CampaignView, sizes: list[dict[Site, Case]]) -> Sizes:
     """Return the charts of an operation by size, and which of them is shown first."""
-    cases = [next(iter(one.values())) for one in sizes]
+    cases = [next(iter(size.values())) for size in sizes]
     keys = {view.size_text(case): SCOPES["scale"](case) for case in cases}
     shown = SCOPES["scale"](next(iter(middle(sizes).values())))
     return Sizes(case_labels.line(cases[0], view.operation(cases[0])), keys, shown, PLOTS)
@@ -83,7 +83,7 @@ def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
             found.setdefault(case_labels.line_key(placeless(next(iter(cases.values())))), []).append(cases)
-    return [sorted(sizes, key=lambda one: next(iter(one.values())).size_bytes) for sizes in found.values()]
+    return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in found.values()]
 
 
 def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:

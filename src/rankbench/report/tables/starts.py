@@ -28,7 +28,7 @@ ABSENT = "none of these cases was made with several starts; a plan names them by
 
 def tables(view: CampaignView) -> list[Table]:
     """Return a table for each line that has several starts: cases and candidates downwards, starts to the right."""
-    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
     lines = [part for _, part in view.parts("line") if view.has_usual_start(part.cases[0])]
     return [start_table(part, summaries) for part in lines if len(view.start_variants(part.cases[0])) > 1]
 
@@ -37,8 +37,8 @@ def sentences(view: CampaignView) -> list[str]:
     """Return what the starts do, in words; only of a whole campaign, as they sum up all of its cases."""
     if len(view.cases) < len(view.campaign.cases):
         return []
-    found = read_out(view.campaign, view.start_effects, view.verdict.summaries)
-    return [render(one.text) for one in found]
+    claims = read_out(view.campaign, view.start_effects, view.verdict.summaries)
+    return [render(claim.text) for claim in claims]
 
 
 def body(view: CampaignView) -> list[Block]:
@@ -64,11 +64,21 @@ def frame(view: CampaignView) -> pl.DataFrame:
     chosen = {case.key for case in view.cases}
     return pl.DataFrame(
         [
-            {"case": one.case, "candidate": one.candidate, "usual": one.usual, "base": one.ratio.base}
-            | {"other": one.ratio.other, "ratio": one.ratio.ratio, "low": one.ratio.low, "high": one.ratio.high}
-            | {"different": one.ratio.different, "blocks": one.ratio.blocks}
-            for one in view.start_effects
-            if one.case in chosen and one.candidate in view.candidates
+            {
+                "case": start_effect.case,
+                "candidate": start_effect.candidate,
+                "usual": start_effect.usual,
+                "base": start_effect.ratio.base,
+            }
+            | {
+                "other": start_effect.ratio.other,
+                "ratio": start_effect.ratio.ratio,
+                "low": start_effect.ratio.low,
+                "high": start_effect.ratio.high,
+            }
+            | {"different": start_effect.ratio.different, "blocks": start_effect.ratio.blocks}
+            for start_effect in view.start_effects
+            if start_effect.case in chosen and start_effect.candidate in view.candidates
         ],
         infer_schema_length=None,
     )
@@ -76,15 +86,17 @@ def frame(view: CampaignView) -> pl.DataFrame:
 
 def start_table(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line with the usual start."""
-    starts = list(dict.fromkeys(one.start for case in part.cases for one in part.start_variants(case)))
+    starts = list(
+        dict.fromkeys(start_variant.start for case in part.cases for start_variant in part.start_variants(case))
+    )
     columns = [format_text("message size"), format_text("candidate"), *starts]
     rows = []
     for case in part.cases:
-        alike = {one.start: one for one in part.start_variants(case)}
+        alike = {start_variant.start: start_variant for start_variant in part.start_variants(case)}
         size = Cell(part.size_text(case), case=case.key)
         for name in part.candidates:
-            found = (cell(part, alike.get(start), name, summaries) for start in starts)
-            rows.append([size, Cell(name), *found])
+            cells = (cell(part, alike.get(start), name, summaries) for start in starts)
+            rows.append([size, Cell(name), *cells])
     caption = format_text(
         "{line}: time by start, as a ratio to that with start {usual}", line=line_name(part), usual=starts[0]
     )
@@ -102,13 +114,15 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: dict[
     ratio = part.once("effects", lambda: effects(part)).get((case.key, candidate))
     if ratio is None:
         return Cell(time, began(summary))
-    told = format_ratio(ratio.ratio) + ("" if ratio.different else " ~")
-    return Cell(told, f"{time}; {began(summary)}", best=ratio.different)
+    sentence = format_ratio(ratio.ratio) + ("" if ratio.different else " ~")
+    return Cell(sentence, f"{time}; {began(summary)}", best=ratio.different)
 
 
 def effects(part: CampaignView) -> dict[tuple[str, str], Comparison]:
     """Return what starts do by case and candidate; the first of several."""
-    return {(one.case, one.candidate): one.ratio for one in reversed(part.start_effects)}
+    return {
+        (start_effect.case, start_effect.candidate): start_effect.ratio for start_effect in reversed(part.start_effects)
+    }
 
 
 def began(summary: Summary) -> str:

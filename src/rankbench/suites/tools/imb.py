@@ -513,8 +513,8 @@ class Section:
         if not self.run.component and len({each.component for each in same}) > 1:
             same = []
         wanted = self.run.component or next((each.component for each in same), "")
-        found = [each for each in same if each.component == wanted and each.mode in {self.mode, ""}]
-        return found[0] if found else unknown(wanted, self.spelt, self.columns, sized=SIZE in self.headings)
+        benchmarks = [each for each in same if each.component == wanted and each.mode in {self.mode, ""}]
+        return benchmarks[0] if benchmarks else unknown(wanted, self.spelt, self.columns, sized=SIZE in self.headings)
 
     @functools.cached_property
     def operation(self) -> Operation:
@@ -655,8 +655,8 @@ def scale(heading: str, operation: Operation) -> float:
 
 def defects(columns: Sequence[str], numbers: Sequence[float]) -> str:
     """Return what IMB found wrong with the data of a row."""
-    found = numbers[columns.index(DEFECTS)] if DEFECTS in columns else 0.0
-    return f"{DEFECTS}: {found:g}" if found else ""
+    value = numbers[columns.index(DEFECTS)] if DEFECTS in columns else 0.0
+    return f"{DEFECTS}: {value:g}" if value else ""
 
 
 # --- a text ---------------------------------------------------------------------------------------------------------

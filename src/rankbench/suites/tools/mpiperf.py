@@ -189,12 +189,12 @@ class Run:
 
     def facts(self) -> dict[str, str]:
         """Return what it tells of itself."""
-        told = {
+        texts = {
             name.lower(): value for name, value in self.settings.items() if name not in {"Benchmark", "Elapsed time"}
         }
-        command = {"command": told.pop("command line")} if "command line" in told else {}
+        command = {"command": texts.pop("command line")} if "command line" in texts else {}
         hosts = {"hosts": ", ".join(self.hosts)} if self.hosts else {}
-        return {**command, **hosts, **{name: value for name, value in told.items() if value}}
+        return {**command, **hosts, **{name: value for name, value in texts.items() if value}}
 
 
 class Fields(NamedTuple):
@@ -259,11 +259,11 @@ def _hear(run: Run | None, text: str) -> None:
 
 
 def _add(drafts: Drafts, run: Run, fields: Fields) -> None:
-    place, told = fields
-    procs, count = (place.size(told.get(name, ""), name) for name in ("Procs", "Count"))
-    options = {"rank": str(place.size(told["Rank"], "Rank"))} if "Rank" in told else {}
-    if "CompTime" in told:
-        options = {"compute": _compute(run, (told["Procs"], told["Count"], told.get("Rank", ""))), **options}
+    place, texts = fields
+    procs, count = (place.size(texts.get(name, ""), name) for name in ("Procs", "Count"))
+    options = {"rank": str(place.size(texts["Rank"], "Rank"))} if "Rank" in texts else {}
+    if "CompTime" in texts:
+        options = {"compute": _compute(run, (texts["Procs"], texts["Count"], texts.get("Rank", ""))), **options}
     headings = tuple(name for name in run.columns if name not in {"Procs", "Count", "Rank"})
     size = 0 if run.benchmark in UNSIZED else count * (DOUBLE_BYTES if run.benchmark in REDUCTIONS else 1)
     row = Row(place.line, place.size(str(size), "Count in bytes"), _numbers(fields, headings))
@@ -281,18 +281,18 @@ def _compute(run: Run, key: tuple[str, ...]) -> str:
 
 def _numbers(fields: Fields, headings: Sequence[str]) -> tuple[float, ...]:
     """Return the figures; where no run was valid there are none but the numbers of runs."""
-    place, told = fields
-    counts = {name: float(place.size(told[name], name)) for name in headings if name in COUNTS}
+    place, texts = fields
+    counts = {name: float(place.size(texts[name], name)) for name in headings if name in COUNTS}
     if 0 in counts.values():
         return tuple(counts.get(name, NONE) for name in headings)
     return tuple(
-        counts[name] if name in counts else place.number(told[name], name, negative=name in NEGATIVE)
+        counts[name] if name in counts else place.number(texts[name], name, negative=name in NEGATIVE)
         for name in headings
     )
 
 
 def _table(run: Run, fields: Fields, procs: int, options: dict[str, str], headings: tuple[str, ...]) -> Table:
-    place, told = fields
+    place, texts = fields
     roles: dict[Role, int] = {ROLES[name]: place_ for place_, name in enumerate(headings) if name in ROLES}
     counts = [name for name in COUNTS if name in headings]
     if "value" not in roles or not counts:
@@ -309,7 +309,7 @@ def _table(run: Run, fields: Fields, procs: int, options: dict[str, str], headin
         options={**cache, **options},
         columns=headings,
         roles=roles,
-        scale=_scale(run, told[headings[roles["value"]]]),
+        scale=_scale(run, texts[headings[roles["value"]]]),
         rows=[],
         line=run.line,
         version=run.version,

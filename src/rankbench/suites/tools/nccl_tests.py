@@ -108,7 +108,7 @@ OPERATIONS = [
     _benchmark("sendrecv_perf", "ncclSend to the next rank and ncclRecv from the one before", "point-to-point"),
     _benchmark("hypercube_perf", "an allgather of ncclSend and ncclRecv along a hypercube"),
 ]
-PROGRAMS = {one.foreign.benchmark: one for one in OPERATIONS if one.foreign}
+PROGRAMS = {operation.foreign.benchmark: operation for operation in OPERATIONS if operation.foreign}
 
 
 class Run:
@@ -191,7 +191,7 @@ def _hear(run: Run | None, text: str, place: Place) -> None:
     elif program := PROGRAM.fullmatch(text):
         run.program = program["program"]
     elif SETTINGS.fullmatch(text):
-        run.settings = {one["name"]: one["value"] for one in SETTING.finditer(text)}
+        run.settings = {match["name"]: match["value"] for match in SETTING.finditer(text)}
         run.facts |= run.settings
     elif rank := RANK.fullmatch(text):
         run.groups.append(rank["group"] or "0")
@@ -222,15 +222,15 @@ def _add(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
     stamped = "timestamp" in run.columns
     columns = tuple(name for name in run.columns if name != "timestamp")
     fields = place.split(line.text, (*columns, "date", "time of day") if stamped else columns)
-    told = dict(zip(columns[: run.leading], fields, strict=False))
-    size, count = (place.size(told[name], name) for name in ("size", "count"))
-    each = TYPE_BYTES.get(told["type"])
+    texts = dict(zip(columns[: run.leading], fields, strict=False))
+    size, count = (place.size(texts[name], name) for name in ("size", "count"))
+    each = TYPE_BYTES.get(texts["type"])
     bytes_ = place.size(str(count * each), "count in bytes") if each else size
     for half, in_place in enumerate((False, True)):
         begin = run.leading + half * len(run.figures)
         figures = dict(zip(run.figures, fields[begin : begin + len(run.figures)], strict=True))
         numbers = tuple(_number(place, field, name) for name, field in figures.items())
-        of = Fields(told["type"], told.get("redop", ""), told.get("root", "-1"), in_place)
+        of = Fields(texts["type"], texts.get("redop", ""), texts.get("root", "-1"), in_place)
         row = Row(line.number, bytes_, (float(size), *numbers), _wrong(figures))
         checked = NOT_LOOKED_AT not in figures.values()
         drafts.add((*of, checked), partial(_table, run, of, place, checked=checked), row)

@@ -146,7 +146,7 @@ class Said:
         if host := HOST.fullmatch(text):
             self.hosts.append(host["host"])
             return True
-        pattern = next((one for begins, one in PATTERNS.items() if begins in text), None)
+        pattern = next((pattern for begins, pattern in PATTERNS.items() if begins in text), None)
         self.pattern = pattern or self.pattern
         options = next((one for begins, one in OPTIONS.items() if begins in text), None)
         self.options |= options or {}
@@ -204,19 +204,23 @@ def _row(text: str, place: Place, shape: Shape) -> Row:
 
 
 def _sentence(text: str, place: Place) -> tuple[str, Row]:
-    if told := SENTENCE_3.fullmatch(text):
-        size = place.size(told["size"], "bytes")
-        numbers = tuple(place.number(told[name], name) for name in ("times", "rate", "time"))
-        return "terminal 3", Row(place.line, size, numbers, _wrong(told["rest"]))
-    if told := SENTENCE_5.fullmatch(text):
-        prefix = PREFIXES[told["size_unit"].removesuffix("B")]
-        size = place.size(f"{place.number(told['size'], 'size') * prefix:.0f}", "size")
-        units = (1.0, PREFIXES[told["rate_unit"].removesuffix("bps")] / PREFIXES["M"], MICROSECONDS[told["time_unit"]])
+    if match := SENTENCE_3.fullmatch(text):
+        size = place.size(match["size"], "bytes")
+        numbers = tuple(place.number(match[name], name) for name in ("times", "rate", "time"))
+        return "terminal 3", Row(place.line, size, numbers, _wrong(match["rest"]))
+    if match := SENTENCE_5.fullmatch(text):
+        prefix = PREFIXES[match["size_unit"].removesuffix("B")]
+        size = place.size(f"{place.number(match['size'], 'size') * prefix:.0f}", "size")
+        units = (
+            1.0,
+            PREFIXES[match["rate_unit"].removesuffix("bps")] / PREFIXES["M"],
+            MICROSECONDS[match["time_unit"]],
+        )
         numbers = tuple(
-            place.number(f"{place.number(told[name], name) * unit:.12g}", name)
+            place.number(f"{place.number(match[name], name) * unit:.12g}", name)
             for name, unit in zip(("times", "rate", "time"), units, strict=True)
         )
-        return "terminal 5", Row(place.line, size, numbers, _wrong(told["rest"]))
+        return "terminal 5", Row(place.line, size, numbers, _wrong(match["rest"]))
     raise place.error("expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?")
 
 

@@ -533,8 +533,8 @@ class _Reader:
         verdicts = [part for part in parts if run.checked and part in VERDICTS]
         texts = [part for part in parts if part not in verdicts]
         if len(texts) != len(run.columns) or len(verdicts) != run.checked:
-            told = ", ".join([*run.columns, *([VALIDATION] if run.checked else [])])
-            raise self._error(number, f"{len(parts)} values, where the columns are: {told}")
+            text = ", ".join([*run.columns, *([VALIDATION] if run.checked else [])])
+            raise self._error(number, f"{len(parts)} values, where the columns are: {text}")
         size = self._whole(number, "Size", texts.pop(0)) if run.sized else 0
         numbers = [self._number(number, *pair) for pair in zip(run.headings, texts, strict=True)]
         if TRANSMITTED in run.headings:
@@ -621,18 +621,18 @@ class _Reader:
         """Keep what the columns are. Raises RankbenchError where they are not those of the program."""
         found = _columns(run.program, run.title, text)
         if found.operation is None:
-            told = ", ".join(_headings(run.program, text)[1])
-            raise self._error(number, f"{run.title} with columns that are not known: {told}")
+            sentence = ", ".join(_headings(run.program, text)[1])
+            raise self._error(number, f"{run.title} with columns that are not known: {sentence}")
         run.operation, run.scale, run.headings = found.operation, found.scale, list(found.headings)
         run.sized, run.checked, run.roles, run.plain = found.sized, found.checked, found.roles, found.plain
 
     def _hear(self, number: int, text: str) -> bool:
         """Keep what a line tells; return whether it tells anything. Raises RankbenchError at a broken meaning."""
-        told = MEANING.fullmatch(text)
-        if not told or not self.run or self.run.rows:
+        match = MEANING.fullmatch(text)
+        if not match or not self.run or self.run.rows:
             return self._keep(text)
         try:
-            self.run.meaning = msgspec.json.decode(told[1], type=Meaning)
+            self.run.meaning = msgspec.json.decode(match[1], type=Meaning)
         except msgspec.DecodeError as error:
             raise self._error(number, f"a line Meaning that rankbench did not write: {error}") from None
         if self.run.meaning.counted <= 0 or self.run.meaning.megabyte not in {0, MEGABYTE}:
@@ -646,26 +646,26 @@ class _Reader:
             run.options |= {"pairs": pairs[1], "window": pairs[2]}
         elif buffers := BUFFERS.fullmatch(text):
             run.options["buffers"] = f"{buffers[1]}, {buffers[2]}"
-        elif (told := TOLD.fullmatch(text)) and len(run.facts) < MOST_FACTS:
-            key = told[1].lower()
+        elif (match := TOLD.fullmatch(text)) and len(run.facts) < MOST_FACTS:
+            key = match[1].lower()
             kept = run.options if key in OPTIONS else run.facts
-            kept[OPTIONS.get(key, key)] = told[2]
-        return text.startswith("#") or bool(told)
+            kept[OPTIONS.get(key, key)] = match[2]
+        return text.startswith("#") or bool(match)
 
     def _start_up(self, number: int, text: str, version: str) -> Table:
         """Return what osu_init tells in one line."""
-        found = START_UP_LINE.fullmatch(text)
-        if not found:
+        match = START_UP_LINE.fullmatch(text)
+        if not match:
             raise self._error(
                 number, "not as osu_init prints it; `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms` would be"
             )
         columns = ("min", "max", "avg")
-        numbers = tuple(self._number(number, *pair) for pair in zip(columns, found.groups()[1:], strict=True))
+        numbers = tuple(self._number(number, *pair) for pair in zip(columns, match.groups()[1:], strict=True))
         return Table(
             operation=PROGRAMS["init"],
             form="blocking",
             datatype="",
-            ranks=int(found[1]),
+            ranks=int(match[1]),
             options={},
             columns=columns,
             roles={"minimum": 0, "maximum": 1, "value": 2},
@@ -726,9 +726,9 @@ class _Columns(NamedTuple):
 @functools.lru_cache(CACHED)
 def _columns(program: str, title: str, text: str) -> _Columns:
     """Return what the columns of a program's table are."""
-    sized, told = _headings(program, text)
-    checked, headings = VALIDATION in told, [heading for heading in told if heading != VALIDATION]
-    unit = SECTION_UNITS.get(program) if _by_window(headings) else _unit(told[0])
+    sized, texts = _headings(program, text)
+    checked, headings = VALIDATION in texts, [heading for heading in texts if heading != VALIDATION]
+    unit = SECTION_UNITS.get(program) if _by_window(headings) else _unit(texts[0])
     quantity, scale = UNITS.get(unit or "", ("", 0.0))
     roles = _roles(headings)
     operation: Operation | None = PROGRAMS.get(program) or _unknown(title, roles, quantity, sized=sized)

@@ -184,7 +184,9 @@ def _varied(operation: Operation, figure: Figure, runtime: str, beginning: str) 
 
 
 OPERATIONS = [
-    one for first in SINGLE.values() for one in (first, *(_varied(first, name, *USUAL) for name in FIGURES if name))
+    operation
+    for first in SINGLE.values()
+    for operation in (first, *(_varied(first, name, *USUAL) for name in FIGURES if name))
 ]
 
 
@@ -203,8 +205,8 @@ class Run:
     @property
     def figures(self) -> tuple[str, ...]:
         """Return the headings of the figures; of a process the time is added that its start and end say."""
-        told = tuple(name for name in self.columns if name not in LEADING)
-        return (*told, "runtime_sec") if "process" in self.columns else told
+        texts = tuple(name for name in self.columns if name not in LEADING)
+        return (*texts, "runtime_sec") if "process" in self.columns else texts
 
 
 class Fields(NamedTuple):
@@ -302,38 +304,38 @@ def _is_row(run: Run, text: str) -> bool:
     return (
         any(one in run.calls or one in SINGLE for one in name)
         or begins_a_row(text)
-        or (len(fields) == len(run.columns) and all(NUMBER.fullmatch(one) for one in others))
+        or (len(fields) == len(run.columns) and all(NUMBER.fullmatch(other) for other in others))
     )
 
 
 def _fields(run: Run, line: Line, place: Place) -> Fields:
-    told = dict(zip(run.columns, place.split(line.text, run.columns), strict=True))
-    call = told["test"]
+    texts = dict(zip(run.columns, place.split(line.text, run.columns), strict=True))
+    call = texts["test"]
     if not re.fullmatch(r"[A-Za-z]\w*", call, re.ASCII):
         raise place.error(f"test is {call!r}, expected the name of a call")
     numbers = {
-        name: place.number(told[name], name, negative=name in COMMON_CLOCK)
+        name: place.number(texts[name], name, negative=name in COMMON_CLOCK)
         for name in run.columns
         if name not in LEADING
     }
-    process = str(place.size(told["process"], "process")) if "process" in told else ""
+    process = str(place.size(texts["process"], "process")) if "process" in texts else ""
     if process:
         numbers["runtime_sec"] = round(numbers["loc_tend_sec"] - numbers["loc_tstart_sec"], 10)
         if numbers["runtime_sec"] < 0:
             raise place.error("loc_tend_sec is before loc_tstart_sec, expected the end of the call after its start")
     if numbers.get("valid_nrep") == 0:
         numbers = {name: NONE if name.endswith("_sec") else number for name, number in numbers.items()}
-    row = Row(line.number, _size(run, call, told, place), tuple(numbers.values()))
+    row = Row(line.number, _size(run, call, texts, place), tuple(numbers.values()))
     return Fields(call, process, row, place)
 
 
-def _size(run: Run, call: str, told: dict[str, str], place: Place) -> int:
+def _size(run: Run, call: str, texts: dict[str, str], place: Place) -> int:
     """Return the message size in bytes; counts are of elements, whose extent the settings tell."""
-    if "msize_bytes" in told:
-        size = place.size(told["msize_bytes"], "msize_bytes")
+    if "msize_bytes" in texts:
+        size = place.size(texts["msize_bytes"], "msize_bytes")
     else:
         extent = place.size(run.settings.get("datatype_extent_bytes", ""), "the setting #@datatype_extent_bytes above")
-        size = place.size(str(place.size(told["count"], "count") * extent), "count in bytes")
+        size = place.size(str(place.size(texts["count"], "count") * extent), "count in bytes")
     return 0 if call in UNSIZED else size
 
 

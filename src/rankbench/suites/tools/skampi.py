@@ -161,7 +161,7 @@ OPERATIONS = [
         ),
     ),
 ]
-KNOWN = {one.foreign.benchmark: one for one in OPERATIONS if one.foreign}
+KNOWN = {operation.foreign.benchmark: operation for operation in OPERATIONS if operation.foreign}
 
 
 class Result(NamedTuple):

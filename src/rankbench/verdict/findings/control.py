@@ -24,10 +24,13 @@ TOLERATED = 0.05
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if more than 5 % of the cases call the two different."""
-    wrong = [one for one in view.control if one.different]
+    wrong = [comparison for comparison in view.control if comparison.different]
     if len(wrong) <= TOLERATED * len(view.control):
         return
-    largest = max((one if one.ratio > 1 else turned(one) for one in wrong), key=lambda one: one.ratio)
+    largest = max(
+        (comparison if comparison.ratio > 1 else turned(comparison) for comparison in wrong),
+        key=lambda comparison: comparison.ratio,
+    )
     yield Finding(
         kind="control",
         title=say("One library seems to differ from itself"),
@@ -42,6 +45,6 @@ def find(view: CampaignView) -> Iterator[Finding]:
             high=largest.high,
         ),
         advice=say("Run more blocks (stop.blocks in the plan), on a machine that does nothing else."),
-        cases=[one.case for one in wrong],
+        cases=[comparison.case for comparison in wrong],
         severity="warning",
     )

@@ -39,7 +39,7 @@ def _finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], und
     fastest = say("In {title}, {winners:;}.", title=title, winners=[*size_clauses(runs), *undecided])
     described = [_description(view, change) for change in changes[:MOST_CHANGES]]
     more = [say("It changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
-    ends = [one.case.key for run in runs for _, one in (run.cases[0], run.cases[-1])]
+    ends = [verdict.case.key for run in runs for _, verdict in (run.cases[0], run.cases[-1])]
     return Finding(
         kind="crossover",
         title=say("{title}: the fastest depends on the size", title=title),
@@ -52,17 +52,17 @@ def _finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], und
 
 
 def _description(view: CampaignView, change: Change) -> Text:
-    sizes = [view.case_of[one.case].size_bytes for one in change]
+    sizes = [view.case_of[comparison.case].size_bytes for comparison in change]
     sides = [
         say(
             "at {size:size} {other} takes {ratio:ratio} the time of {base} ({low:ratio} to {high:ratio})",
             size=size,
-            other=one.other,
-            ratio=one.ratio,
-            base=one.base,
-            low=one.low,
-            high=one.high,
+            other=comparison.other,
+            ratio=comparison.ratio,
+            base=comparison.base,
+            low=comparison.low,
+            high=comparison.high,
         )
-        for size, one in zip(sizes, change, strict=True)
+        for size, comparison in zip(sizes, change, strict=True)
     ]
     return say("It changes between {one:size} and {two:size}: {sides:and}.", one=sizes[0], two=sizes[1], sides=sides)

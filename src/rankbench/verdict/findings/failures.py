@@ -105,19 +105,19 @@ def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
 def _befallen(view: CampaignView, name: str, status: str) -> list[str]:
     """Return the cases that ended so, without those refused with their whole launch, or for late rounds only."""
     told = status in {"refused", "not-as-asked"}
-    whole = {one.placement for one in _refused(view, name)} if told else set()
+    whole = {launch.placement for launch in _refused(view, name)} if told else set()
     return [
         key
         for key, case in view.case_of.items()
-        if (one := view.summary_of.get((key, name)))
-        and one.failures.get(status, 0) > one.all_late * (status == "refused")
+        if (summary := view.summary_of.get((key, name)))
+        and summary.failures.get(status, 0) > summary.all_late * (status == "refused")
         and case.placement not in whole
     ]
 
 
 def _where(view: CampaignView, name: str, cases: list[str]) -> Text:
     """Return which cases, those that have figures of other launches apart."""
-    partly = [key for key in cases if (one := view.summary_of[key, name]).launches or one.left_out]
+    partly = [key for key in cases if (summary := view.summary_of[key, name]).launches or summary.left_out]
     always = [key for key in cases if key not in partly]
     some_launches = say("some launches of {cases}", cases=_counted(view, partly))
     if not always:
@@ -133,19 +133,22 @@ def _counted(view: CampaignView, cases: list[str]) -> Text:
 
 def _signals(view: CampaignView, name: str) -> list[str]:
     """Return which signals ended the launches of a candidate that crashed."""
-    crashed = [one for one in view.launches if one.candidate == name and one.status is LaunchStatus.CRASHED]
-    return sorted({signal_of(one.exit_code, one.log, one.facts.ranks if one.facts else 0) for one in crashed} - {""})
+    crashed = [launch for launch in view.launches if launch.candidate == name and launch.status is LaunchStatus.CRASHED]
+    return sorted(
+        {signal_of(launch.exit_code, launch.log, launch.facts.ranks if launch.facts else 0) for launch in crashed}
+        - {""}
+    )
 
 
 def _refused(view: CampaignView, name: str) -> list[Launch]:
     """Return the launches that would not start, or that ended before they said anything."""
-    mine = [one for one in view.launches if one.candidate == name and one.status is not LaunchStatus.OK]
-    return [one for one in mine if one.status is LaunchStatus.REFUSED or not one.facts]
+    mine = [launch for launch in view.launches if launch.candidate == name and launch.status is not LaunchStatus.OK]
+    return [launch for launch in mine if launch.status is LaunchStatus.REFUSED or not launch.facts]
 
 
 def _not_started(view: CampaignView, name: str) -> Iterator[Finding]:
-    tried = sum(one.candidate == name for one in view.launches)
-    for reason, count in Counter(one.reason for one in _refused(view, name)).items():
+    tried = sum(launch.candidate == name for launch in view.launches)
+    for reason, count in Counter(launch.reason for launch in _refused(view, name)).items():
         yield Finding(
             kind="failures",
             title=say("{name} did not always start" if count < tried else "{name} took no part", name=name),

@@ -103,11 +103,11 @@ def _measure(view: CampaignView, one: First, size: int) -> Measure:
 
 
 def _finding(view: CampaignView, line: Line, sizes: list[int], found: list[First]) -> Finding:
-    told = [_told(view, sizes, list(own)) for _, own in groupby(found, key=lambda one: one.candidate)]
+    texts = [_told(view, sizes, list(own)) for _, own in groupby(found, key=lambda one: one.candidate)]
     return Finding(
         kind="first_size",
         title=say("{title}: the first size counts more than its message", title=view.title(line.cases[sizes[0]])),
-        text=sentences(told),
+        text=sentences(texts),
         advice=say(
             "What is set up at the first calls stands in the first size. Leave it out, let the program begin with a "
             "size that nobody reads, or give it more warm-up."

@@ -90,7 +90,7 @@ class Rule(NamedTuple):
     @property
     def told(self) -> str:
         """Return the parts in words."""
-        return " + ".join(one.operation for one in self.parts)
+        return " + ".join(part.operation for part in self.parts)
 
 
 class Breach(NamedTuple):
@@ -119,8 +119,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
     margin = 1 + view.campaign.plan.threshold
     asked = [*by_rules(view, cases, margin), *by_forms(cases, margin)]
     claims = [Claim(one.case.key, tuple(part.key for part in one.parts), one.margin) for one in asked]
-    told = judged(within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence)
-    own = [one for one in told if one.key[1] in view.candidates]
+    contrasts = judged(
+        within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence
+    )
+    own = [contrast for contrast in contrasts if contrast.key[1] in view.candidates]
     tested: dict[tuple[str, str], list[tuple[Asked, Contrast]]] = {}
     for one in own:
         number, candidate = one.key
@@ -135,12 +137,12 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 def known(view: CampaignView) -> dict[str, Case]:
     """Return the cases that rules can be tested by, by what identifies them when datatype and root are left out."""
-    found: dict[str, Case] = {}
-    for one in view.main_verdicts:
-        case = one.case
+    cases: dict[str, Case] = {}
+    for main_verdict in view.main_verdicts:
+        case = main_verdict.case
         if case.quantity == "time" and case.key not in view.pair_cases and not view.short_of_cores(case):
-            found.setdefault(identity(case, view.operations[case.operation]), case)
-    return found
+            cases.setdefault(identity(case, view.operations[case.operation]), case)
+    return cases
 
 
 def identity(case: Case, operation: Operation) -> str:
@@ -169,46 +171,46 @@ def by_rules(view: CampaignView, cases: dict[str, Case], margin: float) -> Itera
     for case in cases.values():
         sizes.setdefault(case.operation, []).append(case.size_bytes)
     for rule in rules():
-        for case in (one for one in cases.values() if one.operation == rule.whole):
+        for case in (case for case in cases.values() if case.operation == rule.whole):
             parts = [part_of(view, cases, sizes, case, part) for part in rule.parts]
             if all(parts):
                 call = case.operation if case.form == "blocking" else f"{case.form} {case.operation}"
-                yield Asked(call, rule.told, case, [one for one in parts if one], margin)
+                yield Asked(call, rule.told, case, [part for part in parts if part], margin)
 
 
 def part_of(
-    view: CampaignView, cases: dict[str, Case], sizes: dict[str, list[int]], whole: Case, part: Part
+    view: CampaignView, cases: dict[str, Case], sizes: dict[str, list[int]], case: Case, part: Part
 ) -> Case | None:
     """Return the case that is a part of another: as large as the rule says, and alike in everything that both have."""
     operation = view.operations.get(part.operation)
-    size = size_of(part, whole, sizes)
-    if not operation or not size or whole.form not in operation.forms:
+    size = size_of(part, case, sizes)
+    if not operation or not size or case.form not in operation.forms:
         return None
     names = {option.name for option in operation.options}
     alike = msgspec.structs.replace(
-        whole,
+        case,
         operation=part.operation,
         size_bytes=size,
-        start=operation.start if operation.kind == "local" else whole.start,
-        options={name: value for name, value in whole.options.items() if name in names},
+        start=operation.start if operation.kind == "local" else case.start,
+        options={name: value for name, value in case.options.items() if name in names},
     )
-    types = datatypes(view.operations[whole.operation], operation, whole.datatype)
-    same = (msgspec.structs.replace(alike, datatype=one) for one in types)
+    types = datatypes(view.operations[case.operation], operation, case.datatype)
+    same = (msgspec.structs.replace(alike, datatype=type_) for type_ in types)
     return next((cases[key] for one in same if (key := identity(one, operation)) in cases), None)
 
 
-def size_of(part: Part, whole: Case, sizes: dict[str, list[int]]) -> int:
+def size_of(part: Part, case: Case, sizes: dict[str, list[int]]) -> int:
     """Return the message size of a part, 0 where there is none."""
     if part.size == "1":
         return min(filter(None, sizes.get(part.operation, ())), default=0)
     if part.size == "n/p":
-        return 0 if whole.size_bytes % whole.ranks else whole.size_bytes // whole.ranks
-    return whole.size_bytes * (whole.ranks if part.size == "n p" else 1)
+        return 0 if case.size_bytes % case.ranks else case.size_bytes // case.ranks
+    return case.size_bytes * (case.ranks if part.size == "n p" else 1)
 
 
-def datatypes(whole: Operation, part: Operation, wanted: str) -> list[str]:
+def datatypes(operation: Operation, part: Operation, wanted: str) -> list[str]:
     """Return the datatypes in which a part may be: what is only moved is the same as bytes and as numbers."""
-    reducing = all(any(option.name == "reduction" for option in one.options) for one in (whole, part))
+    reducing = all(any(option.name == "reduction" for option in one.options) for one in (operation, part))
     plain = wanted in PLAIN and part.datatype in PLAIN and not reducing
     return [wanted, part.datatype] if plain else [wanted]
 
@@ -244,7 +246,7 @@ def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple
             if of_form
             else "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
         ),
-        cases=list(dict.fromkeys(case.key for one in breaches for case in (one.case, *one.parts))),
+        cases=list(dict.fromkeys(case.key for breach in breaches for case in (breach.case, *breach.parts))),
         severity="warning",
     )
 
@@ -256,7 +258,7 @@ def _by_rule(
     breaches: Sequence[Breach],
     results: Sequence[tuple[Asked, Contrast]],
 ) -> Iterator[Text]:
-    for rule, group in groupby(sorted(breaches, key=lambda one: one.rule), key=lambda one: one.rule):
+    for rule, group in groupby(sorted(breaches, key=lambda breach: breach.rule), key=lambda breach: breach.rule):
         own = list(group)
         tested = sum(one.rule == rule for one, _ in results)
         yield say(
@@ -266,27 +268,27 @@ def _by_rule(
             name=candidate,
             about=about,
             rule=rule,
-            worst=_worst(view, max(own, key=lambda one: one.ratio.ratio)),
+            worst=_worst(view, max(own, key=lambda breach: breach.ratio.ratio)),
         )
 
 
-def _worst(view: CampaignView, one: Breach) -> Text:
+def _worst(view: CampaignView, breach: Breach) -> Text:
     return say(
         "at worst {ratio:ratio} as long ({low:ratio} to {high:ratio}; {case})",
-        ratio=one.ratio.ratio,
-        low=one.ratio.low,
-        high=one.ratio.high,
-        case=view.full_title(one.case),
+        ratio=breach.ratio.ratio,
+        low=breach.ratio.low,
+        high=breach.ratio.high,
+        case=view.full_title(breach.case),
     )
 
 
 def _of_form(view: CampaignView, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> Text:
     worst: dict[str, Breach] = {}
-    for one in sorted(breaches, key=lambda one: -one.ratio.ratio):
-        worst.setdefault(one.case.operation, one)
-    told = clauses(_worst(view, one) for one in list(worst.values())[:MOST_TOLD])
+    for breach in sorted(breaches, key=lambda one: -one.ratio.ratio):
+        worst.setdefault(breach.case.operation, breach)
+    text = clauses(_worst(view, one) for one in list(worst.values())[:MOST_TOLD])
     if len(worst) > MOST_TOLD:
-        told = say("{told}, and {n:count more operation}", told=told, n=len(worst) - MOST_TOLD)
+        text = say("{told}, and {n:count more operation}", told=text, n=len(worst) - MOST_TOLD)
     return say(
         "In {n} of {all:count case} {about} calls of {name} take longer than blocking ones by more than {allowed:.0%}: "
         "{told}."
@@ -297,5 +299,5 @@ def _of_form(view: CampaignView, candidate: str, about: str, breaches: Sequence[
         about=about,
         name=candidate,
         allowed=FORMS[about] - 1,
-        told=told,
+        told=text,
     )

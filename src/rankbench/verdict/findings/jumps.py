@@ -73,39 +73,41 @@ def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one note per line in which any candidate jumps or drops."""
     asked = lines(view, 3)
     names = set(view.candidates)
-    found = [one for one in shapes.curves(view.judged_figures, [line.keys for line in asked]) if one.candidate in names]
+    found = [
+        curve for curve in shapes.curves(view.judged_figures, [line.keys for line in asked]) if curve.candidate in names
+    ]
     planned = view.campaign.plan
     steps = shapes.steps(found, planned.threshold, planned.confidence)
-    for number, own in groupby(sorted(steps, key=lambda one: one.line), key=lambda one: one.line):
-        measured = {one.candidate for one in found if one.line == number}
+    for number, own in groupby(sorted(steps, key=lambda step: step.line), key=lambda step: step.line):
+        measured = {curve.candidate for curve in found if curve.line == number}
         yield _finding(view, asked[number], jumps_of(list(own)), measured)
 
 
 def jumps_of(steps: Sequence[Step]) -> list[Jump]:
     """Return the steps with those joined that follow each other, the largest first."""
     jumps: list[Jump] = []
-    for step in sorted(steps, key=lambda one: (one.candidate, one.up, one.smaller_bytes)):
+    for step in sorted(steps, key=lambda step: (step.candidate, step.up, step.smaller_bytes)):
         last = jumps[-1] if jumps else None
-        one = Jump(step.candidate, step.smaller_bytes, step.larger_bytes, step.up, step.factor, step.excess)
-        if last and last.candidate == one.candidate and last.up == one.up and last.larger_bytes == one.smaller_bytes:
-            excess = max(last.excess, one.excess, key=lambda excess: excess.ratio)
+        jump = Jump(step.candidate, step.smaller_bytes, step.larger_bytes, step.up, step.factor, step.excess)
+        if last and last.candidate == jump.candidate and last.up == jump.up and last.larger_bytes == jump.smaller_bytes:
+            excess = max(last.excess, jump.excess, key=lambda excess: excess.ratio)
             jumps[-1] = Jump(
-                one.candidate, last.smaller_bytes, one.larger_bytes, one.up, last.factor * one.factor, excess
+                jump.candidate, last.smaller_bytes, jump.larger_bytes, jump.up, last.factor * jump.factor, excess
             )
         else:
-            jumps.append(one)
+            jumps.append(jump)
     return sorted(jumps, key=lambda one: -one.excess.ratio)
 
 
 def _finding(view: CampaignView, line: Line, jumps: list[Jump], measured: set[str]) -> Finding:
     title = view.title(next(iter(line.cases.values())))
-    told = [text for together in alike(jumps) for text in _sentences(view, line, together, jumps, measured)]
-    sizes = sorted({size for one in jumps for size in (one.smaller_bytes, one.larger_bytes)})
+    texts = [text for together in alike(jumps) for text in _sentences(view, line, together, jumps, measured)]
+    sizes = sorted({size for jump in jumps for size in (jump.smaller_bytes, jump.larger_bytes)})
     return Finding(
         kind="jumps",
         title=say("{title}: jumps along the sizes", title=title),
-        text=sentences(told),
-        advice=sentences(dict.fromkeys(_advice(one) for one in jumps)),
+        text=sentences(texts),
+        advice=sentences(dict.fromkeys(_advice(jump) for jump in jumps)),
         cases=[line.verdicts[size].case.key for size in sizes],
         severity="note",
     )
@@ -114,24 +116,24 @@ def _finding(view: CampaignView, line: Line, jumps: list[Jump], measured: set[st
 def alike(jumps: Sequence[Jump]) -> list[list[Jump]]:
     """Divide the jumps of a line into those that candidates make at the same sizes."""
     groups: list[list[Jump]] = []
-    for one in jumps:
-        group = next((group for group in groups if all(one.meets(other) for other in group)), None)
-        if group and all(one.candidate != other.candidate for other in group):
-            group.append(one)
+    for jump in jumps:
+        group = next((group for group in groups if all(jump.meets(other) for other in group)), None)
+        if group and all(jump.candidate != other.candidate for other in group):
+            group.append(jump)
         else:
-            groups.append([one])
+            groups.append([jump])
     return groups
 
 
 def _sentences(
     view: CampaignView, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
 ) -> Iterator[Text]:
-    yield ended(listed(_told(one, jumps) for one in together))
+    yield ended(listed(_told(jump, jumps) for jump in together))
     cache = _cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
-        told = say("All candidates do so there: it is rather the machine's doing than a library's")
-        yield ended(say("{told} {cache}", told=told, cache=cache) if cache else told)
+        text = say("All candidates do so there: it is rather the machine's doing than a library's")
+        yield ended(say("{told} {cache}", told=text, cache=cache) if cache else text)
     elif cache:
         yield say("It may be the machine's doing {cache}.", cache=cache)
     elif shared:
@@ -146,41 +148,41 @@ def _sentences(
         )
 
 
-def _told(one: Jump, jumps: Iterable[Jump]) -> Text:
+def _told(jump: Jump, jumps: Iterable[Jump]) -> Text:
     back = any(
-        one.up and not other.up and other.candidate == one.candidate and other.smaller_bytes == one.larger_bytes
+        jump.up and not other.up and other.candidate == jump.candidate and other.smaller_bytes == jump.larger_bytes
         for other in jumps
     )
-    excess = one.excess
+    excess = jump.excess
     beyond = say(
         "{ratio:ratio} more than a smooth curve ({low:ratio} to {high:ratio})"
-        if one.up
+        if jump.up
         else "{ratio:ratio} less than a smooth curve ({low:ratio} to {high:ratio})",
         ratio=excess.ratio,
         low=excess.low,
         high=excess.high,
     )
-    told = say(
+    text = say(
         "{name} jumps from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})"
-        if one.up
+        if jump.up
         else "{name} drops from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})"
-        if one.factor < 1
+        if jump.factor < 1
         else "{name} hardly grows from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})",
-        name=one.candidate,
-        smaller=one.smaller_bytes,
-        larger=one.larger_bytes,
-        factor=one.factor,
+        name=jump.candidate,
+        smaller=jump.smaller_bytes,
+        larger=jump.larger_bytes,
+        factor=jump.factor,
         beyond=beyond,
     )
-    return say("{told}, and back above {larger:size}", told=told, larger=one.larger_bytes) if back else told
+    return say("{told}, and back above {larger:size}", told=text, larger=jump.larger_bytes) if back else text
 
 
 def _cache(view: CampaignView, line: Line, together: Iterable[Jump]) -> Text:
     """Return that the last-level cache is full there, where it is known and so."""
     facts = [launch.facts for launch in view.launches if launch.facts]
-    held = max((one.last_level_cache_bytes for one in facts), default=0)
-    smaller = min(one.smaller_bytes for one in together)
-    larger = max(one.larger_bytes for one in together)
+    held = max((fact.last_level_cache_bytes for fact in facts), default=0)
+    smaller = min(jump.smaller_bytes for jump in together)
+    larger = max(jump.larger_bytes for jump in together)
     first, last = (_touched(view, line.verdicts[size].case) for size in (smaller, larger))
     if not held or not first / 2 <= held <= 2 * last:
         return NOTHING
@@ -211,15 +213,15 @@ def _limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
     if view.operations[case.operation].kind != "point-to-point":
         return
     for limit in LIMITS:
-        told = candidate.settings.get(limit.setting, str(limit.size_bytes))
-        known = library.family == limit.family and library.version.startswith(limit.version) and told.isdecimal()
-        if known and limit.inside == (placement.nodes == 1) and jump.smaller_bytes <= int(told) <= jump.larger_bytes:
+        text = candidate.settings.get(limit.setting, str(limit.size_bytes))
+        known = library.family == limit.family and library.version.startswith(limit.version) and text.isdecimal()
+        if known and limit.inside == (placement.nodes == 1) and jump.smaller_bytes <= int(text) <= jump.larger_bytes:
             yield say(
                 "{setting} is {size:size}"
                 if limit.setting in candidate.settings
                 else "{setting} is {size:size} by default",
                 setting=limit.setting,
-                size=int(told),
+                size=int(text),
             )
 
 

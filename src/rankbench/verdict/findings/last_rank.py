@@ -55,18 +55,18 @@ def find(view: CampaignView) -> Iterator[Finding]:
 def last(view: CampaignView) -> Iterator[Last]:
     """Yield the ranks that are the last ones of most cases; what has a root, or runs along the ranks, is not asked."""
     keys = [
-        one.case.key
-        for one in view.main_verdicts
-        if symmetric(view.operations[one.case.operation]) and not view.short_of_cores(one.case)
+        main_verdict.case.key
+        for main_verdict in view.main_verdicts
+        if symmetric(view.operations[main_verdict.case.operation]) and not view.short_of_cores(main_verdict.case)
     ]
     shares = view.last_ranks.filter(pl.col("case").is_in(keys), pl.col("ranks") >= FEWEST_RANKS)
-    asked = shares.group_by("case", "candidate").len()
-    every = {(row["case"], row["candidate"]) for row in asked.iter_rows(named=True)}
+    frame = shares.group_by("case", "candidate").len()
+    every = {(row["case"], row["candidate"]) for row in frame.iter_rows(named=True)}
     logs = shares.with_columns(log=pl.col("last").log(), margin=pl.lit(math.log(MOST_OF)))
     found: dict[tuple[str, int, str], list[str]] = {}
-    for one in judged(logs, ["case", "candidate", "rank"], view.campaign.plan.confidence):
-        case, candidate, rank = one.key
-        if one.sure and candidate in view.candidates:
+    for contrast in judged(logs, ["case", "candidate", "rank"], view.campaign.plan.confidence):
+        case, candidate, rank = contrast.key
+        if contrast.sure and candidate in view.candidates:
             found.setdefault((view.case_of[case].placement, rank, candidate), []).append(case)
     for (place, rank, candidate), own in found.items():
         together = [key for key, name in every if name == candidate and view.case_of[key].placement == place]
@@ -87,7 +87,7 @@ def symmetric(operation: Operation) -> bool:
 def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
     one = found[0]
     several = len(view.campaign.plan.placements) > 1
-    told = [
+    texts = [
         say(
             "{share:.0%} of the samples of {n} of {all:count case} of {name}",
             share=own.share,
@@ -105,7 +105,7 @@ def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
         else "Rank {rank} ends last in {told:and}, launch after launch.",
         placement=one.placement,
         rank=_rank(view, one),
-        told=told,
+        told=texts,
     )
     why = say(
         "So it is with all candidates: what is slow is its CPU or what shares it, not a library."

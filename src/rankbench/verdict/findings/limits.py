@@ -76,10 +76,12 @@ def _fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
     """Return how each operation fared by placement; where nothing started, only the start did, and it failed."""
     fates: defaultdict[str, list[Fate]] = defaultdict(list)
     for placement in view.campaign.plan.placements:
-        launches = [one for one in view.launches if (one.candidate, one.placement) == (name, placement.name)]
+        launches = [
+            launch for launch in view.launches if (launch.candidate, launch.placement) == (name, placement.name)
+        ]
         if not launches:
             continue
-        begun = [one for one in launches if one.facts]
+        begun = [launch for launch in launches if launch.facts]
         saying = NOTHING if begun else _how(launches[0])
         fates[START].append(Fate(placement, len(launches), 0 if begun else len(launches), saying))
         if begun:
@@ -91,14 +93,14 @@ def _fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
 def _summaries(view: CampaignView, name: str, placement: Placement) -> dict[str, list[Summary]]:
     found: defaultdict[str, list[Summary]] = defaultdict(list)
     for key, case in view.case_of.items():
-        if case.placement == placement.name and (one := view.summary_of.get((key, name))):
-            found[case.operation].append(one)
+        if case.placement == placement.name and (summary := view.summary_of.get((key, name))):
+            found[case.operation].append(summary)
     return found
 
 
 def _fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> Fate:
     """Return the fate of an operation's cases: that of the case that failed most often."""
-    worst = max(summaries, key=lambda one: sum(one.failures.get(status, 0) for status in BROKEN))
+    worst = max(summaries, key=lambda summary: sum(summary.failures.get(status, 0) for status in BROKEN))
     told = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
     failed = sum(told.values())
     return Fate(placement, worst.launches + worst.left_out + failed, failed, _saying(told, launches))
@@ -107,8 +109,8 @@ def _fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence
 def _saying(told: dict[CaseStatus, int], launches: Sequence[Launch]) -> Text:
     if not told:
         return NOTHING
-    status = max(told, key=lambda one: told[one])
-    signals = {_how(one) for one in launches if one.status is LaunchStatus.CRASHED}
+    status = max(told, key=lambda status: told[status])
+    signals = {_how(launch) for launch in launches if launch.status is LaunchStatus.CRASHED}
     return listed(sorted(signals, key=_order)) if status is CaseStatus.CRASHED and signals else _ended(status)
 
 
@@ -140,13 +142,15 @@ def _how(launch: Launch) -> Words:
 
 def _limit(fates: Sequence[Fate]) -> Limit | None:
     """Return from which number on something fails, if it works below and fails in every placement from there on."""
-    failing = [one for one in fates if one.failed]
-    working = [one.placement for one in fates if one.tried and not one.failed]
+    failing = [fate for fate in fates if fate.failed]
+    working = [fate.placement for fate in fates if fate.tried and not fate.failed]
     for axis, number in AXES.items():
-        least = min((number(one.placement) for one in failing), default=0)
+        least = min((number(fate.placement) for fate in failing), default=0)
         if failing and working and max(map(number, working)) < least:
-            at_times = max((number(one.placement) for one in failing if one.failed < one.tried), default=0)
-            always = min((number(one.placement) for one in failing if number(one.placement) > at_times), default=None)
+            at_times = max((number(fate.placement) for fate in failing if fate.failed < fate.tried), default=0)
+            always = min(
+                (number(fate.placement) for fate in failing if number(fate.placement) > at_times), default=None
+            )
             return Limit(axis, least, always, failing[0].saying)
     return None
 
@@ -154,13 +158,13 @@ def _limit(fates: Sequence[Fate]) -> Limit | None:
 def _finding(view: CampaignView, name: str, limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Finding:
     failing = _worst(those)
     start = limit.always or limit.least
-    onward = [one for one in failing if AXES[limit.axis](one.placement) >= start]
-    below = [one for one in failing if AXES[limit.axis](one.placement) < start]
+    onward = [fate for fate in failing if AXES[limit.axis](fate.placement) >= start]
+    below = [fate for fate in failing if AXES[limit.axis](fate.placement) < start]
     where = _from(limit)
     how = limit.saying
     if how != _no_start():
         how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in those])
-    launch = _witness(view, name, {one.placement.name for one in onward})
+    launch = _witness(view, name, {fate.placement.name for fate in onward})
     return Finding(
         kind="limits",
         title=say("{name} fails {where}", name=name, where=where),
@@ -170,8 +174,8 @@ def _finding(view: CampaignView, name: str, limit: Limit, those: Sequence[tuple[
                     "{name} fails {where} ({n} of {all:count launch}, {how}).",
                     name=name,
                     where=where,
-                    n=sum(one.failed for one in onward),
-                    all=sum(one.tried for one in onward),
+                    n=sum(fate.failed for fate in onward),
+                    all=sum(fate.tried for fate in onward),
                     how=how,
                 ),
                 *_at_times(limit, below),
@@ -182,7 +186,7 @@ def _finding(view: CampaignView, name: str, limit: Limit, those: Sequence[tuple[
         advice=say(
             "Read the log of launch {n}; try the library's newest version or another transport.", n=launch.number
         ),
-        cases=_cases(view, name, {one.placement.name for one in failing}, {what for what, _ in those}),
+        cases=_cases(view, name, {fate.placement.name for fate in failing}, {what for what, _ in those}),
         severity="failure",
     )
 
@@ -199,24 +203,24 @@ def _from(limit: Limit) -> Text:
 def _at_times(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
     """Yield for each number below the one from which on all launches fail how many do there."""
     number = AXES[limit.axis]
-    for n in sorted({number(one.placement) for one in fates}):
-        there = [one for one in fates if number(one.placement) == n]
+    for n in sorted({number(fate.placement) for fate in fates}):
+        there = [fate for fate in fates if number(fate.placement) == n]
         yield say(
             "At {where} it fails in {failed} of {all:count launch}.",
             where=_at(limit.axis, str(n), n),
-            failed=sum(one.failed for one in there),
-            all=sum(one.tried for one in there),
+            failed=sum(fate.failed for fate in there),
+            all=sum(fate.tried for fate in there),
         )
 
 
 def _worst(those: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
     """Return the failing fates of what failed most often."""
-    failing = [[one for one in fates if one.failed] for _, fates in those]
-    return max(failing, key=lambda fates: sum(one.failed for one in fates))
+    failing = [[fate for fate in fates if fate.failed] for _, fates in those]
+    return max(failing, key=lambda fates: sum(fate.failed for fate in fates))
 
 
 def _works(limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Text:
-    numbers = {AXES[limit.axis](one.placement) for _, fates in those for one in fates if not one.failed}
+    numbers = {AXES[limit.axis](fate.placement) for _, fates in those for fate in fates if not fate.failed}
     below = sorted(numbers)
     return say("It works at {where}.", where=_at(limit.axis, listed(map(str, below)), 1 if below == [1] else 2))
 
@@ -232,8 +236,8 @@ def _at(axis: str, numbers: Words, n: int) -> Text:
 
 def _witness(view: CampaignView, name: str, placements: set[str]) -> Launch:
     """Return the launch whose log tells most: the first that ended badly there, else the first there."""
-    there = [one for one in view.launches if one.candidate == name and one.placement in placements]
-    return next((one for one in there if one.status is not LaunchStatus.OK), there[0])
+    there = [launch for launch in view.launches if launch.candidate == name and launch.placement in placements]
+    return next((launch for launch in there if launch.status is not LaunchStatus.OK), there[0])
 
 
 def _said(launch: Launch) -> Iterator[Text]:
@@ -251,6 +255,6 @@ def _cases(view: CampaignView, name: str, placements: set[str], operations: set[
         for key, case in view.case_of.items()
         if case.placement in placements
         and operations & {case.operation, START}
-        and (one := view.summary_of.get((key, name)))
-        and one.failures
+        and (summary := view.summary_of.get((key, name)))
+        and summary.failures
     ]

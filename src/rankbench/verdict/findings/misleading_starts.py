@@ -43,12 +43,13 @@ class Shift(NamedTuple):
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per start on which no time is agreed, and that changes ratios of candidates."""
     pairs = [
-        (one.case, view.usual_of[one.case.key])
-        for one in view.case_verdicts
-        if view.campaign.scheduled(view.usual_of[one.case.key]) and not view.campaign.scheduled(one.case)
+        (case_verdict.case, view.usual_of[case_verdict.case.key])
+        for case_verdict in view.case_verdicts
+        if view.campaign.scheduled(view.usual_of[case_verdict.case.key])
+        and not view.campaign.scheduled(case_verdict.case)
     ]
-    found = sorted(shifts(view, pairs), key=lambda one: one.case.start)
-    for start, own in groupby(found, key=lambda one: one.case.start):
+    found = sorted(shifts(view, pairs), key=lambda shift: shift.case.start)
+    for start, own in groupby(found, key=lambda shift: shift.case.start):
         yield _finding(view, start, list(own), sum(case.start == start for case, _ in pairs))
 
 
@@ -59,29 +60,29 @@ def shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift
     """
     planned = view.campaign.plan
     claims = [Claim(case.key, (usual.key,), 1 + planned.threshold) for case, usual in pairs]
-    own = within_launches(view.judged_figures.filter(pl.col("candidate").is_in(view.candidates)), claims)
-    both = own.join(own, on=["claim", "block"], suffix="_other").filter(
+    frame = within_launches(view.judged_figures.filter(pl.col("candidate").is_in(view.candidates)), claims)
+    both = frame.join(frame, on=["claim", "block"], suffix="_other").filter(
         pl.col("candidate") != pl.col("candidate_other")
     )
     logs = both.with_columns(log=pl.col("log_other") - pl.col("log"))
-    for one in judged(logs, ["claim", "candidate", "candidate_other"], planned.confidence):
-        if one.sure:
-            number, base, other = one.key
+    for contrast in judged(logs, ["claim", "candidate", "candidate_other"], planned.confidence):
+        if contrast.sure:
+            number, base, other = contrast.key
             case, usual = pairs[number]
-            yield Shift(case, usual, base, other, one)
+            yield Shift(case, usual, base, other, contrast)
 
 
-def turned_round(view: CampaignView, one: Shift) -> bool:
+def turned_round(view: CampaignView, shift: Shift) -> bool:
     """Return whether the one that is told to be slower is told to be faster with the other start."""
     slower = view.comparisons.slower
-    return slower(one.usual.key, one.other, one.base) and slower(one.case.key, one.base, one.other)
+    return slower(shift.usual.key, shift.other, shift.base) and slower(shift.case.key, shift.base, shift.other)
 
 
 def _finding(view: CampaignView, start: str, found: list[Shift], asked: int) -> Finding:
     usual = found[0].usual.start
     worst = max(found, key=lambda one: (turned_round(view, one), one.shift.ratio))
-    changed = list(dict.fromkeys(one.case.key for one in found))
-    winners = {one.case.key for one in found if turned_round(view, one)}
+    changed = list(dict.fromkeys(shift.case.key for shift in found))
+    winners = {shift.case.key for shift in found if turned_round(view, shift)}
     ratios = [math.nan if ratio is None else ratio for ratio in _ratios(view, worst)]
     another = say(
         "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
@@ -124,5 +125,5 @@ def _finding(view: CampaignView, start: str, found: list[Shift], asked: int) -> 
     )
 
 
-def _ratios(view: CampaignView, one: Shift) -> list[float | None]:
-    return [view.comparisons.ratio(case.key, one.base, one.other) for case in (one.usual, one.case)]
+def _ratios(view: CampaignView, shift: Shift) -> list[float | None]:
+    return [view.comparisons.ratio(case.key, shift.base, shift.other) for case in (shift.usual, shift.case)]

@@ -90,7 +90,7 @@ def _finding(view: CampaignView, name: str, found: dict[str, list[Repeated]]) ->
     most = say(
         "In {n:count case} the samples of {name} have more than one mode, launch after launch.", n=len(found), name=name
     )
-    told = [
+    texts = [
         say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[one.text for one in found[case]])
         for case in heaviest[:TOLD]
     ]
@@ -98,7 +98,7 @@ def _finding(view: CampaignView, name: str, found: dict[str, list[Repeated]]) ->
     return Finding(
         kind="modes",
         title=say("{name}: some calls take another time than most", name=name),
-        text=sentences([most, *told, *more]),
+        text=sentences([most, *texts, *more]),
         advice=_advice([one for case in found for one in found[case]]),
         cases=list(found),
         severity="note",
@@ -107,16 +107,18 @@ def _finding(view: CampaignView, name: str, found: dict[str, list[Repeated]]) ->
 
 def _advice(modes: list[Repeated]) -> Text:
     """Return what may be behind it and what would show it, by how the slow samples follow each other."""
-    kinds = {one.pattern.kind for one in modes}
-    said = [say("A mean hides this: compare percentiles.")]
+    kinds = {mode.pattern.kind for mode in modes}
+    texts = [say("A mean hides this: compare percentiles.")]
     if "even" in kinds:
-        said.append(say("What comes at even distances is the library's own: credits, queues that are filled, polling."))
+        texts.append(
+            say("What comes at even distances is the library's own: credits, queues that are filled, polling.")
+        )
     if "bursts" in kinds:
-        said.append(
+        texts.append(
             say("What comes in bursts is mostly the machine's: look at stolen time, frequency and other processes.")
         )
     if "scattered" in kinds or not kinds & {"even", "bursts"}:
-        said.append(
+        texts.append(
             say("Scattered calls may meet a page, a cache line or an interrupt: bind ranks, try another transport.")
         )
-    return sentences(said)
+    return sentences(texts)

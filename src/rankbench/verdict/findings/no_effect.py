@@ -25,27 +25,31 @@ TITLE = "Settings without effect"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a note per two candidates of one library whose every interval lies within the threshold."""
-    own = [one for one in view.campaign.candidates if not one.control_of]
+    own = [candidate for candidate in view.campaign.candidates if not candidate.control_of]
     for one, two in combinations(own, 2):
         if one.library == two.library and one.settings != two.settings:
             compared = _compared(view, one, two)
-            if compared and all(_within(found, view.campaign.plan.threshold) for found in compared):
+            if compared and all(_within(comparison, view.campaign.plan.threshold) for comparison in compared):
                 yield _finding(view, one, two, compared)
 
 
-def _compared(view: CampaignView, one: Candidate, two: Candidate) -> list[Comparison]:
-    found = (view.comparisons.of(verdict.case.key, one.name, two.name) for verdict in view.main_verdicts)
+def _compared(view: CampaignView, candidate: Candidate, two: Candidate) -> list[Comparison]:
+    found = (view.comparisons.of(verdict.case.key, candidate.name, two.name) for verdict in view.main_verdicts)
     return [comparison for comparison in found if comparison]
 
 
-def _within(found: Comparison, threshold: float) -> bool:
+def _within(comparison: Comparison, threshold: float) -> bool:
     """Return whether the two are known to be alike: not merely whether no difference was found."""
-    return found.blocks >= FEWEST_BLOCKS and 1 / (1 + threshold) <= found.low and found.high <= 1 + threshold
+    return (
+        comparison.blocks >= FEWEST_BLOCKS
+        and 1 / (1 + threshold) <= comparison.low
+        and comparison.high <= 1 + threshold
+    )
 
 
-def _finding(view: CampaignView, one: Candidate, two: Candidate, compared: list[Comparison]) -> Finding:
-    widest = max(compared, key=lambda found: max(found.high, 1 / found.low))
-    names = sorted(one.settings.items() ^ two.settings.items())
+def _finding(view: CampaignView, candidate: Candidate, two: Candidate, compared: list[Comparison]) -> Finding:
+    widest = max(compared, key=lambda comparison: max(comparison.high, 1 / comparison.low))
+    names = sorted(candidate.settings.items() ^ two.settings.items())
     settings = listed(dict.fromkeys(name for name, _ in names))
     return Finding(
         kind="no_effect",
@@ -53,7 +57,7 @@ def _finding(view: CampaignView, one: Candidate, two: Candidate, compared: list[
         text=say(
             "{one} and {two} differ in {settings} only, which changed nothing in {n:count case}: every interval of "
             "their ratio lies within {threshold:.0%}, the widest from {low:ratio} to {high:ratio} ({case}).",
-            one=one.name,
+            one=candidate.name,
             two=two.name,
             settings=settings,
             n=len(compared),
@@ -66,7 +70,7 @@ def _finding(view: CampaignView, one: Candidate, two: Candidate, compared: list[
             "Leave it out, or see whether the library takes it at all: its name, and the transport or the algorithm "
             "that it belongs to."
         ),
-        cases=[found.case for found in compared],
+        cases=[comparison.case for comparison in compared],
         severity="note",
         plot="ratios",
     )

@@ -25,8 +25,8 @@ SHARE = 0.2
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if the intervals of many cases are wide."""
-    known = [one for one in view.summaries if one.launches > 1]
-    wide = [one for one in known if _width(one) > WIDE]
+    known = [summary for summary in view.summaries if summary.launches > 1]
+    wide = [summary for summary in known if _width(summary) > WIDE]
     if not wide or len(wide) < SHARE * len(known):
         return
     worst = max(wide, key=_width)
@@ -46,7 +46,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
         advice=say(
             "Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour."
         ),
-        cases=list(dict.fromkeys(one.case for one in wide)),
+        cases=list(dict.fromkeys(summary.case for summary in wide)),
         severity="warning",
     )
 

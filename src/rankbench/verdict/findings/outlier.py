@@ -37,9 +37,9 @@ def find(view: CampaignView) -> Iterator[Finding]:
     That is one family of tests over all cases, against a ratio of three (`decision`).
     """
     gaps = list(_gaps(view))
-    plan, blocks = view.campaign.plan, np.array([one.ratio.blocks for one in gaps])
-    found = decide(
-        [estimate(one.ratio) for one in gaps],
+    plan, blocks = view.campaign.plan, np.array([gap.ratio.blocks for gap in gaps])
+    decisions = decide(
+        [estimate(gap.ratio) for gap in gaps],
         FAR - 1,
         plan.confidence,
         level=SURE,
@@ -47,7 +47,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
         family="fdr",
         one_sided=True,
     )
-    certain = [gap for gap, one in zip(gaps, found, strict=True) if one.different]
+    certain = [gap for gap, decision in zip(gaps, decisions, strict=True) if decision.different]
     for (title, name), group in groupby(certain, key=lambda gap: (gap.title, gap.name)):
         yield _finding(view, title, name, list(group), len(gaps))
 
@@ -65,11 +65,11 @@ def _gaps(view: CampaignView) -> Iterator[Gap]:
     """Yield a comparison for each case whose slowest candidate is no winner, by line and candidate."""
     for title, verdicts in view.lines():
         for name in view.candidates:
-            for one in verdicts:
-                if len(one.ranking) > 1 and one.ranking[-1] == name and name not in one.winners:
-                    ratio = view.comparisons.of(one.case.key, one.ranking[-2], name)
+            for verdict in verdicts:
+                if len(verdict.ranking) > 1 and verdict.ranking[-1] == name and name not in verdict.winners:
+                    ratio = view.comparisons.of(verdict.case.key, verdict.ranking[-2], name)
                     if ratio:
-                        yield Gap(title, name, one.case, ratio)
+                        yield Gap(title, name, verdict.case, ratio)
 
 
 def _finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
@@ -82,13 +82,13 @@ def _finding(view: CampaignView, title: str, name: str, behind: list[Gap], among
         text=say(
             "In {where}, {name} takes up to {worst:ratio} ({low:ratio} to {high:ratio}) as long as the slowest other "
             "candidate.",
-            where=sized(title, [one.case for one in behind]),
+            where=sized(title, [gap.case for gap in behind]),
             name=name,
             worst=worst.ratio,
             low=worst.low,
             high=worst.high,
         ),
         advice=say("Try other algorithms or transports of this library for these sizes before giving it up."),
-        cases=[one.case.key for one in behind],
+        cases=[gap.case.key for gap in behind],
         severity="warning",
     )

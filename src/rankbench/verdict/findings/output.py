@@ -26,16 +26,16 @@ NUMBER = re.compile(r"\d+")
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a finding for each candidate that printed in timed calls, and for each with launches that print much."""
     for name in view.candidates:
-        printing = [one for one in view.summaries if one.candidate == name and one.printed_bytes]
+        printing = [summary for summary in view.summaries if summary.candidate == name and summary.printed_bytes]
         if printing:
             yield _in_timed_calls(view, name, printing)
-        much = [one for one in view.launches if one.candidate == name and one.output_bytes > MUCH_BYTES]
+        much = [launch for launch in view.launches if launch.candidate == name and launch.output_bytes > MUCH_BYTES]
         if much:
             yield _much(name, much)
 
 
 def _in_timed_calls(view: CampaignView, name: str, printing: list[Summary]) -> Finding:
-    most = max(printing, key=lambda one: one.printed_bytes)
+    most = max(printing, key=lambda summary: summary.printed_bytes)
     return Finding(
         kind="output",
         title=say("{name} printed during timed calls", name=name),
@@ -48,13 +48,13 @@ def _in_timed_calls(view: CampaignView, name: str, printing: list[Summary]) -> F
             more=say(", and less in {n:count other case}", n=len(printing) - 1) if len(printing) > 1 else NOTHING,
         ),
         advice=say("Read the launch's log, correct what the library warns of, or make it silent, and measure again."),
-        cases=[one.case for one in printing],
+        cases=[summary.case for summary in printing],
         severity="warning",
     )
 
 
 def _much(name: str, launches: list[Launch]) -> Finding:
-    most = max(launches, key=lambda one: one.output_bytes)
+    most = max(launches, key=lambda launch: launch.output_bytes)
     line = repeated(most.log)
     return Finding(
         kind="output",

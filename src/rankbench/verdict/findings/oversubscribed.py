@@ -41,6 +41,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
                 n=cores,
             ),
             advice=say("Compare libraries with at most {n:count rank} here, or on a machine with more cores.", n=cores),
-            cases=[one.case.key for one in view.case_verdicts if one.case.placement in names],
+            cases=[
+                case_verdict.case.key for case_verdict in view.case_verdicts if case_verdict.case.placement in names
+            ],
             severity="warning",
         )

@@ -38,14 +38,14 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def _levels(view: CampaignView, same: Sequence[Map]) -> Finding:
-    said = [
+    texts = [
         say("{name}: {levels}.", name=f"{one.candidate}{_size(one)}", levels=maps.by_level(one, _measure(view, one)))
         for one in same
     ]
     return Finding(
         kind="pairs",
         title=say("{title}: what it takes by what two ranks share", title=_title(view, same[0])),
-        text=sentences([*said, _agreement(same)]),
+        text=sentences([*texts, _agreement(same)]),
         advice=say("Place ranks that talk much with each other where they share most."),
         cases=_examples(same[0]),
         severity="note",
@@ -68,7 +68,7 @@ def _agreement(same: Sequence[Map]) -> Text:
 
 
 def _odd(view: CampaignView, name: str, found: Sequence[Map]) -> Finding:
-    said = [
+    texts = [
         say(
             "{case}: {misfit}.",
             case=case_labels.full(one.case, view.operations[one.case.operation]),
@@ -82,7 +82,7 @@ def _odd(view: CampaignView, name: str, found: Sequence[Map]) -> Finding:
         title=say(
             "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_title(view, found[0])
         ),
-        text=sentences(said),
+        text=sentences(texts),
         advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
         cases=[one.cases[pair].key for one in found for pair in one.odd],
         severity="warning",

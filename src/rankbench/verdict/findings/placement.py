@@ -96,15 +96,18 @@ class Line:
         """Return how long a cache line takes at the far placement against the near one, where both were measured."""
         launches = [*self.launches(self.near), *self.launches(self.far)]
         machine, threshold = self.view.campaign.machine, self.view.campaign.plan.threshold
-        found = placements.exchange_effects(launches, self.ranks, machine, threshold)
-        return next((one for one in found if (one.base, one.other) == (self.near, self.far)), None)
+        comparisons = placements.exchange_effects(launches, self.ranks, machine, threshold)
+        return next(
+            (comparison for comparison in comparisons if (comparison.base, comparison.other) == (self.near, self.far)),
+            None,
+        )
 
     @cached_property
     def exchanges_ns(self) -> list[float]:
         """Return what a cache line takes at the near and at the far placement, as a rule."""
         machine, ranks = self.view.campaign.machine, self.ranks
         return [
-            float(np.nanmedian([placements.exchange_ns(one, ranks, machine) for one in self.launches(place)]))
+            float(np.nanmedian([placements.exchange_ns(launch, ranks, machine) for launch in self.launches(place)]))
             for place in (self.near, self.far)
         ]
 
@@ -120,7 +123,9 @@ def find(view: CampaignView) -> Iterator[Finding]:
     if not lines:
         return
     effects = placements.placement_effects(view.judged_figures, view.campaign)
-    ratios = {(one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects}
+    ratios = {
+        (effect.candidate, effect.line, effect.ratio.base, effect.ratio.other): effect.ratio for effect in effects
+    }
     for keys in lines.values():
         by_size = {size: same[keys[size]] for size in sorted(keys)}
         for name in view.candidates:
@@ -147,7 +152,11 @@ def compared(
     if not cases:
         return
     first = next(iter(cases.values()))
-    names = [one.name for one in view.campaign.plan.placements if any(one.name in found for found in cases.values())]
+    names = [
+        placement.name
+        for placement in view.campaign.plan.placements
+        if any(placement.name in case for case in cases.values())
+    ]
     ranks = partners(next(iter(first.values())), view.operations[next(iter(first.values())).operation])
     shared = {
         name: placements.shared_kinds(launches_of(view, candidate, name), ranks, view.campaign.machine)
@@ -156,22 +165,22 @@ def compared(
     jumps = {name: placements.jumps(view.judged_figures, sizes_at(cases, name), candidate) for name in names}
     near = max(names, key=lambda name: len(shared[name] or ()))
     for far in (name for name in names if name != near):
-        both = {size: one for size, one in cases.items() if {near, far} <= one.keys()}
-        found = {size: ratio for size in both if (ratio := directed(ratios, candidate, keys[size], near, far))}
-        yield Line(view, candidate, near, far, {size: both[size] for size in found}, found, shared, jumps)
+        both = {size: case for size, case in cases.items() if {near, far} <= case.keys()}
+        comparisons = {size: ratio for size in both if (ratio := directed(ratios, candidate, keys[size], near, far))}
+        yield Line(view, candidate, near, far, {size: both[size] for size in comparisons}, comparisons, shared, jumps)
 
 
 def sizes_at(cases: Mapping[int, dict[str, Case]], placement: str) -> dict[int, str]:
     """Return the keys of the cases at one placement, by size."""
-    return {size: found[placement].key for size, found in cases.items() if placement in found}
+    return {size: case[placement].key for size, case in cases.items() if placement in case}
 
 
 def directed(
     ratios: Mapping[tuple[str, str, str, str], Comparison], candidate: str, key: str, near: str, far: str
 ) -> Comparison | None:
     """Return the ratio of far to near, whichever of the two the plan names first."""
-    if found := ratios.get((candidate, key, near, far)):
-        return found
+    if comparison := ratios.get((candidate, key, near, far)):
+        return comparison
     back = ratios.get((candidate, key, far, near))
     return back and placements.turned(back)
 
@@ -183,7 +192,11 @@ def partners(case: Case, operation: Operation) -> list[int]:
 
 def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
     """Return a candidate's launches at a placement that got as far as to say where ranks were."""
-    return [one for one in view.launches if (one.candidate, one.placement) == (candidate, placement) and one.ranks]
+    return [
+        launch
+        for launch in view.launches
+        if (launch.candidate, launch.placement) == (candidate, placement) and launch.ranks
+    ]
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
@@ -335,19 +348,19 @@ def protocols(line: Line) -> Iterator[Text]:
         place: [one for step, one in steps[place].items() if step not in steps[other]]
         for place, other in ((line.near, line.far), (line.far, line.near))
     }
-    found = [
+    texts = [
         say("{place} jumps {jumps:and}", place=place, jumps=list(map(jump, jumps)))
         for place, jumps in alone.items()
         if jumps
     ]
-    if found:
+    if texts:
         yield say(
             "Along the sizes, {found:and}: so looks a library that switches its protocol at other sizes, which "
             "explains the ratios between."
-            if len(found) > 1
+            if len(texts) > 1
             else "Along the sizes, {found:and}, the other does not: a switch of protocol looks so, and so does a cache "
             "that is full.",
-            found=found,
+            found=texts,
         )
 
 
@@ -368,7 +381,7 @@ def copying(line: Line, size_bytes: int) -> Iterator[Text]:
         return
     alike = say("At {size:size} the two are alike", size=size_bytes)
     launches = [*line.launches(line.near), *line.launches(line.far)]
-    cache_bytes = max((one.facts.last_level_cache_bytes for one in launches if one.facts), default=0)
+    cache_bytes = max((launch.facts.last_level_cache_bytes for launch in launches if launch.facts), default=0)
     core = placements.copied_per_core(launches)
     if not cache_bytes or size_bytes <= cache_bytes:
         yield say(

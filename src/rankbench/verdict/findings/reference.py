@@ -34,10 +34,13 @@ MANY = 0.2
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield per placement what holds at each level, and a warning for two candidates that lead at one each."""
-    keys = {one.case.key for one in view.timed_verdicts} & set(view.levels)
-    leveled = [one for one in view.comparisons if one.case in keys and one.levels]
+    keys = {timed_verdict.case.key for timed_verdict in view.timed_verdicts} & set(view.levels)
+    leveled = [comparison for comparison in view.comparisons if comparison.case in keys and comparison.levels]
     placement = {key: case.placement for key, case in view.case_of.items()}
-    for _, group in groupby(sorted(leveled, key=lambda one: placement[one.case]), lambda one: placement[one.case]):
+    for _, group in groupby(
+        sorted(leveled, key=lambda comparison: placement[comparison.case]),
+        lambda comparison: placement[comparison.case],
+    ):
         own = list(group)
         yield _by_level(view, own)
         yield from _reversals(view, own)
@@ -46,14 +49,14 @@ def find(view: CampaignView) -> Iterator[Finding]:
 # --- what holds at each level -----------------------------------------------------------------------------------------
 
 
-def _by_level(view: CampaignView, own: Sequence[Comparison]) -> Finding:
-    keys = dict.fromkeys(one.case for one in own)
-    verdicts = [one for one in view.timed_verdicts if one.case.key in keys]
-    both = [one for one in own if sum(level.enough for level in one.levels) > 1]
-    changed = [one for one in both if _changes(*one.levels)]
+def _by_level(view: CampaignView, comparisons: Sequence[Comparison]) -> Finding:
+    keys = dict.fromkeys(comparison.case for comparison in comparisons)
+    verdicts = [timed_verdict for timed_verdict in view.timed_verdicts if timed_verdict.case.key in keys]
+    both = [comparison for comparison in comparisons if sum(level.enough for level in comparison.levels) > 1]
+    changed = [comparison for comparison in both if _changes(*comparison.levels)]
     share = len(changed) / max(len(both), 1)
-    levels = [_at_level(name, own, verdicts) for name in ("near", "far")]
-    text = [_took(view.levels[own[0].case]), *(one for one in levels if one)]
+    levels = [_at_level(name, comparisons, verdicts) for name in ("near", "far")]
+    text = [_took(view.levels[comparisons[0].case]), *(level for level in levels if level)]
     if both:
         text.append(
             say(
@@ -69,7 +72,7 @@ def _by_level(view: CampaignView, own: Sequence[Comparison]) -> Finding:
         title=say("Cores were near at times and far at others"),
         text=sentences(text),
         advice=_ADVICE,
-        cases=list(dict.fromkeys(one.case for one in changed)),
+        cases=list(dict.fromkeys(comparison.case for comparison in changed)),
         severity="warning" if share >= MANY else "note",
     )
 
@@ -95,11 +98,11 @@ def _changes(near: Level, far: Level) -> bool:
     return apart > math.log(CHANGED) and apart > SURE * math.hypot(near.error, far.error)
 
 
-def _at_level(name: str, own: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> Text:
+def _at_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> Text:
     """Return who is fastest in how many cases at a level, or that it was not met often enough."""
-    met = [level for one in own for level in one.levels if level.name == name]
-    blocks, of = max((level.blocks for level in met), default=0), max(one.blocks for one in own)
-    fronts = [one.winners_by_level[name] for one in verdicts if name in one.winners_by_level]
+    met = [level for comparison in comparisons for level in comparison.levels if level.name == name]
+    blocks, of = max((level.blocks for level in met), default=0), max(comparison.blocks for comparison in comparisons)
+    fronts = [verdict.winners_by_level[name] for verdict in verdicts if name in verdict.winners_by_level]
     where = say("While cores were {name} ({n} of {all:count block})", name=name, n=blocks, all=of)
     if not fronts:
         return say("{where}, too little was measured to compare.", where=where)
@@ -113,26 +116,26 @@ def _at_level(name: str, own: Sequence[Comparison], verdicts: Sequence[CaseVerdi
 # --- reversals --------------------------------------------------------------------------------------------------------
 
 
-def _reversals(view: CampaignView, own: Sequence[Comparison]) -> Iterator[Finding]:
+def _reversals(view: CampaignView, comparisons: Sequence[Comparison]) -> Iterator[Finding]:
     found: dict[tuple[str, str], list[Comparison]] = {}
-    for one in own:
-        if one.reverses:
-            near = one.levels[0]
-            leads = (one.base, one.other) if near.ratio > 1 else (one.other, one.base)
-            found.setdefault(leads, []).append(one)
+    for comparison in comparisons:
+        if comparison.reverses:
+            near = comparison.levels[0]
+            leads = (comparison.base, comparison.other) if near.ratio > 1 else (comparison.other, comparison.base)
+            found.setdefault(leads, []).append(comparison)
     for (near_name, far_name), reversed_ in found.items():
         yield _reversal(view, near_name, far_name, reversed_)
 
 
-def _reversal(view: CampaignView, near: str, far: str, found: Sequence[Comparison]) -> Finding:
+def _reversal(view: CampaignView, near: str, far: str, comparisons: Sequence[Comparison]) -> Finding:
     cases = [
         say(
             "{case} ({near:ratio} near, {far:ratio} far)",
-            case=view.full_title(view.case_of[one.case]),
-            near=_margin(one.levels[0]),
-            far=_margin(one.levels[1]),
+            case=view.full_title(view.case_of[comparison.case]),
+            near=_margin(comparison.levels[0]),
+            far=_margin(comparison.levels[1]),
         )
-        for one in found
+        for comparison in comparisons
     ]
     return Finding(
         kind="reference",
@@ -145,7 +148,7 @@ def _reversal(view: CampaignView, near: str, far: str, found: Sequence[Compariso
             cases=cases,
         ),
         advice=_ADVICE,
-        cases=[one.case for one in found],
+        cases=[comparison.case for comparison in comparisons],
         severity="warning",
     )
 

@@ -46,18 +46,18 @@ class Change(NamedTuple):
     @property
     def margin(self) -> float:
         """Return the lesser of the largest margins of the first and of the last span."""
-        return min(max(one.margin for _, one in run.cases) for run in (self.runs[0], self.runs[-1]))
+        return min(max(verdict.margin for _, verdict in run.cases) for run in (self.runs[0], self.runs[-1]))
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a finding per operation whose winner changes, and one per candidate and operation that slows down most."""
-    judged = {one.case.key: one for one in view.timed_verdicts}
+    judged = {timed_verdict.case.key: timed_verdict for timed_verdict in view.timed_verdicts}
     lines = {
         line: {place: judged[case.key] for place, case in cases.items() if case.key in judged}
         for line, cases in scaling.scaled(view.campaign).items()
     }
     for title, changes in by_operation(view, lines).items():
-        yield change_told(title, sorted(changes, key=lambda one: -one.margin))
+        yield change_told(title, sorted(changes, key=lambda change: -change.margin))
     yield from steep(view, {line: cases for line, cases in lines.items() if cases})
 
 
@@ -101,16 +101,19 @@ def comparable(view: CampaignView, place: Site) -> bool:
 
 def change_told(title: str, found: list[Change]) -> Finding:
     """Return the finding on one operation: the changes with the largest margins."""
-    told = [sentence(one) for one in found[:MOST_TOLD]]
+    texts = [sentence(change) for change in found[:MOST_TOLD]]
     rest = len(found) - MOST_TOLD
     more = [say("It changes in {n:count more row} of nodes or of ranks.", n=rest)] if rest > 0 else []
     ends = [
-        one.case.key for change in found[:MOST_TOLD] for run in change.runs for _, one in (run.cases[0], run.cases[-1])
+        verdict.case.key
+        for change in found[:MOST_TOLD]
+        for run in change.runs
+        for _, verdict in (run.cases[0], run.cases[-1])
     ]
     return Finding(
         kind="scaling",
         title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=growing(found)),
-        text=sentences([say("In {title}, {told:;}.", title=title, told=told), *more]),
+        text=sentences([say("In {title}, {told:;}.", title=title, told=texts), *more]),
         advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
@@ -120,7 +123,7 @@ def change_told(title: str, found: list[Change]) -> Finding:
 
 def growing(found: Iterable[Change]) -> Text:
     """Return what grows: `nodes`, `ranks per node` or both."""
-    return listed(dict.fromkeys("nodes" if one.noun == "node" else "ranks per node" for one in found))
+    return listed(dict.fromkeys("nodes" if change.noun == "node" else "ranks per node" for change in found))
 
 
 def sentence(change: Change) -> Text:
@@ -130,8 +133,8 @@ def sentence(change: Change) -> Text:
         return listed(number(one, change.noun) for one in numbers)
 
     spans = [clause(run, span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
-    told = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
-    return say("at {size:size} {told}", size=change.case.size_bytes, told=told) if change.case.size_bytes else told
+    text = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
+    return say("at {size:size} {told}", size=change.case.size_bytes, told=text) if change.case.size_bytes else text
 
 
 def span(first: int, last: int, noun: str) -> Text:
@@ -150,11 +153,11 @@ def span(first: int, last: int, noun: str) -> Text:
 
 def steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
     """Yield candidates whose time grows with the nodes, and surely more than that of most others."""
-    cases = {line: {place: one.case for place, one in found.items()} for line, found in lines.items()}
+    cases = {line: {place: verdict.case for place, verdict in cases.items()} for line, cases in lines.items()}
     found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
     for growth in scaling.growths(view.judged_figures, view.campaign, cases):
         for name, factor in growth.factor.items():
-            beyond = [ratio for one in growth.ratios if (ratio := of(one, name)) and certain(ratio)]
+            beyond = [ratio for comparison in growth.ratios if (ratio := of(comparison, name)) and certain(ratio)]
             if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:
                 title = name_of(view, cases[growth.step.line][growth.step.more])
                 found.setdefault((name, title), []).append((growth, beyond))
@@ -168,7 +171,7 @@ def steep_told(
 ) -> Finding:
     """Return the finding on one candidate and operation: its steepest step."""
     growth, ratios = worst
-    step, nearest = growth.step, min(ratios, key=lambda one: one.ratio)
+    step, nearest = growth.step, min(ratios, key=lambda comparison: comparison.ratio)
     size_bytes = cases[step.more].size_bytes
     slower = say(
         "From {fewer} to {more:count node} at {size:size} {fixed}, {name} takes {factor:ratio} as long, {others:and}: "
@@ -187,7 +190,7 @@ def steep_told(
             for other, factor in growth.factor.items()
             if other != name
         ],
-        rivals=[one.base for one in ratios],
+        rivals=[ratio.base for ratio in ratios],
         ratio=nearest.ratio,
         low=nearest.low,
         high=nearest.high,

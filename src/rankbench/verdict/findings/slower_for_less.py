@@ -39,8 +39,8 @@ class Reversal(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one warning per line in which a candidate takes surely longer for less."""
-    found = sorted(reversals(view), key=lambda one: one.line.key)
-    for _, own in groupby(found, key=lambda one: one.line.key):
+    found = sorted(reversals(view), key=lambda reversal: reversal.line.key)
+    for _, own in groupby(found, key=lambda reversal: reversal.line.key):
         yield _finding(view, list(own))
 
 
@@ -59,25 +59,29 @@ def reversals(view: CampaignView) -> Iterator[Reversal]:
     ]
     logs = within_launches(view.judged_figures, claims)
     worst: dict[tuple[str, str, int], Reversal] = {}
-    for one in judged(logs, ["claim", "candidate"], view.campaign.plan.confidence):
-        number, candidate = one.key
+    for contrast in judged(logs, ["claim", "candidate"], view.campaign.plan.confidence):
+        number, candidate = contrast.key
         line, smaller, larger = asked[number]
         key = line.key, candidate, smaller
-        if one.sure and candidate in view.candidates and (key not in worst or worst[key].ratio.ratio < one.ratio):
-            worst[key] = Reversal(line, candidate, smaller, larger, one)
+        if (
+            contrast.sure
+            and candidate in view.candidates
+            and (key not in worst or worst[key].ratio.ratio < contrast.ratio)
+        ):
+            worst[key] = Reversal(line, candidate, smaller, larger, contrast)
     yield from worst.values()
 
 
 def _finding(view: CampaignView, found: list[Reversal]) -> Finding:
     line = found[0].line
     title = view.title(next(iter(line.cases.values())))
-    by_name = {name: [one for one in found if one.candidate == name] for name in view.candidates}
-    told = [_told(name, own) for name, own in by_name.items() if own]
-    sizes = sorted({size for one in found for size in (one.smaller_bytes, one.larger_bytes)})
+    by_name = {name: [reversal for reversal in found if reversal.candidate == name] for name in view.candidates}
+    texts = [_told(name, own) for name, own in by_name.items() if own]
+    sizes = sorted({size for reversal in found for size in (reversal.smaller_bytes, reversal.larger_bytes)})
     return Finding(
         kind="slower_for_less",
         title=say("{title}: smaller messages take longer than larger ones", title=title),
-        text=sentences(told),
+        text=sentences(texts),
         advice=say(
             "A switch of algorithm lies between the two sizes: try to have it made earlier. Until then a program does "
             "better to send the larger message."
@@ -88,17 +92,17 @@ def _finding(view: CampaignView, found: list[Reversal]) -> Finding:
 
 
 def _told(name: str, own: Sequence[Reversal]) -> Text:
-    worst = sorted(own, key=lambda one: -one.ratio.ratio)
+    worst = sorted(own, key=lambda reversal: -reversal.ratio.ratio)
     pairs = [
         say(
             "for {smaller:size} {ratio:ratio} as long as for {larger:size} ({low:ratio} to {high:ratio})",
-            smaller=one.smaller_bytes,
-            ratio=one.ratio.ratio,
-            larger=one.larger_bytes,
-            low=one.ratio.low,
-            high=one.ratio.high,
+            smaller=reversal.smaller_bytes,
+            ratio=reversal.ratio.ratio,
+            larger=reversal.larger_bytes,
+            low=reversal.ratio.low,
+            high=reversal.ratio.high,
         )
-        for one in worst[:MOST_TOLD]
+        for reversal in worst[:MOST_TOLD]
     ]
     return say(
         "{name} takes {pairs:and}; so it is at {n:count more size}."

@@ -25,23 +25,25 @@ TITLES_SHOWN = 3
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield what is not known of starts as a warning, and what is known, and thus part of the time, as a note."""
-    own = [one for one in view.summaries if one.candidate in view.candidates]
-    if unknown := [one for one in own if one.doubt and one.uncertain]:
+    own = [summary for summary in view.summaries if summary.candidate in view.candidates]
+    if unknown := [summary for summary in own if summary.doubt and summary.uncertain]:
         yield _unknown(view, unknown)
-    main = {one.case.key for one in view.main_verdicts if view.campaign.scheduled(one.case)}
-    if apart := [one for one in own if one.case in main and one.skew_ns > START_BOUND * one.typical_ns > 0]:
+    main = {main_verdict.case.key for main_verdict in view.main_verdicts if view.campaign.scheduled(main_verdict.case)}
+    if apart := [
+        summary for summary in own if summary.case in main and summary.skew_ns > START_BOUND * summary.typical_ns > 0
+    ]:
         yield _apart(view, apart)
 
 
-def _unknown(view: CampaignView, found: list[Summary]) -> Finding:
-    worst = max(found, key=_error_share)
+def _unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
+    worst = max(summaries, key=_error_share)
     return Finding(
         kind="start_uncertain",
         title=say("Starts too uncertain to judge"),
         text=say(
             "In {where} ranks' clocks likely differ by more than {bound:.0%} of the time of a call; worst is {name} in "
             "{case}: {doubt}. These figures are shown, and take part in no comparison.",
-            where=_where(view, found),
+            where=_where(view, summaries),
             bound=START_BOUND,
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
@@ -51,20 +53,20 @@ def _unknown(view: CampaignView, found: list[Summary]) -> Finding:
             'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
             "`rankbench clock` shows how well clocks agree here."
         ),
-        cases=_cases(view, found),
+        cases=_cases(view, summaries),
         severity="warning",
     )
 
 
-def _apart(view: CampaignView, found: list[Summary]) -> Finding:
-    worst = max(found, key=lambda one: one.skew_ns / one.typical_ns)
+def _apart(view: CampaignView, summaries: list[Summary]) -> Finding:
+    worst = max(summaries, key=lambda summary: summary.skew_ns / summary.typical_ns)
     return Finding(
         kind="start_uncertain",
         title=say("Ranks began measurably apart"),
         text=say(
             "In {where} the last rank began later than the first by more than {bound:.0%} of the time, at most by "
             "{skew:time} of {typical:time} ({name}, {case}). This is measured, and part of the time.",
-            where=_where(view, found),
+            where=_where(view, summaries),
             bound=START_BOUND,
             skew=worst.skew_ns,
             typical=worst.typical_ns,
@@ -72,7 +74,7 @@ def _apart(view: CampaignView, found: list[Summary]) -> Finding:
             case=view.full_title(view.case_of[worst.case]),
         ),
         advice=say("Nothing is wrong; but a difference of that size between calls so short may be one of starts."),
-        cases=_cases(view, found),
+        cases=_cases(view, summaries),
         severity="note",
     )
 
@@ -81,12 +83,12 @@ def _error_share(summary: Summary) -> float:
     return summary.error_ns / summary.typical_ns if summary.typical_ns > 0 else float("inf")
 
 
-def _cases(view: CampaignView, found: list[Summary]) -> list[str]:
-    keys = {one.case for one in found}
+def _cases(view: CampaignView, summaries: list[Summary]) -> list[str]:
+    keys = {summary.case for summary in summaries}
     return [key for key in view.case_of if key in keys]
 
 
-def _where(view: CampaignView, found: list[Summary]) -> Text:
-    cases = _cases(view, found)
+def _where(view: CampaignView, summaries: list[Summary]) -> Text:
+    cases = _cases(view, summaries)
     titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, TITLES_SHOWN))

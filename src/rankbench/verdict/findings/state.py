@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench.language import Text, Words, say, sentences
-from rankbench.model import Finding, find_least_restful
+from rankbench.model import Finding, find_restless
 from rankbench.statistics import compare, states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Launch
+    from rankbench.model import Launch, LaunchGroup
     from rankbench.statistics.states import Met
     from rankbench.verdict.view import CampaignView
 
@@ -79,19 +79,21 @@ def _favoured(view: CampaignView, met: Sequence[Met]) -> Iterator[Finding]:
     schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
     figures = pl.DataFrame(rows, schema, orient="row")
     figures = figures.group_by("case", "candidate", "block").agg(pl.col("figure_ns").mean(), pl.col("launch").first())
-    for one in compare(figures, list(combinations(view.candidates, 2)), states.ALIKE - 1):
-        if one.different:
-            near, far = (one.base, one.other) if one.ratio > 1 else (one.other, one.base)
+    for comparison in compare(figures, list(combinations(view.candidates, 2)), states.ALIKE - 1):
+        if comparison.different:
+            near, far = (
+                (comparison.base, comparison.other) if comparison.ratio > 1 else (comparison.other, comparison.base)
+            )
             yield Finding(
                 kind="state",
                 title=say("One candidate met a better machine"),
                 text=say(
                     "Just before its launches, handing a cache line from one CPU to another took {ratio:ratio} as long "
                     "for {far} as for {near}, in {n:count block}. What they differ in may be that.",
-                    ratio=max(one.ratio, 1 / one.ratio),
+                    ratio=max(comparison.ratio, 1 / comparison.ratio),
                     far=far,
                     near=near,
-                    n=one.blocks,
+                    n=comparison.blocks,
                 ),
                 advice=say("Run more blocks: their order is random, and what candidates meet becomes alike."),
                 cases=[],
@@ -100,7 +102,10 @@ def _favoured(view: CampaignView, met: Sequence[Met]) -> Iterator[Finding]:
 
 
 def _levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
-    levels = [say("{time:time} in {n:count launch}", time=one[len(one) // 2].exchange_ns, n=len(one)) for one in groups]
+    levels = [
+        say("{time:time} in {n:count launch}", time=group[len(group) // 2].exchange_ns, n=len(group))
+        for group in groups
+    ]
     if not changing:
         return say("Without MPI, handing a cache line from one CPU to another took {levels:and}.", levels=levels)
     return say(
@@ -140,16 +145,14 @@ def _stolen(view: CampaignView) -> Iterator[Finding]:
 
 def _restless(view: CampaignView) -> Iterator[Finding]:
     """Tell of candidates whose processes did not rest while other launches had their turn."""
-    sets: dict[tuple[int, str, tuple[str, ...]], list[Launch]] = {}
+    groups: dict[LaunchGroup, dict[str, Launch]] = {}
     for launch in view.launches:
         if launch.together > 1:
-            sets.setdefault((launch.block, launch.placement, tuple(launch.beside)), []).append(launch)
-    disturbed = [
-        (find_least_restful({one.candidate: one.rest_share for one in own}, view.campaign.plan.threshold), own)
-        for own in sets.values()
-    ]
-    for name in dict.fromkeys(name for name, _ in disturbed if name):
-        own = [one for worst, launches in disturbed for one in launches if worst == one.candidate == name]
+            key = (launch.block, launch.placement, tuple(launch.beside))
+            groups.setdefault(key, {})[launch.candidate] = launch
+    shares = {key: {name: launch.rest_share for name, launch in launches.items()} for key, launches in groups.items()}
+    for name, disturbed in find_restless(shares, view.campaign.plan.threshold).items():
+        own = [groups[key][name] for key in disturbed]
         yield Finding(
             kind="state",
             title=say("One candidate did not rest while others measured"),
@@ -157,7 +160,7 @@ def _restless(view: CampaignView) -> Iterator[Finding]:
                 "While ranks of {name} waited for their turn, their processes and launchers used {share:.2g} % of a "
                 "CPU each, as progress threads do. In {n:count launch} that disturbed what the others measured.",
                 name=name,
-                share=100 * sum(one.busy_s for one in own) / sum(one.waited_s for one in own),
+                share=100 * sum(launch.busy_s for launch in own) / sum(launch.waited_s for launch in own),
                 n=len(own),
             ),
             advice=say(

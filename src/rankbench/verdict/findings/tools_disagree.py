@@ -45,10 +45,10 @@ class Contradiction(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per tool that names another candidate faster than the core does, each by its own comparison."""
-    ordered = sorted(reconciling.pairs(view.campaign), key=lambda one: one.theirs.suite)
-    for suite, own in itertools.groupby(ordered, key=lambda one: one.theirs.suite):
+    ordered = sorted(reconciling.pairs(view.campaign), key=lambda pair: pair.theirs.suite)
+    for suite, own in itertools.groupby(ordered, key=lambda pair: pair.theirs.suite):
         asked = list(own)
-        found = [one for pair in asked for one in contradictions(view, pair)]
+        found = [contradiction for pair in asked for contradiction in contradictions(view, pair)]
         if found:
             yield _finding(view, suite, found, len(asked))
 
@@ -69,7 +69,7 @@ _UNLIKE = say(
 
 
 def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: int) -> Finding:
-    worst = max(found, key=lambda one: one.surest)
+    worst = max(found, key=lambda contradiction: contradiction.surest)
     kinds = (worst.pair.theirs.datatype, worst.pair.own.datatype)
     numbers = []
     if kinds[0] != kinds[1]:
@@ -81,7 +81,13 @@ def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: 
                 other=kinds[1],
             )
         )
-    keys = list(dict.fromkeys(key for one in [worst, *found] for key in (one.pair.own.key, one.pair.theirs.key)))
+    keys = list(
+        dict.fromkeys(
+            key
+            for contradiction in [worst, *found]
+            for key in (contradiction.pair.own.key, contradiction.pair.theirs.key)
+        )
+    )
     return Finding(
         kind="tools_disagree",
         title=say("{tool} contradicts the core", tool=suite),
@@ -89,7 +95,7 @@ def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: 
             "In {n} of {all:count case} that both measured, {tool} tells the one of two candidates to be faster which "
             "the core tells to be slower. Most so in {case}: {other} takes {core:ratio} the time of {base} by the core "
             "and {theirs:ratio} by {tool}.",
-            n=len({one.pair.own.key for one in found}),
+            n=len({contradiction.pair.own.key for contradiction in found}),
             all=asked,
             tool=suite,
             case=view.full_title(worst.pair.own),

@@ -29,7 +29,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     beside = {launch.number: launch.beside for launch in view.launches if launch.beside}
     plan = view.campaign.plan
     effects = turn_effects(view.judged_figures, beside, plan.confidence) if beside else []
-    found = [one for one in effects if one.exceeds(plan.threshold)]
+    found = [effect for effect in effects if effect.exceeds(plan.threshold)]
     if not found:
         return
     yield Finding(
@@ -38,7 +38,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
         text=say(
             "Against the mean of all turns, calls take {effects:and}, over {n:count block}. Each candidate has each "
             "position, and follows each other one, equally often, so that this falls on all of them alike.",
-            effects=[_effect(one) for one in found],
+            effects=[_effect(effect) for effect in found],
             n=found[0].blocks,
         ),
         advice=say(
@@ -50,11 +50,13 @@ def find(view: CampaignView) -> Iterator[Finding]:
     )
 
 
-def _effect(one: Effect) -> Text:
+def _effect(effect: Effect) -> Text:
     texts = {
         (AFTER, True): "{change:.1%} (± {half:.1%}) longer just after {level}",
         (AFTER, False): "{change:.1%} (± {half:.1%}) shorter just after {level}",
         (POSITION, True): "{change:.1%} (± {half:.1%}) longer at position {level}",
         (POSITION, False): "{change:.1%} (± {half:.1%}) shorter at position {level}",
     }
-    return say(texts[one.kind, one.log > 0], level=one.level, change=abs(math.expm1(one.log)), half=one.half)
+    return say(
+        texts[effect.kind, effect.log > 0], level=effect.level, change=abs(math.expm1(effect.log)), half=effect.half
+    )

@@ -57,7 +57,7 @@ def unstable(view: CampaignView) -> list[Unstable]:
     """Return, per line, the candidates that surely scatter more than each of the others, and far more."""
     asked = lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
-    keys = [{size: one.case.key for size, one in line.verdicts.items()} for line in asked]
+    keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in asked]
     for curve in curves(view.judged_figures, keys):
         if curve.candidate in view.candidates and len(curve.blocks) > 2:
             by_line.setdefault(curve.line, {})[curve.candidate] = deviations(curve)
@@ -110,8 +110,8 @@ def sure(
     found: dict[tuple[int, str], list[Contrast]] = {}
     if keys:
         count, mean, spread = np.array(moments).T
-        for one in contrasts(keys, count, mean, spread, np.zeros(len(keys)), confidence, moderate=False):
-            found.setdefault((one.key[0], one.key[1]), []).append(one)
+        for contrast in contrasts(keys, count, mean, spread, np.zeros(len(keys)), confidence, moderate=False):
+            found.setdefault((contrast.key[0], contrast.key[1]), []).append(contrast)
     return {key: min(own, key=lambda one: one.ratio) for key, own in found.items() if all(one.sure for one in own)}
 
 
@@ -132,7 +132,7 @@ def _finding(view: CampaignView, name: str, found: list[Unstable]) -> Finding:
             "Something is decided anew in each launch of this library: memory, connections, threads. Look at the "
             "launches one by one, bind its ranks and helper threads, and compare its worst launches, too."
         ),
-        cases=[one.case.key for one in widest],
+        cases=[verdict.case.key for verdict in widest],
         severity="warning",
         plot="launches",
     )
@@ -152,5 +152,5 @@ def _told(view: CampaignView, one: Unstable) -> Text:
 
 
 def _width(view: CampaignView, case: str, name: str) -> float:
-    one = view.summary_of.get((case, name))
-    return one.high_ns / one.low_ns if one and one.launches else 0.0
+    summary = view.summary_of.get((case, name))
+    return summary.high_ns / summary.low_ns if summary and summary.launches else 0.0
