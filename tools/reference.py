@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
 DESCRIPTION = ROOT / "tests" / "fakes" / "description.json"
 """What the core of this version says of itself; a test compares it with the core's answer."""
-MADE = "\n<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
+NOTICE = "\n<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
 
 PLAN = """\
 # Plan keys
@@ -58,125 +58,127 @@ only where launches show it; [What a finding must show](../evidence/findings.md)
 """
 
 
-def plan_page() -> str:
+def render_plan() -> str:
     """Return the page of the keys of a plan."""
-    sections = [section for name, table in keys.TABLES.items() for section in ["", *plan_section(name, table)]]
+    sections = [section for name, table in keys.TABLES.items() for section in ["", *render_plan_section(name, table)]]
     return "\n".join([PLAN.rstrip(), *sections, ""])
 
 
-def plan_section(name: str, table: Mapping[str, keys.Key]) -> Iterator[str]:
+def render_plan_section(name: str, table: Mapping[str, keys.Key]) -> Iterator[str]:
     """Yield the lines of one table of a plan."""
     heads = {"": "Keys", "candidate": "`[[candidate]]`"}
     yield f"## {heads.get(name, f'`[{name}]`')}"
     for key, one in table.items():
-        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{anchor(name, key)} }}", "", one.help, ""]
+        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{format_anchor(name, key)} }}", "", one.help, ""]
         default = f"`{one.default}`" if one.default else "–"
         yield from [f"- Takes: {one.values}", f"- Default: {default}", f"- Example: `{key} = {one.example}`"]
 
 
-def anchor(table: str, key: str) -> str:
+def format_anchor(table: str, key: str) -> str:
     """Return the place of a key in its page."""
     return "-".join(filter(None, [table.lower().replace(".", "-"), key]))
 
 
-def cli_page() -> str:
+def render_cli() -> str:
     """Return the page of all commands, in the order of the help."""
     app: Any = typer.main.get_command(cli.application())
-    sections = [line for name, command in app.commands.items() for line in ["", *command_section(name, command)]]
+    sections = [line for name, command in app.commands.items() for line in ["", *render_command(name, command)]]
     return "\n".join([CLI.rstrip(), *sections, ""])
 
 
-def command_section(name: str, command: Any) -> Iterator[str]:
+def render_command(name: str, command: Any) -> Iterator[str]:
     """Yield the lines of one command."""
     arguments = [one for one in command.params if not one.opts[0].startswith("-")]
     options = [one for one in command.params if one.opts[0].startswith("-")]
-    words = " ".join(shown_argument(one) for one in arguments)
-    yield from [f"## `{name}`", "", prose(command.help), ""]
+    words = " ".join(format_argument(one) for one in arguments)
+    yield from [f"## `{name}`", "", format_prose(command.help), ""]
     yield f"    rankbench {name} {words} [OPTIONS]".replace("  [", " [") if options else f"    rankbench {name} {words}"
     if arguments:
         yield from [
             "",
-            *rows(("argument", "what it is"), ([cell(shown_argument(one)), text(one)] for one in arguments)),
+            *format_table(
+                ("argument", "what it is"), ([format_cell(format_argument(one)), format_help(one)] for one in arguments)
+            ),
         ]
     if options:
-        heads = ("option", "what it does", *["default"] * any(map(default, options)))
-        cells = ([option(one), text(one), default(one)][: len(heads)] for one in options)
-        yield from ["", *rows(heads, cells)]
+        heads = ("option", "what it does", *["default"] * any(map(format_default, options)))
+        cells = ([format_option(one), format_help(one), format_default(one)][: len(heads)] for one in options)
+        yield from ["", *format_table(heads, cells)]
 
 
-def shown_argument(one: Any) -> str:
+def format_argument(one: Any) -> str:
     """Return an argument as the usage has it."""
     word = one.metavar or one.name.upper()
     many = f"{word}..." if one.nargs != 1 and not word.endswith("...") else word
     return many if one.required else f"[{many}]"
 
 
-def option(one: Any) -> str:
+def format_option(one: Any) -> str:
     """Return the names of an option with the word for its value."""
     names = ", ".join(f"`{name}`" for name in [*one.opts, *one.secondary_opts])
-    return names if one.is_flag or not one.metavar else f"{names} {cell(one.metavar)}"
+    return names if one.is_flag or not one.metavar else f"{names} {format_cell(one.metavar)}"
 
 
-def text(one: Any) -> str:
+def format_help(one: Any) -> str:
     """Return the help of a parameter, with the environment variable that sets it."""
-    told = prose(one.help or "").replace("|", r"\|")
+    told = format_prose(one.help or "").replace("|", r"\|")
     return f"{told} (environment: `{one.envvar}`)" if one.envvar else told
 
 
-def default(one: Any) -> str:
+def format_default(one: Any) -> str:
     """Return the default of an option; none where it is empty, off or not set."""
     value = one.default
-    return "" if value in (None, "", 0, False, (), []) or callable(value) else cell(str(value))
+    return "" if value in (None, "", 0, False, (), []) or callable(value) else format_cell(str(value))
 
 
-def cell(word: str) -> str:
+def format_cell(word: str) -> str:
     """Return code for the cell of a table."""
     return "`" + word.replace("|", r"\|") + "`"
 
 
-def rows(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> list[str]:
+def format_table(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> list[str]:
     """Return a table of Markdown."""
     return [f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *cells]]
 
 
-def prose(words: str) -> str:
+def format_prose(words: str) -> str:
     """Return text of a docstring or a help as Markdown: in one line a paragraph, without what would be HTML."""
     return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(words).split("\n\n")).replace("<", "&lt;")
 
 
-def findings_page() -> str:
+def render_findings() -> str:
     """Return the page of all kinds of findings, by title."""
     modules = sorted(units.modules(findings).values(), key=lambda module: str(module.TITLE))
-    sections = [f"\n## {module.TITLE}\n\n{finding(module.__doc__ or '')}" for module in modules]
+    sections = [f"\n## {module.TITLE}\n\n{format_finding(module.__doc__ or '')}" for module in modules]
     return "\n".join([FINDINGS.rstrip(), *sections, ""])
 
 
-def finding(words: str) -> str:
+def format_finding(words: str) -> str:
     """Return when a finding is reported, why it matters, and what to do, of its docstring."""
-    return re.sub(r"^(Why|What to do): ", r"**\1:** ", prose(words), flags=re.MULTILINE)
+    return re.sub(r"^(Why|What to do): ", r"**\1:** ", format_prose(words), flags=re.MULTILINE)
 
 
-def operations_page() -> str:
+def render_operations() -> str:
     """Return the page of all operations."""
     return catalogue.page(msgspec.json.decode(DESCRIPTION.read_bytes(), type=Description))
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "plan.md": plan_page,
-    "cli.md": cli_page,
-    "findings.md": findings_page,
-    "operations.md": operations_page,
+    "plan.md": render_plan,
+    "cli.md": render_cli,
+    "findings.md": render_findings,
+    "operations.md": render_operations,
     "foreign.md": meanings.page,
 }
-OWN = (plan_page, cli_page, findings_page)
+PLAIN_PAGES = (render_plan, render_cli, render_findings)
 """Pages that no command prints; the others say themselves which one does."""
 
 
-def page(name: str) -> str:
+def render_page(name: str) -> str:
     """Return a page of `docs/reference` as it should be."""
-    return f"{PAGES[name]()}{MADE}" if PAGES[name] in OWN else PAGES[name]()
+    return f"{PAGES[name]()}{NOTICE}" if PAGES[name] in PLAIN_PAGES else PAGES[name]()
 
 
 if __name__ == "__main__":
     for name in PAGES:
-        (FOLDER / name).write_text(page(name), encoding="utf-8")
+        (FOLDER / name).write_text(render_page(name), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import imports
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,4 +48,4 @@ def campaign(folder: Path, outputs: Mapping[str, Sequence[str]], **wish: int) ->
             path = folder / f"{label}-{number}.txt"
             path.write_text(text, encoding="utf-8")
             sources.append(Source(path, label))
-    return imports.make(Wish(sources, **wish), folder / "made")  # type: ignore[arg-type]
+    return imports.import_files(ImportRequest(sources, **wish), folder / "made")  # type: ignore[arg-type]

@@ -9,22 +9,22 @@ import pytest
 from mpi.conftest import WHEELS, home, reach
 from mpi.test_core import core
 
-from proofs.judging import CannotTellError
+from proofs.judging import UndecidedError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 __all__ = ["WHEELS", "core", "home", "reach"]
 
-CANNOT_TELL = "cannot be decided here"
-VERDICTS = {"passed": "holds", "failed": "does not hold", "skipped": CANNOT_TELL}
+UNDECIDED = "cannot be decided here"
+VERDICTS = {"passed": "holds", "failed": "does not hold", "skipped": UNDECIDED}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A proof that cannot tell has neither passed nor failed."""
     report = yield
-    if call.excinfo and isinstance(call.excinfo.value, CannotTellError):
+    if call.excinfo and isinstance(call.excinfo.value, UndecidedError):
         report.outcome, report.longrepr = "skipped", (report.location[0], 0, str(call.excinfo.value))
     if report.when == "call":
         report.user_properties.append(("verdict", VERDICTS[report.outcome]))
@@ -39,11 +39,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         verdict = dict(report.user_properties).get("verdict")
         if verdict:
             claim = Path(report.location[0]).stem.removeprefix("test_").replace("_", "-")
-            text = report.longrepr[2] if isinstance(report.longrepr, tuple) else last_line(report)
+            text = report.longrepr[2] if isinstance(report.longrepr, tuple) else find_last_line(report)
             terminalreporter.write_line(f"{verdict:<20} {claim}: {report.location[2].removeprefix('test_')}: {text}")
 
 
-def last_line(report: pytest.TestReport) -> str:
+def find_last_line(report: pytest.TestReport) -> str:
     """Return what a proof printed last, or why it failed."""
     crash = getattr(report.longrepr, "reprcrash", None)
     lines = (crash.message if crash else report.capstdout).strip().splitlines()

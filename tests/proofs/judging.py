@@ -21,23 +21,23 @@ from rankbench.statistics import median_interval
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)
 """For each proof: `make prove BUDGET=30` asks for less, and hears more often that something cannot be told."""
-LEAST = 8
+MIN_LAUNCHES = 8
 """Fewer launches have no interval of 95 % that leaves out an outlier on each side."""
 
 
-class CannotTellError(Exception):
+class UndecidedError(Exception):
     """The budget was spent before the claim was decided; says why."""
 
 
-def median_lies(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
+def check_median(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
     """Measure until the 95 % interval of the median lies inside these limits, or outside.
 
     Raises AssertionError where it lies outside, CannotTellError where a limit lies inside when the budget is spent.
     """
-    before, values = times(), [measure() for _ in range(LEAST)]
+    before, values = times(), [measure() for _ in range(MIN_LAUNCHES)]
     while True:
         least, most, _ = median_interval(np.array(values))
         text = f"median {np.median(values):.4g} of {len(values)}, 95 % interval {least:.4g}..{most:.4g}"
@@ -47,20 +47,20 @@ def median_lies(measure: Callable[[], float], low: float, high: float, budget_s:
         assert least <= high, f"{text}, above {high:.4g}"
         assert most >= low, f"{text}, below {low:.4g}"
         if time.monotonic() - before.wall_s > budget_s:
-            raise CannotTellError(
+            raise UndecidedError(
                 f"{text}, claimed {low:.4g}..{high:.4g}; other work had {others_share(before):.0%} of the CPUs"
             )
         values.append(measure())
 
 
-def comes_true(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: int = 3) -> None:
+def check_repeatedly(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: int = 3) -> None:
     """Try until it has come true so often; an attempt raises AssertionError where all was not as claimed.
 
     Raises AssertionError where quiet attempts failed three times as often, CannotTellError where the budget was spent.
     """
     began_s, so, failed, disturbed = time.monotonic(), 0, list[str](), list[float]()
     while so < wanted:
-        before, wrong = times(), wrong_in(attempt)
+        before, wrong = times(), run_attempt(attempt)
         share = others_share(before)
         if not wrong:
             so += 1
@@ -72,13 +72,13 @@ def comes_true(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: 
         assert len(failed) < wanted * (so + 1), f"{text}, the last time: {failed[-1]}"
         if time.monotonic() - began_s > budget_s and so < wanted:
             most = max(disturbed, default=0.0)
-            raise CannotTellError(
+            raise UndecidedError(
                 f"{text}, {len(disturbed)} times disturbed by other work (up to {most:.0%} of the CPUs)"
             )
     print(f"as claimed {so} times, not so {len(failed)} times, {len(disturbed)} times disturbed by other work")
 
 
-def wrong_in(attempt: Callable[[], None]) -> str:
+def run_attempt(attempt: Callable[[], None]) -> str:
     """Return what an attempt found wrong, nothing if all was as claimed."""
     try:
         attempt()
@@ -87,11 +87,11 @@ def wrong_in(attempt: Callable[[], None]) -> str:
     return ""
 
 
-def repeated(proof: Callable[Given, None]) -> Callable[Given, None]:
+def repeat(proof: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """Judge what a proof asserts by several attempts."""
 
     @functools.wraps(proof)
-    def judged(*arguments: Given.args, **named: Given.kwargs) -> None:
-        comes_true(lambda: proof(*arguments, **named))
+    def judged(*arguments: Arguments.args, **named: Arguments.kwargs) -> None:
+        check_repeatedly(lambda: proof(*arguments, **named))
 
     return judged

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mpi.test_core import Core, in_time
 from mpi.test_operations import MILLISECOND_NS
 
-from proofs.judging import repeated
+from proofs.judging import repeat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ def calmest(core: Core, tmp_path: Path, options: dict[str, object], cases: int, 
     return sorted(records, key=lambda record: float(record["late"] / max(1, record["taken"])))[: cases // 3]
 
 
-@repeated
+@repeat
 def test_times_count_from_the_last_rank_to_come(core: Core, tmp_path: Path) -> None:
     """Ranks come up to two milliseconds apart, which a barrier does not take; and so far apart they do begin."""
     for arrival in ("staggered", "one-late"):
@@ -31,7 +31,7 @@ def test_times_count_from_the_last_rank_to_come(core: Core, tmp_path: Path) -> N
         assert min(min(in_time(record, "time_ns")) for record in calm) < 0.5 * MILLISECOND_NS
 
 
-@repeated
+@repeat
 def test_random_arrivals_are_spread_evenly(core: Core, tmp_path: Path) -> None:
     """Two moments drawn from an interval are a third of it apart in the mean; more only if disturbed.
 

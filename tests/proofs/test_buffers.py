@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from proofs.judging import median_lies
+from proofs.judging import check_median
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,9 +28,9 @@ def ratio(core: Core, tmp_path: Path, case: dict[str, object], **other: str) -> 
 
 def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> None:
     """Data that come from memory and not from a cache: 2.8 to 3.3 times is what is seen of a copy within a rank."""
-    median_lies(lambda: ratio(core, tmp_path, CASE, cache="cold"), 1.5, 20)
+    check_median(lambda: ratio(core, tmp_path, CASE, cache="cold"), 1.5, 20)
 
 
 def test_fresh_pages_cost_what_touching_them_costs(core: Core, tmp_path: Path) -> None:
     """Pages that are received into; those that are sent from have been written to. 5 to 10 times is what is seen."""
-    median_lies(lambda: ratio(core, tmp_path, INTO_FRESH, pages="untouched"), 3, 100)
+    check_median(lambda: ratio(core, tmp_path, INTO_FRESH, pages="untouched"), 3, 100)

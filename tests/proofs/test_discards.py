@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import fakes
 from mpi.test_core import in_time
 
-from proofs.judging import comes_true, median_lies
+from proofs.judging import check_median, check_repeatedly
 
 if TYPE_CHECKING:
     from mpi.test_core import Core
@@ -27,7 +27,7 @@ def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core
         (record,) = core.stream(tmp_path, 2, *asked)
         return float(statistics.median(in_time(record, "skew_ns")))
 
-    median_lies(lambda: skew_ns("window") / skew_ns("none"), 0, 0.2)
+    check_median(lambda: skew_ns("window") / skew_ns("none"), 0, 0.2)
 
 
 def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
         records = core.stream(tmp_path, 2, *asked)
         return float(sum(record["late"] for record in records) / sum(record["taken"] for record in records))
 
-    median_lies(share, 0, 0.05)
+    check_median(share, 0, 0.05)
 
 
 def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: Path) -> None:
@@ -55,4 +55,4 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
         assert record["late"] > 10, text
         assert slow < record["late"] / 4, text
 
-    comes_true(attempt)
+    check_repeatedly(attempt)

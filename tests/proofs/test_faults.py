@@ -17,7 +17,7 @@ import fakes
 import pytest
 from mpi.test_core import FORMS, Core
 
-from proofs.judging import CannotTellError
+from proofs.judging import UndecidedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -293,5 +293,5 @@ def test_a_visit_detects_what_is_claimed(
             untold.append(f"{fault.name}: {', '.join(counted.others) or 'no visit'}")
     assert refuted == []
     if untold:
-        raise CannotTellError("; ".join(untold))
+        raise UndecidedError("; ".join(untold))
     print(f"{core.library.name}: {len(faults)} faults, each detected as claimed")

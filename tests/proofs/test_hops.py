@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proofs.judging import repeated
+from proofs.judging import repeat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mpi.test_core import Core
 
 
-@repeated
+@repeat
 def test_more_hops_take_longer(core: Core, tmp_path: Path) -> None:
     """The same two ranks: once round both of them against each round itself."""
     case = {"operation": "ring", "bytes": 65536, "samples": 200, "limit_s": 20}

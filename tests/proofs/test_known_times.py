@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from mpi.conftest import WHEELS, rankbench
 
-from proofs.judging import comes_true
+from proofs.judging import check_repeatedly
 from rankbench import libraries
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, hom
         wrong = wrong_times(process.stdout)
         assert not wrong, "; ".join(wrong)
 
-    comes_true(attempt)
+    check_repeatedly(attempt)
 
 
 def test_synchronisation_is_as_right_as_it_says(library: Library, home: Path, tmp_path: Path) -> None:

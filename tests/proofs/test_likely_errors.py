@@ -13,7 +13,7 @@ from cluster.conftest import core
 from cluster.nodes import cluster
 from cluster.study import METHODS, clocks_apart, offsets
 
-from proofs.judging import median_lies
+from proofs.judging import check_median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def test_errors_are_as_likely(core: Core, nodes: Lab, method: str) -> None:
     def share() -> float:
         return statistics.mean(offset.is_as_likely(clocks_apart(2)) for offset in measured(nodes, core, method))
 
-    median_lies(share, LEAST_SHARE, 1)
+    check_median(share, LEAST_SHARE, 1)
 
 
 @pytest.mark.parametrize("core", ["openmpi"], indirect=True)
@@ -55,4 +55,4 @@ def test_what_is_likely_is_far_below_the_bound(core: Core, nodes: Lab) -> None:
         fresh = [offset for offset in measured(nodes, core, "tree") if offset.stage == "fresh"]
         return statistics.median(offset.likely_ns / offset.bound_ns for offset in fresh)
 
-    median_lies(ratio, 0, 0.5)
+    check_median(ratio, 0, 0.5)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from cluster.nodes import Delay, cluster, one_way_ns
 
-from proofs.judging import repeated
+from proofs.judging import repeat
 from rankbench import lab
 from rankbench.lab import Wanted
 
@@ -100,7 +100,7 @@ def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
 
 
 @pytest.mark.parametrize("delay", [None, Delay(300_000, 300_000)], ids=["at once", "delayed"])
-@repeated
+@repeat
 def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
     """With a delay too; and a fourth of it is a fourth.
 
@@ -111,7 +111,7 @@ def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
     assert fast / slow == pytest.approx(4, rel=0.05)
 
 
-@repeated
+@repeat
 def test_a_link_takes_as_much_longer_as_its_delay() -> None:
     """By the kernel where it can, by the switch where not.
 

@@ -20,7 +20,7 @@ import pytest
 import scipy
 from mpi.conftest import rankbench
 
-from proofs.judging import CannotTellError
+from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.estimators import VISITS
 from rankbench.statistics.pairing import paired_logs
@@ -130,7 +130,7 @@ def parts(long: Measured, share: float = 1.0) -> list[list[int]]:
     """Return the blocks of each of the campaigns, or of its beginning."""
     length = len(long.blocks) // CAMPAIGNS
     if length < statistics.FEWEST_BLOCKS:
-        raise CannotTellError(f"{len(long.blocks)} blocks in all: give it more time, as with BUDGET=1800")
+        raise UndecidedError(f"{len(long.blocks)} blocks in all: give it more time, as with BUDGET=1800")
     kept = max(1, round(share * length))
     return [long.blocks[begin : begin + kept] for begin in range(0, length * CAMPAIGNS, length)]
 
@@ -149,7 +149,7 @@ def at_least(count: int, of: int, claimed: float, text: str) -> None:
     if count >= claimed * of:
         return
     assert scipy.stats.binom.cdf(count, of, claimed) > 0.05, f"{count} of {of} {text}, claimed {claimed:.0%}"
-    raise CannotTellError(f"{count} of {of} {text}, claimed {claimed:.0%}")
+    raise UndecidedError(f"{count} of {of} {text}, claimed {claimed:.0%}")
 
 
 @pytest.mark.parametrize("percent", CLAIMED)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpi.test_operations import MILLISECOND_NS, chosen
 
-from proofs.judging import repeated
+from proofs.judging import repeat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ def typical_ns(record: dict[str, Any]) -> float:
     return float(statistics.median(record["series"][0]["time_ns"]))
 
 
-@repeated
+@repeat
 def test_a_computation_takes_what_it_was_sized_to(core: Core, tmp_path: Path) -> None:
     options = chosen(quantity="overlap", compute_us=500, tests=3)
     asked = ["--op", "allreduce", "--form", "nonblocking", "--sizes", "8", "--samples", "30", "--limit", "20"]
@@ -30,7 +30,7 @@ def test_a_computation_takes_what_it_was_sized_to(core: Core, tmp_path: Path) ->
     assert typical_ns(record) > 0.8 * record["compute_ns"]
 
 
-@repeated
+@repeat
 def test_ranks_that_stay_out_leave_their_core_to_others(core: Core) -> None:
     """Two ranks exchange messages for four seconds; the third one sleeps: it has less than half of their CPU time."""
     accounted = ("sh", "-c", '"$@"; code=$?; times; exit $code', "sh")
@@ -47,7 +47,7 @@ def seconds(line: str) -> float:
     return sum(60 * float(minutes) + float(rest[:-1]) for minutes, rest in (word.split("m") for word in line.split()))
 
 
-@repeated
+@repeat
 def test_a_passive_target_that_computes_is_seen_where_the_library_needs_it(core: Core, tmp_path: Path) -> None:
     """A put to memory in the same node either takes its time, or as long as the target computes: nothing in between."""
     asked = ["--op", "put-passive", "--sizes", "8", "--samples", "100", "--limit", "20", *chosen(busy_us=5000)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mpi import scale
 
-from proofs.judging import repeated
+from proofs.judging import repeat
 from rankbench import build, libraries
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> build.Build:
     return scale.simulator(tmp_path_factory.mktemp("simulator"))
 
 
-@repeated
+@repeat
 def test_the_tree_synchronises_64_real_ranks_at_a_cost_of_their_logarithm(
     openmpi: Library, home: Path, tmp_path: Path
 ) -> None:

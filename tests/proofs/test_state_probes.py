@@ -6,7 +6,7 @@ import math
 
 from mpi.test_state import CPUS, measured, pairs_of, probe
 
-from proofs.judging import comes_true, median_lies
+from proofs.judging import check_median, check_repeatedly
 from rankbench.statistics import states
 
 __all__ = ["probe"]
@@ -18,7 +18,7 @@ def test_two_cpus_exchange_a_line_in_more_than_no_time(probe: list[str]) -> None
         assert len(state.exchange) == pairs_of(CPUS[:4])
         assert all(0 < one.min_ns <= one.median_ns < 100 * one.min_ns for one in state.exchange), state.exchange
 
-    comes_true(attempt)
+    check_repeatedly(attempt)
 
 
 def test_all_cpus_copy_at_least_as_much_as_half_of_one(probe: list[str]) -> None:
@@ -30,7 +30,7 @@ def test_all_cpus_copy_at_least_as_much_as_half_of_one(probe: list[str]) -> None
         assert rates[0], rates
         assert rates[1] and rates[1] > rates[0] / 2, rates
 
-    comes_true(attempt)
+    check_repeatedly(attempt)
 
 
 def test_probes_made_one_after_the_other_agree(probe: list[str]) -> None:
@@ -39,4 +39,4 @@ def test_probes_made_one_after_the_other_agree(probe: list[str]) -> None:
     def apart() -> float:
         return states.distance(states.exchanges(measured(probe)), states.exchanges(measured(probe)))
 
-    median_lies(apart, 0, math.log(states.ALIKE) / 2)
+    check_median(apart, 0, math.log(states.ALIKE) / 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import fakes
 import pytest
 
-from proofs.judging import repeated
+from proofs.judging import repeat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
-@repeated
+@repeat
 def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
     """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more.
 
@@ -47,7 +47,7 @@ def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: st
         (["--samples", "100000000", "--limit", "0.5"], "time"),
     ],
 )
-@repeated
+@repeat
 def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
     limit = [] if "--limit" in rule else ["--limit", "60"]
     (record,) = core.stream(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
@@ -57,7 +57,7 @@ def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], s
     assert record["valid"] == 40 or stopped != "samples"
 
 
-@repeated
+@repeat
 def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
     asked = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
     (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
@@ -69,7 +69,7 @@ def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(cor
     assert (error <= 0.01) == (record["stopped"] == "rse")
 
 
-@repeated
+@repeat
 def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
     """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
     clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]

@@ -18,7 +18,7 @@ import pytest
 import scipy
 from mpi.conftest import rankbench
 
-from proofs.judging import CannotTellError
+from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.pairing import paired_logs
 from rankbench.statistics.turns import turn_effects
@@ -103,7 +103,7 @@ def both(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFact
         if time.monotonic() - began_s > BUDGET_S:
             break
     if len(made[0]) < FEWEST:
-        raise CannotTellError(f"{len(made[0])} blocks of each kind: give it more time, as with BUDGET=1800")
+        raise UndecidedError(f"{len(made[0])} blocks of each kind: give it more time, as with BUDGET=1800")
     return gathered(made[0]), gathered(made[1])
 
 
@@ -153,7 +153,7 @@ def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
     wide = [quotient for quotient in found if abs(quotient.log) + quotient.half > most]
     if wide:
-        raise CannotTellError(f"{len(wide)} of {len(found)} quotients may differ by more than {WITHIN:.0%}")
+        raise UndecidedError(f"{len(wide)} of {len(found)} quotients may differ by more than {WITHIN:.0%}")
 
 
 def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
@@ -163,4 +163,4 @@ def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> 
     beyond = [text for effect, text in zip(effects, texts, strict=True) if effect.exceeds(WITHIN)]
     assert not beyond, f"surely above {WITHIN:.0%}: {'; '.join(beyond)}"
     if not effects or any(abs(effect.log) + effect.half > math.log1p(WITHIN) for effect in effects):
-        raise CannotTellError(f"effects may be above {WITHIN:.0%}: {'; '.join(texts)}")
+        raise UndecidedError(f"effects may be above {WITHIN:.0%}: {'; '.join(texts)}")

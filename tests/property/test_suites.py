@@ -60,7 +60,7 @@ def _is_read_or_refused(raw: bytes, folder: Path) -> None:
     file = folder / "output.txt"
     file.write_bytes(raw)
     try:
-        tables = list(reading.read(file))
+        tables = list(reading.read_file(file))
     except RankbenchError as error:
         assert str(error).startswith(f"{file}:")
         assert "\n" not in str(error)

@@ -79,7 +79,7 @@ def test_a_page_begins_with_a_title_and_what_it_answers(page: str) -> None:
 @pytest.mark.parametrize("name", REFERENCE.PAGES)
 def test_generated_pages_are_of_today(name: str) -> None:
     stale = f"docs/reference/{name} is stale; make it again: .venv/bin/python tools/reference.py"
-    assert TEXTS[f"docs/reference/{name}"] == REFERENCE.page(name), stale
+    assert TEXTS[f"docs/reference/{name}"] == REFERENCE.render_page(name), stale
 
 
 def _plan(table: str, key: str = "", value: str = "", *, placed: bool = True) -> Plan:

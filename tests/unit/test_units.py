@@ -202,7 +202,7 @@ ADDED = {
         "from rankbench import statistics, store\n"
         "from rankbench.plan import notation\n"
         "samples = store.open(Path('made')).samples()\n"
-        "figures = [statistics.launch_figures(samples, notation.estimator(name))['figure_ns']\n"
+        "figures = [statistics.launch_figures(samples, notation.parse_estimator(name))['figure_ns']\n"
         "           for name in ('min', 'second-smallest', 'median')]\n"
         "print((figures[0] <= figures[1]).all(), (figures[1] < figures[2]).all(), notation.ESTIMATOR_HELP)",
         'True True "median", "min", "mean", "trimmed-mean", a percentile from "p1" to "p99" or "second-smallest"',
@@ -216,7 +216,8 @@ ADDED = {
         "from rankbench.plan import notation\n"
         "from rankbench.evaluation.stopping import decide\n"
         "own = msgspec.structs.replace(store.open(Path('made')).campaign.plan, stop=Stop(until='half 40%'))\n"
-        "print(notation.until('half 40%').amount, *(decide(own, None, [1.0] * blocks).stop for blocks in (4, 5)))\n"
+        "print(notation.parse_until('half 40%').amount, *"
+        "(decide(own, None, [1.0] * blocks).stop for blocks in (4, 5)))\n"
         "print(notation.UNTIL_HELP)",
         '0.4 False True\n"decided", "answered", "blocks", "precision 2%", "time 30m" or "half 50%"',
     ),
@@ -277,7 +278,8 @@ ADDED = {
     "cli/commands/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),
     "plan/presets/added.toml": (
         PRESET,
-        "from rankbench import launch, plan\nprint(plan.load(plan.preset('added'), launch.machine()).question)",
+        "from rankbench import launch, plan\n"
+        "print(plan.load_plan(plan.find_preset('added'), launch.machine()).question)",
         "Added?",
     ),
 }

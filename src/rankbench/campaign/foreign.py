@@ -25,7 +25,7 @@ from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import EMPTY, Ending
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
 from rankbench.suites import Text, lines, reading, tools
-from rankbench.suites.figures import result
+from rankbench.suites.figures import make_case_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -264,9 +264,9 @@ def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, 
 def printed(output: Path, *, whole: bool) -> Iterator[Line]:
     """Return the lines of an output; of one that was cut off, all but what there is of the last."""
     if whole:
-        return lines.read(output)
+        return lines.read_file(output)
     text = output.read_bytes()
-    return lines.lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
+    return lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
 
 
 def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> str:
@@ -302,7 +302,9 @@ def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -
         (index for index, case in enumerate(cases) if case.size_bytes not in by_size),
         key=lambda index: cases[index].size_bytes,
     )
-    results = [result(tables[0], case, by_size[case.size_bytes]) for case in cases if case.size_bytes in by_size]
+    results = [
+        make_case_result(tables[0], case, by_size[case.size_bytes]) for case in cases if case.size_bytes in by_size
+    ]
     if ended_well:
         results += [not_there(cases[index], tables[0]) for index in missing]
     unfinished = cases[missing[0]] if missing and not ended_well else None

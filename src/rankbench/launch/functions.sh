@@ -416,10 +416,10 @@ member() {
 # measured nothing beside the others in two blocks, or took too much CPU time while it slept, is alone from now on. Not so if nodes
 # were lost.
 sort_out() {
-    local name function out died=() cut=() shares=() one hung=false
+    local name function out died=() cut=() shares=() one hung=false block=
     [ -e "$job/beside" ] || return 0
     while read -r name function; do
-        out=$job/launches/$name/1
+        out=$job/launches/$name/1 block=${name%%-*} # Turns are named so: 001-LINE.
         if [ -e "$out/cut" ]; then
             cut+=("$function $out")
         elif [ -e "$out/ending" ] && complete "$out" "$function"; then
@@ -430,7 +430,7 @@ sort_out() {
         fi
     done <"$job/beside"
     one=$(printf '%s\n' "${shares[@]}" | least_restful)
-    [ -z "$one" ] || disturbed "${one#* }" "${one%% *}" "${name%%-*}"
+    [ -z "$one" ] || disturbed "${one#* }" "${one%% *}" "$block"
     : >"$job/lost"
     [ "${#died[@]}${#cut[@]}" = 00 ] || lost_nodes >"$job/lost"
     for one in "${cut[@]}"; do

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SENDS = {f"{progress}{mode}send" for progress in ("", "i") for mode in ("", "b", "s", "r")}
 OTHER_END = {"recv", "irecv", "mrecv", "imrecv", "probe", "iprobe", "mprobe", "improbe"}
 COMPLETION = {f"{verb}{how}" for verb in ("wait", "test") for how in ("", "all", "any", "some")} | {"start", "startall"}
-MOST_DIGITS = 20
+MAX_DIGITS = 20
 LARGEST = 1 << 62
-MOST_BYTES = 1 << 24
+MAX_BYTES = 1 << 24
 """Longest text that is taken for a profile."""
 
 
@@ -42,13 +42,13 @@ def read(path: Path) -> Profile:
     """
     try:
         with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
+            raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
     text = raw.decode("utf-8", errors="replace")
     known = units.modules(profiles)
     tool = next((module_type for module_type in known.values() if module_type.recognises(text)), None)
-    if tool is None or len(raw) > MOST_BYTES:
+    if tool is None or len(raw) > MAX_BYTES:
         names = ", ".join(module_type.NAME for module_type in known.values())
         raise RankbenchError(f"{path}: no profile that is known (allowed: {names})")
     profile: Profile = tool.read(text, str(path))
@@ -57,20 +57,20 @@ def read(path: Path) -> Profile:
     return profile
 
 
-def whole(text: str, where: str) -> int:
+def parse_count(text: str, where: str) -> int:
     """Return a number of calls or bytes. Raises RankbenchError, which begins with `where`, at one beyond 2^62."""
-    if len(text) >= MOST_DIGITS or not (text.isascii() and text.isdigit()) or int(text) > LARGEST:
-        shown = text if len(text) <= MOST_DIGITS else f"{text[:MOST_DIGITS]}..."
+    if len(text) >= MAX_DIGITS or not (text.isascii() and text.isdigit()) or int(text) > LARGEST:
+        shown = text if len(text) <= MAX_DIGITS else f"{text[:MAX_DIGITS]}..."
         raise RankbenchError(f"{where}: found {shown!r}, expected a whole number up to 2^62")
     return int(text)
 
 
-def counted(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple[list[Calls], list[str]]:
+def convert_counts(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple[list[Calls], list[str]]:
     """Return calls, and what no operation stands for, from counts over all ranks by name without `MPI_` and bytes."""
     calls: dict[tuple[str, int], float] = {}
     ignored = []
     for (name, size_bytes), count in counts.items():
-        operation = operation_of(name)
+        operation = find_operation(name)
         if operation:
             key = operation, size_bytes
             calls[key] = calls.get(key, 0.0) + count / ranks
@@ -79,10 +79,10 @@ def counted(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple[list[C
     callses = [
         Calls(operation=name, size_bytes=size, calls=count) for (name, size), count in calls.items() if count > 0
     ]
-    return callses, unique(ignored)
+    return callses, drop_duplicates(ignored)
 
 
-def operation_of(name: str) -> str:
+def find_operation(name: str) -> str:
     """Return the operation that stands for an MPI call, named without `MPI_`; nothing where none does.
 
     A nonblocking or persistent call is counted as its operation: when it completes, a profile does not tell.
@@ -90,7 +90,7 @@ def operation_of(name: str) -> str:
     plain = name.lower().removesuffix("_init").removesuffix("_replace").removesuffix("_c")
     if plain in SENDS:
         return "pingpong"
-    if plain in OTHER_END | COMPLETION or plain in MANAGING or plain.startswith(MANAGED):
+    if plain in OTHER_END | COMPLETION or plain in MANAGING or plain.startswith(MANAGING_PREFIXES):
         return ""
     collective = plain.removeprefix("i")
     return collective if collective in NONBLOCKING else plain
@@ -102,10 +102,23 @@ NONBLOCKING = {
     *("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
 }
 MANAGING = {"finalize", "initialized", "finalized", "abort", "wtime", "wtick", "pcontrol", "init", "init_thread"}
-MANAGED = ("comm_", "group_", "type_", "info_", "op_", "attr_", "cart", "graph_", "error", "get_", "request_", "file_")
+MANAGING_PREFIXES = (
+    "comm_",
+    "group_",
+    "type_",
+    "info_",
+    "op_",
+    "attr_",
+    "cart",
+    "graph_",
+    "error",
+    "get_",
+    "request_",
+    "file_",
+)
 """How names of calls begin that make or ask for something and are no communication of an application's inner loop."""
 
 
-def unique(names: Iterable[str]) -> list[str]:
+def drop_duplicates(names: Iterable[str]) -> list[str]:
     """Return names in their order, each once."""
     return list(dict.fromkeys(names))

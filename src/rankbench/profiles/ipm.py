@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rankbench.profiles import Profile, counted, whole
+from rankbench.profiles import Profile, convert_counts, parse_count
 
 NAME = "IPM"
 ENTRY = re.compile(r"<hent\b([^>]*)>")
@@ -25,7 +25,7 @@ def read(text: str, file: str) -> Profile:
         call, size, count = fields.get("call", ""), fields.get("bytes", ""), fields.get("count", "")
         if call.startswith("MPI_") and size.isdigit() and count.isdigit():
             where = f"{file}: {call}"
-            key = call.removeprefix("MPI_"), whole(size, where)
-            counts[key] = counts.get(key, 0.0) + whole(count, where)
-    calls, ignored = counted(counts, max(1, len(TASK.findall(text))))
+            key = call.removeprefix("MPI_"), parse_count(size, where)
+            counts[key] = counts.get(key, 0.0) + parse_count(count, where)
+    calls, ignored = convert_counts(counts, max(1, len(TASK.findall(text))))
     return Profile(NAME, calls, ignored)

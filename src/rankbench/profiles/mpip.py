@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from rankbench.model import RankbenchError
-from rankbench.profiles import LARGEST, Profile, counted, whole
+from rankbench.profiles import LARGEST, Profile, convert_counts, parse_count
 
 NAME = "mpiP"
 SECTION = "Aggregate Sent Message Size"
 ROW = re.compile(r"\s*(?P<call>[A-Z]\w+)\s+(?P<site>\d+)\s+(?P<count>\d+)\s+(?P<total>\S+)\s+(?P<mean>\S+)\s+\S+\s*$")
-LISTED = 20
+MAX_ROWS = 20
 """The section has no more rows than this."""
 
 
@@ -34,16 +34,16 @@ def read(text: str, file: str) -> Profile:
             break
         if found := ROW.match(line):
             rows += 1
-            key = found["call"], mean_bytes(found["mean"], file, number)
-            counts[key] = counts.get(key, 0.0) + whole(found["count"], f"{file}:{number}")
-    calls, ignored = counted(counts, ranks)
+            key = found["call"], parse_mean_size(found["mean"], file, number)
+            counts[key] = counts.get(key, 0.0) + parse_count(found["count"], f"{file}:{number}")
+    calls, ignored = convert_counts(counts, ranks)
     notes = ["mpiP tells the mean size of each call site, not each size"]
-    if rows >= LISTED:
-        notes.append(f"mpiP lists the {LISTED} call sites that sent most bytes; others are not counted")
+    if rows >= MAX_ROWS:
+        notes.append(f"mpiP lists the {MAX_ROWS} call sites that sent most bytes; others are not counted")
     return Profile(NAME, calls, ignored, tuple(notes))
 
 
-def mean_bytes(text: str, file: str, number: int) -> int:
+def parse_mean_size(text: str, file: str, number: int) -> int:
     """Return the mean size in bytes."""
     try:
         mean = float(text)

@@ -14,10 +14,10 @@ LINE = re.compile(r"\s*(?P<call>[a-z][\w.]*(?:[ \t]+\d[\w ]*?)?)[ \t]*[:=,][ \t]
 
 def recognises(text: str) -> bool:
     """Return whether the first line that says anything is a call with a number."""
-    return any(LINE.match(line) for line in said(text)[:1])
+    return any(LINE.match(line) for line in list_entries(text)[:1])
 
 
-def said(text: str) -> list[str]:
+def list_entries(text: str) -> list[str]:
     """Return the lines that say anything."""
     return [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
@@ -26,7 +26,7 @@ def read(text: str, file: str) -> Profile:
     """Return the calls."""
     calls = []
     for number, line in enumerate(text.splitlines(), 1):
-        if line not in said(line):
+        if line not in list_entries(line):
             continue
         found = LINE.match(line)
         try:

@@ -20,7 +20,7 @@ HEAD_LINES = 400
 """Lines by which a tool is recognised."""
 
 
-class NoFiguresError(RankbenchError):
+class NoResultsError(RankbenchError):
     """A text is whole, and has no figures: nothing is wrong with it but that."""
 
 
@@ -105,10 +105,10 @@ Role = Literal[
 """What a column is: `value`, or of the same quantity, but for `repetitions`, `overlap` (%) and `rate` (per second)."""
 
 
-def benchmark(
+def make_benchmark(
     suite: str,
     name: str,
-    spelt: str,
+    spelling: str,
     help: str,  # noqa: A002 - as the field is called
     meaning: Meaning,
     *,
@@ -146,7 +146,7 @@ def benchmark(
         start=meaning.start.replace(" ", "-"),
         foreign=Foreign(
             suite=suite,
-            benchmark=spelt,
+            benchmark=spelling,
             counterpart=counterpart,
             meaning=meaning,
             overlap=overlap,

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 PIPELINED = {"bcast", "bcast-large", "reduce", "gather", "gatherv", "scatter", "scatterv"}
 """Calls that some ranks leave before others have come: made one after the other, they overlap."""
-TOGETHER = {"barrier", "library-barrier", "window", "roundtime"}
+SYNCHRONISED = {"barrier", "library-barrier", "window", "roundtime"}
 STARTS = {"window-mpiperf": "window"}
 """Starts of the core that a meaning does not tell from others."""
 WAYS = {"half": 1.0, "round": 2.0}
 """Ways of a message in what is timed."""
 TIMES = {"time", "latency"}
 
-TOLD: dict[str, dict[Any, str]] = {
+DESCRIPTIONS: dict[str, dict[Any, str]] = {
     "over_calls": {
         "mean": "is the mean over calls",
         "median": "is the median over calls",
@@ -67,7 +67,7 @@ TRIPS = {
     "round": "is a whole round trip",
     "gap": "is the time from one send to the next, which no answer ends",
 }
-COUNTED = {1.0: "once", 2.0: "twice", 4.0: "four times"}
+COUNT_WORDS = {1.0: "once", 2.0: "twice", 4.0: "four times"}
 MEGABYTES = {10**6: "10^6", 1 << 20: "2^20"}
 
 
@@ -104,45 +104,45 @@ class Side(NamedTuple):
         return self.operation.metric in TIMES
 
 
-def differences(operation: Operation, other: Operation, start: str = "") -> Comparable:
+def compare_benchmarks(operation: Operation, other: Operation, start: str = "") -> Comparable:
     """Return what differs between two benchmarks.
 
     `start` is how calls of the core's operations begin, where not as they usually do. An operation that can be measured
     in several forms is compared in one that the other has too.
     """
-    first, second = sides(operation, other, start)
-    texts = list(apart(first, second))
-    reason = next(reasons(first, second), "")
+    first, second = make_sides(operation, other, start)
+    texts = list(list_differences(first, second))
+    reason = next(list_obstacles(first, second), "")
     if reason:
         return Comparable(texts, reason=reason)
-    factor = alike(first, second)
-    return Comparable(texts, factor, factor * megabytes_alike(first, second))
+    factor = compute_factor(first, second)
+    return Comparable(texts, factor, factor * compute_megabyte_factor(first, second))
 
 
-def sides(operation: Operation, other: Operation, start: str) -> tuple[Side, Side]:
+def make_sides(operation: Operation, other: Operation, start: str) -> tuple[Side, Side]:
     """Return both, with names that tell them apart."""
-    names = name_of(operation), name_of(other)
+    names = format_name(operation), format_name(other)
     if names[0] == names[1]:
         names = f"the first {names[0]}", f"the second {names[1]}"
-    return side(names[0], operation, start), side(names[1], other, start)
+    return make_side(names[0], operation, start), make_side(names[1], other, start)
 
 
-def side(name: str, operation: Operation, start: str) -> Side:
+def make_side(name: str, operation: Operation, start: str) -> Side:
     """Return one of the two by its name."""
     foreign = operation.foreign
-    meaning = foreign.meaning if foreign else own_meaning(operation, start or operation.start)
-    return Side(name, call_of(operation), operation, meaning)
+    meaning = foreign.meaning if foreign else describe_core_value(operation, start or operation.start)
+    return Side(name, find_counterpart(operation), operation, meaning)
 
 
-def name_of(operation: Operation) -> str:
+def format_name(operation: Operation) -> str:
     """Return a benchmark's name with whose it is, such as `Allreduce (imb)`."""
     foreign = operation.foreign
     return f"{foreign.benchmark} ({foreign.suite})" if foreign else f"{operation.name} (rankbench)"
 
 
-def call_of(operation: Operation) -> str:
+def find_counterpart(operation: Operation) -> str:
     """Return the core's operation that measures the same, or the benchmark's own name where none does."""
-    return (operation.foreign.counterpart or name_of(operation)) if operation.foreign else operation.name
+    return (operation.foreign.counterpart or format_name(operation)) if operation.foreign else operation.name
 
 
 # --- the core's own -------------------------------------------------------------------------------------------------
@@ -152,9 +152,9 @@ OverCalls = Literal["mean", "median", "minimum", "trimmed mean", "single"]
 OverRanks = Literal["maximum", "one", "span"]
 
 
-def own_meaning(operation: Operation, start: str, estimator: str = "median") -> Meaning:
+def describe_core_value(operation: Operation, start: str, estimator: str = "median") -> Meaning:
     """Return what the figure of a case of the core is, whose calls begin by a start, by an estimator of launches."""
-    over_calls, over_ranks, sample = own_sample(operation, start)
+    over_calls, over_ranks, sample = describe_core_sample(operation, start)
     latency, row = operation.metric == "latency", operation.rounds > 1
     half = "; half of it, since a message goes there and comes back" if latency else ""
     each = f"; divided by {operation.rounds}, since as many messages follow each other in it" if row else ""
@@ -175,7 +175,7 @@ def own_meaning(operation: Operation, start: str, estimator: str = "median") -> 
     return msgspec.convert(fields, Meaning)
 
 
-def own_sample(operation: Operation, start: str) -> tuple[OverCalls, OverRanks, str]:
+def describe_core_sample(operation: Operation, start: str) -> tuple[OverCalls, OverRanks, str]:
     """Return what a sample of the core is over calls and over ranks, and both in words.
 
     Operations whose usual start is none are measured by one rank, however they begin.
@@ -194,19 +194,19 @@ def own_sample(operation: Operation, start: str) -> tuple[OverCalls, OverRanks, 
 # --- why not --------------------------------------------------------------------------------------------------------
 
 
-def reasons(first: Side, second: Side) -> Iterator[str]:
+def list_obstacles(first: Side, second: Side) -> Iterator[str]:
     """Yield why two benchmarks cannot be compared."""
     if first.call != second.call:
-        yield contrast(first, called(first), second, called(second))
+        yield format_contrast(first, describe_call(first), second, describe_call(second))
     if not set(first.operation.forms) & set(second.operation.forms):
-        yield contrast(first, formed(first), second, formed(second))
+        yield format_contrast(first, describe_forms(first), second, describe_forms(second))
     if first.timed != second.timed:
-        yield contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
+        yield format_contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
     trips = {first.meaning.trip, second.meaning.trip}
     if first.timed and len(trips) > 1 and not trips <= set(WAYS):
-        yield contrast(first, TRIPS[first.meaning.trip], second, TRIPS[second.meaning.trip])
+        yield format_contrast(first, TRIPS[first.meaning.trip], second, TRIPS[second.meaning.trip])
     starts = {first.meaning.start, second.meaning.start}
-    if first.call in PIPELINED and "none" in starts and starts & TOGETHER:
+    if first.call in PIPELINED and "none" in starts and starts & SYNCHRONISED:
         loop, single = (first, second) if first.meaning.start == "none" else (second, first)
         yield (
             f"{loop.name} makes one call after the other, and a rank can be in the next {loop.call} before others have "
@@ -214,12 +214,14 @@ def reasons(first: Side, second: Side) -> Iterator[str]:
         )
 
 
-def called(side: Side) -> str:
+def describe_call(side: Side) -> str:
     """Tell what a benchmark measures."""
-    return f"measures {'what no operation of rankbench does' if side.call == name_of(side.operation) else side.call}"
+    return (
+        f"measures {'what no operation of rankbench does' if side.call == format_name(side.operation) else side.call}"
+    )
 
 
-def formed(side: Side) -> str:
+def describe_forms(side: Side) -> str:
     """Tell the forms of a benchmark."""
     return f"is {' or '.join(side.operation.forms)}"
 
@@ -227,67 +229,67 @@ def formed(side: Side) -> str:
 # --- what differs ---------------------------------------------------------------------------------------------------
 
 
-def contrast(first: Side, one: str, second: Side, other: str) -> str:
+def format_contrast(first: Side, first_text: str, second: Side, second_text: str) -> str:
     """Return the sentence that tells what is so of one benchmark and what of the other."""
-    return f"{first.name} {one}, {second.name} {other}"
+    return f"{first.name} {first_text}, {second.name} {second_text}"
 
 
-def apart(first: Side, second: Side) -> Iterator[str]:
+def list_differences(first: Side, second: Side) -> Iterator[str]:
     """Yield a sentence for everything that differs."""
-    for attribute, words in TOLD.items():
+    for attribute, words in DESCRIPTIONS.items():
         one, other = getattr(first.meaning, attribute), getattr(second.meaning, attribute)
         if one != other:
-            yield contrast(first, words[one], second, words[other])
+            yield format_contrast(first, words[one], second, words[other])
     if first.timed and second.timed and first.meaning.trip != second.meaning.trip:
-        yield contrast(first, TRIPS[first.meaning.trip], second, TRIPS[second.meaning.trip])
+        yield format_contrast(first, TRIPS[first.meaning.trip], second, TRIPS[second.meaning.trip])
     if not first.timed and not second.timed:
-        yield from amounts_apart(first, second)
+        yield from list_rate_differences(first, second)
     if first.call == second.call and first.whole_vector != second.whole_vector:
-        yield contrast(first, sized(first), second, sized(second))
+        yield format_contrast(first, describe_size(first), second, describe_size(second))
 
 
-def amounts_apart(first: Side, second: Side) -> Iterator[str]:
+def list_rate_differences(first: Side, second: Side) -> Iterator[str]:
     """Yield a sentence for everything in which amounts per second differ."""
     one, other = first.meaning, second.meaning
     if first.operation.metric != second.operation.metric:
-        text = contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
+        text = format_contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
         yield f"{text}: bytes are messages times their size"
     if one.counted != other.counted:
-        yield contrast(first, counted(one), second, counted(other))
+        yield format_contrast(first, describe_count(one), second, describe_count(other))
     if one.megabyte and other.megabyte and one.megabyte != other.megabyte:
-        yield contrast(first, printed(one), second, printed(other))
+        yield format_contrast(first, describe_megabyte(one), second, describe_megabyte(other))
 
 
-def sized(side: Side) -> str:
+def describe_size(side: Side) -> str:
     """Tell what the size of a benchmark is of."""
     return f"gives the size of {'the whole vector' if side.whole_vector else 'a block'}"
 
 
-def counted(meaning: Meaning) -> str:
+def describe_count(meaning: Meaning) -> str:
     """Tell how often the bytes of a message count."""
-    return f"counts the bytes of a message {COUNTED.get(meaning.counted, f'{meaning.counted:g} times')}"
+    return f"counts the bytes of a message {COUNT_WORDS.get(meaning.counted, f'{meaning.counted:g} times')}"
 
 
-def printed(meaning: Meaning) -> str:
+def describe_megabyte(meaning: Meaning) -> str:
     """Tell what megabytes are printed."""
     return f"prints megabytes of {MEGABYTES.get(meaning.megabyte, str(meaning.megabyte))} bytes"
 
 
-def numbers_apart(one: Operation, other: Operation, datatypes: tuple[str, str]) -> list[str]:
+def compare_datatypes(one: Operation, other: Operation, datatypes: tuple[str, str]) -> list[str]:
     """Return a sentence where two benchmarks calculate with numbers of different datatypes; data that are only moved
     have none.
     """
-    first, second = sides(one, other, "")
+    first, second = make_sides(one, other, "")
     if datatypes[0] == datatypes[1] or all(operation.datatype == "byte" for operation in (one, other)):
         return []
     texts = [f"calculates with {'bytes' if name == 'byte' else f'numbers of type {name}'}" for name in datatypes]
-    return [contrast(first, texts[0], second, texts[1])]
+    return [format_contrast(first, texts[0], second, texts[1])]
 
 
 # --- what converts --------------------------------------------------------------------------------------------------
 
 
-def alike(first: Side, second: Side) -> float:
+def compute_factor(first: Side, second: Side) -> float:
     """Return by what values of the first are multiplied to count ways, or bytes, as the second's do."""
     one, other = first.meaning, second.meaning
     if first.timed:
@@ -295,7 +297,7 @@ def alike(first: Side, second: Side) -> float:
     return other.counted / one.counted
 
 
-def megabytes_alike(first: Side, second: Side) -> float:
+def compute_megabyte_factor(first: Side, second: Side) -> float:
     """Return by what printed megabytes of the first are multiplied to be megabytes of the second."""
     one, other = first.meaning.megabyte, second.meaning.megabyte
     return 1.0 if first.timed or not one or not other else one / other

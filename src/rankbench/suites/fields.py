@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import RankbenchError
-from rankbench.suites import Row, benchmark
+from rankbench.suites import Row, make_benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 ROW_BEGINS = re.compile(r"\s*[-+]?\.?(?:\d|(?:nan|inf)\b)", re.ASCII | re.IGNORECASE)
 LARGEST = 1 << 62
-NOISE_KEPT = 20
+MAX_NOISE_LINES = 20
 NONE = math.nan
 """Where a tool says that it has no figure."""
 
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     file: str
     line: int
 
-    def error(self, what: str) -> RankbenchError:
+    def make_error(self, what: str) -> RankbenchError:
         """Return the error that says what is wrong there, and what would be right."""
         return RankbenchError(f"{self.file}:{self.line}: {what}")
 
@@ -40,20 +40,20 @@ class Place(NamedTuple):
         fields = text.split()
         if len(fields) != len(headings):
             cut = "; is it cut?" if len(fields) < len(headings) else ""
-            raise self.error(f"{len(fields)} columns, expected {len(headings)} ({' '.join(headings)}){cut}")
+            raise self.make_error(f"{len(fields)} columns, expected {len(headings)} ({' '.join(headings)}){cut}")
         return fields
 
-    def number(self, field: str, heading: str, *, negative: bool = False) -> float:
+    def parse_number(self, field: str, heading: str, *, negative: bool = False) -> float:
         """Return a finite number, that may be below 0 only where that is said."""
         value = float(field) if NUMBER.fullmatch(field) else math.nan
         if not math.isfinite(value) or (value < 0 and not negative):
-            raise self.error(f"{heading} is {field!r}, expected a number{'' if negative else ' of 0 or more'}")
+            raise self.make_error(f"{heading} is {field!r}, expected a number{'' if negative else ' of 0 or more'}")
         return value
 
-    def size(self, field: str, heading: str) -> int:
+    def parse_size(self, field: str, heading: str) -> int:
         """Return a whole number such as a message size."""
         if not (field.isascii() and field.isdigit() and len(field) < 20 and int(field) <= LARGEST):
-            raise self.error(f"{heading} is {field!r}, expected a whole number from 0 to 2^62")
+            raise self.make_error(f"{heading} is {field!r}, expected a whole number from 0 to 2^62")
         return int(field)
 
 
@@ -84,9 +84,9 @@ class Drafts:
         if not table.raw:
             self._times[key, row.size_bytes] = time + 1
 
-    def hear(self, line: Line) -> None:
+    def keep_unrecognised(self, line: Line) -> None:
         """Keep a line that is not the tool's."""
-        if len(self._noise) < NOISE_KEPT and line.text.strip():
+        if len(self._noise) < MAX_NOISE_LINES and line.text.strip():
             self._noise.append(line)
 
     def finish(self) -> Iterator[Table]:
@@ -101,7 +101,7 @@ class Drafts:
             noise = ()
 
 
-def varied(operation: Operation, name: str, **changes: object) -> Operation:
+def make_variant(operation: Operation, name: str, **changes: object) -> Operation:
     """Return a benchmark as it is with another option of its tool, whose figures mean something else."""
     assert operation.foreign
     meaning: Meaning = replace(operation.foreign.meaning, **changes)
@@ -109,11 +109,13 @@ def varied(operation: Operation, name: str, **changes: object) -> Operation:
     return replace(operation, name=f"{operation.name}-{name}", start=meaning.start.replace(" ", "-"), foreign=foreign)
 
 
-def unknown(suite: str, spelt: str, meaning: Meaning) -> Operation:
+def make_unknown(suite: str, spelling: str, meaning: Meaning) -> Operation:
     """Return a benchmark that a known tool names and that is not known here."""
-    return benchmark(suite, slug(spelt) or "unnamed", spelt, f"{spelt}, which is not known to rankbench", meaning)
+    return make_benchmark(
+        suite, make_slug(spelling) or "unnamed", spelling, f"{spelling}, which is not known to rankbench", meaning
+    )
 
 
-def slug(spelt: str) -> str:
+def make_slug(spelling: str) -> str:
     """Return a name as operations have it: small letters, digits, underscores and hyphens."""
-    return re.sub(r"[^a-z0-9_]+", "-", spelt.lower()).strip("-")
+    return re.sub(r"[^a-z0-9_]+", "-", spelling.lower()).strip("-")

@@ -18,7 +18,7 @@ LONGEST_NS = 1e15
 """11 days: no call takes so long."""
 
 
-def refuse_absurd(table: Table, file: str) -> None:
+def refuse_impossible_values(table: Table, file: str) -> None:
     """Raise RankbenchError at a row whose value cannot be the time of a call, or what it moves in a second."""
     places = [table.roles[name] for name in ("value", "pure", "compute") if name in table.roles]
     per_second = table.operation.metric in {"bandwidth", "rate"}
@@ -34,7 +34,7 @@ def refuse_absurd(table: Table, file: str) -> None:
                 )
 
 
-def result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
+def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
     """Return what was measured of a case: a sample, or one for each call where the tool prints them all."""
     scale = {
         name: rows[0].numbers[table.roles[name]] * table.scale for name in ("pure", "compute") if name in table.roles
@@ -42,7 +42,7 @@ def result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
     values = [row.numbers[table.roles["value"]] * table.scale for row in rows]
     per_second = table.operation.metric in {"bandwidth", "rate"}
     moved = case.size_bytes if table.operation.metric == "bandwidth" else 0
-    status, reason = judged(values, rows, comparable=moved > 0 or table.operation.metric != "bandwidth")
+    status, reason = choose_status(values, rows, comparable=moved > 0 or table.operation.metric != "bandwidth")
     times = []
     if status == CaseStatus.OK:
         times = [NANOSECONDS * (moved or 1) / value if per_second else value for value in values]
@@ -62,7 +62,7 @@ def result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
     )
 
 
-def judged(values: Sequence[float], rows: Sequence[Row], *, comparable: bool) -> tuple[CaseStatus, str]:
+def choose_status(values: Sequence[float], rows: Sequence[Row], *, comparable: bool) -> tuple[CaseStatus, str]:
     """Return what became of a case, and why it has no figures. What a tool gave up it says without a value."""
     wrong = next((row.wrong for row in rows if row.wrong), "")
     if wrong:

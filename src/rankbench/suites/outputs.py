@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
-SHORT = 16
+MAX_MARK_LENGTH = 16
 """Characters of a line that may be one of these, with blanks around it."""
 TITLE = re.compile(r"\s*(\S.*?)\s*:\s*")
 HOST = re.compile(r"\s*([A-Za-z][\w.-]*)\s*")
@@ -36,7 +36,7 @@ class Run(NamedTuple):
     tables: list[Table]
     hosts: list[str]
     """One for each rank, where they are told."""
-    said: str
+    message: str
     """What it printed instead of a table; empty where it printed nothing, or a table."""
     cut: bool = False
     """Whether it is the last of an output that ends without saying so."""
@@ -54,15 +54,15 @@ class Section:
     """The lines of one run: those up to the next mark."""
 
     def __init__(self, lines: Iterator[Line]) -> None:
-        self.lines = self._upto_mark(lines)
+        self.lines = self._read_to_mark(lines)
         self.mark = ""
         """What ended it; nothing at the end of the file."""
         self.ended = False
         """Whether it says that the file ends."""
 
-    def _upto_mark(self, lines: Iterator[Line]) -> Iterator[Line]:
+    def _read_to_mark(self, lines: Iterator[Line]) -> Iterator[Line]:
         for line in lines:
-            if len(line.text) > SHORT:
+            if len(line.text) > MAX_MARK_LENGTH:
                 yield line
                 continue
             text = line.text.strip()
@@ -75,39 +75,39 @@ class Section:
                 yield line
 
 
-def read(file: str, lines: Iterator[Line]) -> Output:
+def read_output(file: str, lines: Iterator[Line]) -> Output:
     """Return the runs of a file. Raises RankbenchError where a table is damaged or none is known."""
     section = Section(lines)
     head = list(itertools.islice(section.lines, HEAD_LINES))
     if section.mark:
-        runs = [run(file, 0, 1, head, section)]
+        runs = [read_run(file, 0, 1, head, section)]
     else:
         tables = list(reading.read_text(Text(file, itertools.chain(head, section.lines))))
         if not section.mark:
             return Output([Run("", 0, 1, 1, tables, [], "")], in_turns=False)
-        runs = [before_tables(0, 1, head)[0]._replace(tables=tables, said="")]
+        runs = [read_head(0, 1, head)[0]._replace(tables=tables, message="")]
     while section.mark:
         last = runs[-1]
         position, number = (last.position + 1, last.round) if section.mark == NEXT_LIBRARY else (0, last.round + 1)
         section = Section(lines)
-        runs.append(run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
+        runs.append(read_run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
     named = any(one.label for one in runs)
-    runs = [one for one in runs if not named or one.label or one.hosts or one.tables or one.said]
+    runs = [one for one in runs if not named or one.label or one.hosts or one.tables or one.message]
     if not section.ended:
         runs[-1] = runs[-1]._replace(cut=True)
     return Output(runs, in_turns=True)
 
 
-def run(file: str, position: int, number: int, head: Sequence[Line], section: Section) -> Run:
+def read_run(file: str, position: int, number: int, head: Sequence[Line], section: Section) -> Run:
     """Return what a section holds, of which the first lines are given."""
-    made, rest = before_tables(position, number, head)
-    tool = reading.recognised(rest)
-    tables = list(reading.tables(tool, Text(file, itertools.chain(rest, section.lines)))) if tool else []
+    made, rest = read_head(position, number, head)
+    tool = reading.find_tool(rest)
+    tables = list(reading.read_tables(tool, Text(file, itertools.chain(rest, section.lines)))) if tool else []
     deque(section.lines, 0)  # The mark stands behind what no tool took.
-    return made._replace(tables=tables, said="") if tables else made
+    return made._replace(tables=tables, message="") if tables else made
 
 
-def before_tables(position: int, number: int, head: Sequence[Line]) -> tuple[Run, list[Line]]:
+def read_head(position: int, number: int, head: Sequence[Line]) -> tuple[Run, list[Line]]:
     """Return a run by what stands before its tables, a title, the library's name and hosts; and the lines after it."""
     label, hosts = "", []
     rest = deque(head)

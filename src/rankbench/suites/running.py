@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rankbench.model import Operation
 
 
-def option(arguments: Sequence[str], names: Sequence[str]) -> str:
+def find_option(arguments: Sequence[str], names: Sequence[str]) -> str:
     """Return the value of an option, the last one as programs take it: `-T x`, `-Tx` or `--type=x`; else nothing."""
     value = ""
     for place, argument in enumerate(arguments):
@@ -25,11 +25,11 @@ def option(arguments: Sequence[str], names: Sequence[str]) -> str:
     return value
 
 
-def repeated(operation: Operation, loops: Mapping[str, str], times: str) -> Operation:
+def set_repetitions(operation: Operation, loops: Mapping[str, str], repetitions: str) -> Operation:
     """Return a benchmark whose meaning has a number of repetitions in place of its tool's usual ones, by `loops`."""
     assert operation.foreign
     text = operation.foreign.meaning.text
     for usual, loop in loops.items():
-        text = text.replace(usual, loop.format(times))
+        text = text.replace(usual, loop.format(repetitions))
     meaning = replace(operation.foreign.meaning, text=text)
     return replace(operation, foreign=replace(operation.foreign, meaning=meaning))

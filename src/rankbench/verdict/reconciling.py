@@ -16,7 +16,7 @@ import polars as pl
 from rankbench import statistics
 from rankbench.model import Memory
 from rankbench.statistics.contrasts import Contrast, contrasts
-from rankbench.suites.comparing import Comparable, differences, numbers_apart
+from rankbench.suites.comparing import Comparable, compare_benchmarks, compare_datatypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -112,7 +112,7 @@ def reconcile(store: Store) -> list[Reconciled]:
     operations = {operation.name: operation for operation in campaign.operations}
     logs: dict[tuple[int, str, str], list[float]] = {}
     for number, pair in enumerate(asked):
-        comparable = differences(operations[pair.theirs.operation], operations[pair.own.operation])
+        comparable = compare_benchmarks(operations[pair.theirs.operation], operations[pair.own.operation])
         column = UNITS.get(operations[pair.theirs.operation].metric, "")
         unit = [
             math.log(made_of[column].get(case.key, 1)) if column else 0.0
@@ -215,6 +215,6 @@ def found(
 
 def compared(pair: Pair, theirs: Operation, operation: Operation, start: str = "") -> Comparable:
     """Return what differs between the two of a pair, with the datatypes of their cases."""
-    comparable = differences(theirs, operation, start)
-    numbers = numbers_apart(theirs, operation, (pair.theirs.datatype, pair.own.datatype))
+    comparable = compare_benchmarks(theirs, operation, start)
+    numbers = compare_datatypes(theirs, operation, (pair.theirs.datatype, pair.own.datatype))
     return comparable._replace(differences=[*numbers, *comparable.differences])

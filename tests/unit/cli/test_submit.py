@@ -121,7 +121,7 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
 
 @pytest.mark.parametrize(
     ("behaviour", "alone"),
-    [({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 1, 1]),
+    [({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 3, 1]),
      ({"waited_s": 1.0, "busy_s": 0.002}, [3, 3, 3]),
      ({"dead_in_turns": True}, [1, 1, 1]), ({"killed_in_turns": True}, [1, 1, 1])],
 )  # fmt: skip

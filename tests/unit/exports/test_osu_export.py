@@ -20,7 +20,7 @@ from rankbench.exports import values as exports_values
 from rankbench.exports.formats import osu
 from rankbench.model import RankbenchError
 from rankbench.suites import reading, tools
-from rankbench.suites.comparing import own_meaning
+from rankbench.suites.comparing import describe_core_value
 from rankbench.suites.tools import osu as reader
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_titles_headings_and_columns_stand_where_osu_has_them(
 def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
     found = {}
     for path in osu.write(measured, folder / measured.store.folder.name):
-        (found[path.stem],) = reading.read(path)
+        (found[path.stem],) = reading.read_file(path)
     return found
 
 
@@ -146,7 +146,7 @@ def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_
         for name, table in read_back(measured, tmp_path).items():
             line = name.rpartition(".")[0].split(".", 2)
             case = cases[".".join([*line[:2], str(table.rows[0].size_bytes), line[2]])]
-            own, foreign = own_meaning(operations[case.operation], case.start), table.operation.foreign
+            own, foreign = describe_core_value(operations[case.operation], case.start), table.operation.foreign
             assert foreign is not None
             assert foreign.benchmark.endswith(" of rankbench")
             assert foreign.meaning.text.startswith(f"{own.text}; by rankbench")
@@ -159,7 +159,7 @@ def test_no_meaning_is_too_long_to_be_read_back() -> None:
     told = [one.foreign.meaning for tool in units.modules(tools).values() for one in tool.OPERATIONS]
     longest = max(len(f"# Meaning: {msgspec.json.encode(one).decode()}") for one in told)
     added = len("median over launches of each launch's trimmed-mean of what nccl_tests told: ") + len(osu.BESIDE)
-    assert longest + added <= reader.LONGEST_TOLD
+    assert longest + added <= reader.MAX_TITLE
 
 
 def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_damaged_meaning_is_told_with_its_line(meaning: str, wrong: str, tmp_p
     path = tmp_path / "osu.txt"
     path.write_text(f"# OSU MPI Latency Test v7.4\n# Meaning: {meaning}\n# Size          Latency (us)\n8    1.0\n")
     with pytest.raises(RankbenchError) as error:
-        list(reading.read(path))
+        list(reading.read_file(path))
     assert str(error.value) == f"{path}:2: {wrong}"
 
 
@@ -245,11 +245,11 @@ def test_the_estimator_is_told(plain: Measured) -> None:
 
 @pytest.mark.parametrize("sample", ["osu_allgather.txt", "osu_iallreduce.txt", "osu_bw.txt", "osu_barrier.txt"])
 def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) -> None:
-    (table,) = reading.read(SAMPLES / sample)
+    (table,) = reading.read_file(SAMPLES / sample)
     arguments = ["import", f"mpich={SAMPLES / sample}", "--ranks", "2", "--results", str(tmp_path), "--name", "c"]
     assert CliRunner().invoke(cli.application("import"), arguments).exit_code == 0
     (path,) = osu.write(Measured(store.open(tmp_path / "c")), tmp_path / "osu")
-    (again,) = reading.read(path)
+    (again,) = reading.read_file(path)
     assert (again.operation.name, again.form) == (f"{table.operation.name}-of-rankbench", table.form)
     meanings = [one.operation.foreign.meaning for one in (table, again) if one.operation.foreign]
     assert replace(meanings[1], text="") == replace(meanings[0], text="")

@@ -15,7 +15,7 @@ from fakes import imports, printed
 from rankbench import imports as imported
 from rankbench import store
 from rankbench.evaluation import evaluate
-from rankbench.imports import Part, Source, Wish
+from rankbench.imports import ImportRequest, Part, Source
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
 from rankbench.suites import Line, outputs
 
@@ -38,7 +38,9 @@ APART = (
 def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return the whole study."""
     folder: Path = tmp_path_factory.mktemp("study")
-    return imported.make(Wish([Source(path) for path in sorted(STUDY.glob("*.out"))], LABELS), folder / "made")
+    return imported.import_files(
+        ImportRequest([Source(path) for path in sorted(STUDY.glob("*.out"))], LABELS), folder / "made"
+    )
 
 
 def file(folder: Path, name: str, text: str) -> Path:
@@ -49,14 +51,14 @@ def file(folder: Path, name: str, text: str) -> Path:
 
 
 def make(folder: Path, *paths: Path, **wish: Any) -> Store:
-    return imported.make(Wish([Source(path) for path in paths], **wish), folder / "made")
+    return imported.import_files(ImportRequest([Source(path) for path in paths], **wish), folder / "made")
 
 
 def refused(folder: Path, *sources: Path | Source, **wish: Any) -> str:
     """Return why nothing is imported; nothing is left of it."""
     named = [source if isinstance(source, Source) else Source(source) for source in sources]
     with pytest.raises(RankbenchError) as error:
-        imported.make(Wish(named, **wish), folder / "made")
+        imported.import_files(ImportRequest(named, **wish), folder / "made")
     assert not (folder / "made").exists()
     return str(error.value)
 
@@ -328,7 +330,7 @@ def test_one_library_s_name_is_none_for_those_that_take_turns(tmp_path: Path) ->
 
 def test_rounds_of_one_library_can_have_its_name(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", f"{LATENCY}===\n{LATENCY}done\n")
-    made = imported.make(Wish([Source(path, "C")]), tmp_path / "made")
+    made = imported.import_files(ImportRequest([Source(path, "C")]), tmp_path / "made")
     assert values(made, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
 
 
@@ -466,7 +468,7 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     """IMB's ping-pong of 8 bytes takes 0.84 µs in its file; OSU's default files have it in three repetitions."""
     pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
-    made = imported.make(Wish([pingpong, *osu]), tmp_path / "made")
+    made = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
     assert [operation.foreign.suite for operation in made.campaign.operations if operation.foreign] == ["imb", "osu"]
     assert values(made, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
     assert values(made, "osu-latency.blocking.8.") == {"mpich": EIGHT}
@@ -526,14 +528,14 @@ def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
     """No case of a file stands twice in a block, and each has a figure or a reason."""
     count = 0
     for path in printed.files(tool):
-        wish = Wish([Source(path, "A")])
+        wish = ImportRequest([Source(path, "A")])
         try:
-            parts = imported.in_blocks(imported.read(wish, wish.sources[0]).parts)
+            parts = imported.assign_blocks(imported.read_source(wish, wish.sources[0]).parts)
         except RankbenchError as error:
             assert re.fullmatch(NO_TABLES, str(error).removeprefix(f"{path}: "))
             continue
-        operations = imported.with_usual([part.table for part in parts if part.table])
-        found = [(part.block, row) for part in parts for row in imported.results(part, wish, operations)]
+        operations = imported.collect_operations([part.table for part in parts if part.table])
+        found = [(part.block, row) for part in parts for row in imported.make_results(part, wish, operations)]
         keys = [(block, row.case.key) for block, row in found]
         assert len(set(keys)) == len(keys)
         assert all(bool(row.series) == (row.reason == "") for _, row in found)
@@ -616,7 +618,7 @@ BARRIERS = imports.osu(imports.BARRIER) + "  0.85\n"
 def with_hosts(folder: Path, hosts: Sequence[str], **wish: int) -> Store:
     """Import two rounds of a collective, with the names of hosts before each run."""
     text = imports.in_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
-    return imported.make(Wish([Source(file(folder, "a.out", text))], **wish), folder / "made")  # type: ignore[arg-type]
+    return imported.import_files(ImportRequest([Source(file(folder, "a.out", text))], **wish), folder / "made")  # type: ignore[arg-type]
 
 
 def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
@@ -686,9 +688,9 @@ def test_repeated_tables_get_a_block_each_in_few_steps() -> None:
             looked_up += 1
             return super().__hash__()
 
-    run = outputs.read(
+    run = outputs.read_output(
         "x", iter([Line(number, splitline) for number, splitline in enumerate(LATENCY.splitlines(), 1)])
     ).runs[0]
     parts = [Part(Label("A"), 1, Path("x"), run, run.tables[0])] * 2000
-    assert [part.block for part in imported.in_blocks(parts)] == list(range(1, 2001))
+    assert [part.block for part in imported.assign_blocks(parts)] == list(range(1, 2001))
     assert looked_up < 20 * 2000

@@ -113,7 +113,7 @@ def test_modules_that_cannot_be_used(names: str, message: str, site: Path) -> No
 
 
 def test_machine_without_modules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modulefiles, "shells", lambda: (Path("/etc/hostname"),))
+    monkeypatch.setattr(modulefiles, "find_shells", lambda: (Path("/etc/hostname"),))
     with pytest.raises(RankbenchError) as error:
         libraries.choose("module:mpich", [])
     assert str(error.value) == (

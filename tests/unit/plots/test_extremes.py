@@ -11,7 +11,7 @@ from fakes import campaigns, imports, printed
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 from rankbench.plots import forms
 from rankbench.plots.kinds import extremes
 
@@ -42,7 +42,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CampaignView]:
     folder: Path = tmp_path_factory.mktemp("study")
     names = ("latency", "bandwith", "barrier", "cas_latency")
     sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in names]
-    return lines(imported.make(Wish(sources, LABELS), folder / "made"))
+    return lines(imported.import_files(ImportRequest(sources, LABELS), folder / "made"))
 
 
 def points(picture: CampaignView, size: str) -> dict[str, tuple[float, float, float, int]]:

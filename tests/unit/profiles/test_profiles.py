@@ -113,7 +113,7 @@ def test_a_table_names_operations_forms_and_sizes(tmp_path: Path) -> None:
     ],
 )
 def test_calls_are_the_operations_that_stand_for_them(name: str, operation: str) -> None:
-    assert profiles.operation_of(name) == operation
+    assert profiles.find_operation(name) == operation
 
 
 KNOWN = "(allowed: IPM, mpiP, a table of lines such as `allreduce 8: 1000`)"

@@ -10,7 +10,7 @@ from fakes import evaluations, large, printed, scales
 
 from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.report import figures, write_figures
 from rankbench.verdict import case_labels
@@ -46,7 +46,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
     files += write_figures(tmp_path / "more", scaled, ["svg"])
     barrier = [Source(printed.SAMPLES / "study" / "barrier.out")]
-    read = imports.make(Wish(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
+    read = imports.import_files(ImportRequest(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
     files += write_figures(tmp_path / "others", evaluate(read), ["svg"])
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 

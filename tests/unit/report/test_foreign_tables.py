@@ -12,7 +12,7 @@ from fakes import campaigns, evaluations, imports, printed
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 from rankbench.report import foreign_tables, markdown, write_html
 from rankbench.suites.tools import osu
 
@@ -30,7 +30,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return an evaluation of three files of the study, one of which has no figures."""
     folder: Path = tmp_path_factory.mktemp("study")
     sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
-    return evaluate(imported.make(Wish(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
+    return evaluate(imported.import_files(ImportRequest(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_each_file_is_told_with_what_was_found_in_it(study: CampaignView) -> Non
 
 def test_facts_of_a_file_stand_beside_it(tmp_path: Path) -> None:
     path = printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
-    view = evaluate(imported.make(Wish([Source(path, "mpich")]), tmp_path / "made"))
+    view = evaluate(imported.import_files(ImportRequest([Source(path, "mpich")]), tmp_path / "made"))
     ((_, tool, facts, found),) = texts(foreign_tables.files(view))
     assert (tool, found) == ("Intel MPI Benchmarks 2021.11", "–")
     assert "date Fri Nov 20 11:02:22 2026; machine x86_64; system Linux" in facts

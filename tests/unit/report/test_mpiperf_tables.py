@@ -14,7 +14,7 @@ from scipy import stats
 from rankbench import cli, imports
 from rankbench.cli import display
 from rankbench.evaluation import evaluate
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 from rankbench.model import Summary
 from rankbench.report.tables.mpiperf import HEADINGS, cells, pooled, wanted
 from rankbench.report.tables.mpiperf import frame as mpiperf_frame
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return imports.make(Wish([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
+    return imports.import_files(ImportRequest([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
 
 
 def picture(store: Store, estimator: str = "") -> CampaignView:

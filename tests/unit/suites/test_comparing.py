@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import benchmark
-from rankbench.suites.comparing import Comparable, differences, own_meaning
+from rankbench.suites import make_benchmark
+from rankbench.suites.comparing import Comparable, compare_benchmarks, describe_core_value
 from rankbench.suites.tools import imb, mpbench, osu, skampi
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def named(name: str) -> Operation:
 
 def foreign(name: str, *, counterpart: str = "allreduce", metric: Any = "time", **meaning: Any) -> Operation:
     usual = {"over_calls": "mean", "over_ranks": "mean", "start": "none", "text": "all told"}
-    return benchmark("tool", name, name, name, Meaning(**{**usual, **meaning}), counterpart=counterpart, metric=metric)
+    return make_benchmark(
+        "tool", name, name, name, Meaning(**{**usual, **meaning}), counterpart=counterpart, metric=metric
+    )
 
 
 # --- the core's own -------------------------------------------------------------------------------------------------
@@ -158,19 +160,19 @@ MEDIAN = "median over launches of each launch's median; "
     ids=lambda value: getattr(value, "name", value) if not isinstance(value, Meaning) else "",
 )
 def test_a_figure_of_the_core_has_a_meaning_too(operation: Operation, start: str, meaning: Meaning) -> None:
-    assert own_meaning(operation, start) == meaning
+    assert describe_core_value(operation, start) == meaning
 
 
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 
 def test_a_benchmark_is_as_itself() -> None:
-    assert differences(ALLREDUCE, ALLREDUCE) == Comparable([])
-    assert differences(named("imb-mpi1-bcast"), named("imb-mpi1-bcast")) == Comparable([])
+    assert compare_benchmarks(ALLREDUCE, ALLREDUCE) == Comparable([])
+    assert compare_benchmarks(named("imb-mpi1-bcast"), named("imb-mpi1-bcast")) == Comparable([])
 
 
 def test_a_collective_of_imb_beside_our_own() -> None:
-    assert differences(named("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
+    assert compare_benchmarks(named("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
             "Allreduce (imb) is the mean over ranks, allreduce (rankbench) lasts from a common start until the last "
@@ -183,7 +185,7 @@ def test_a_collective_of_imb_beside_our_own() -> None:
 
 
 def test_our_own_can_begin_as_imb_does() -> None:
-    assert differences(named("imb-mpi1-allreduce"), ALLREDUCE, "library-barrier") == Comparable(
+    assert compare_benchmarks(named("imb-mpi1-allreduce"), ALLREDUCE, "library-barrier") == Comparable(
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
             "Allreduce (imb) is the mean over ranks, allreduce (rankbench) is that of the slowest rank",
@@ -193,7 +195,7 @@ def test_our_own_can_begin_as_imb_does() -> None:
 
 
 def test_benchmarks_of_one_name_are_told_apart() -> None:
-    assert differences(foreign("a"), foreign("a", start="window")) == Comparable(
+    assert compare_benchmarks(foreign("a"), foreign("a", start="window")) == Comparable(
         [
             "the first a (tool) makes one call after the other, the second a (tool) begins calls at times agreed on "
             "before",
@@ -203,7 +205,7 @@ def test_benchmarks_of_one_name_are_told_apart() -> None:
 
 def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
     operation = named("skampi-pingpong_send_recv")
-    comparable = differences(PINGPONG, operation)
+    comparable = compare_benchmarks(PINGPONG, operation)
     assert (comparable.factor, comparable.printed_factor, comparable.reason) == (2.0, 2.0, "")
     assert comparable.differences == [
         "pingpong (rankbench) is the median over calls, Pingpong_Send_Recv (skampi) is the mean over calls without the "
@@ -213,7 +215,7 @@ def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
         "received",
         "pingpong (rankbench) is half of a round trip, Pingpong_Send_Recv (skampi) is a whole round trip",
     ]
-    assert differences(operation, PINGPONG).factor == 0.5
+    assert compare_benchmarks(operation, PINGPONG).factor == 0.5
 
 
 def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
@@ -221,41 +223,43 @@ def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
     twice = foreign("twice", metric="bandwidth", megabyte=10**6, counted=2.0)
     often = foreign("often", metric="bandwidth", megabyte=10**6, counted=4.0)
     odd = foreign("odd", metric="bandwidth", megabyte=10**6, counted=3.0)
-    assert differences(twice, once) == Comparable(
+    assert compare_benchmarks(twice, once) == Comparable(
         ["twice (tool) counts the bytes of a message twice, once (tool) counts the bytes of a message once"], 0.5, 0.5
     )
-    assert differences(twice, often) == Comparable(
+    assert compare_benchmarks(twice, often) == Comparable(
         ["twice (tool) counts the bytes of a message twice, often (tool) counts the bytes of a message four times"],
         2.0,
         2.0,
     )
-    assert differences(once, odd).differences == [
+    assert compare_benchmarks(once, odd).differences == [
         "once (tool) counts the bytes of a message once, odd (tool) counts the bytes of a message 3 times"
     ]
 
 
 def test_how_often_bytes_count_is_nothing_to_a_time() -> None:
-    assert differences(foreign("a", counted=4.0, megabyte=10**6), foreign("b", megabyte=1 << 20)) == Comparable([])
+    assert compare_benchmarks(foreign("a", counted=4.0, megabyte=10**6), foreign("b", megabyte=1 << 20)) == Comparable(
+        []
+    )
 
 
 def test_megabytes_convert_what_is_printed() -> None:
     now = foreign("now", metric="bandwidth", megabyte=10**6)
     then = foreign("then", metric="bandwidth", megabyte=1 << 20)
-    assert differences(then, now) == Comparable(
+    assert compare_benchmarks(then, now) == Comparable(
         ["then (tool) prints megabytes of 2^20 bytes, now (tool) prints megabytes of 10^6 bytes"], 1.0, 1.048576
     )
     kibi = foreign("kibi", metric="bandwidth", megabyte=1024)
-    assert differences(kibi, now).differences == [
+    assert compare_benchmarks(kibi, now).differences == [
         "kibi (tool) prints megabytes of 1024 bytes, now (tool) prints megabytes of 10^6 bytes"
     ]
 
 
 def test_both_ways_count_alike_here_and_in_osu() -> None:
-    assert differences(named("osu-bibw"), BOTH_WAYS).factor == 1.0
+    assert compare_benchmarks(named("osu-bibw"), BOTH_WAYS).factor == 1.0
 
 
 def test_bytes_per_second_are_messages_times_their_size() -> None:
-    comparable = differences(named("imb-mpi1-uniband"), RATE)
+    comparable = compare_benchmarks(named("imb-mpi1-uniband"), RATE)
     assert comparable.differences[-1] == (
         "Uniband (imb) is bytes per second, message-rate (rankbench) is messages per second: bytes are messages times "
         "their size"
@@ -264,10 +268,10 @@ def test_bytes_per_second_are_messages_times_their_size() -> None:
 
 
 def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
-    assert differences(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
+    assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
         "Reduce_scatter (imb) gives the size of the whole vector, reduce_scatter (rankbench) gives the size of a block"
     )
-    assert differences(named("imb-mpi1-reduce_scatter"), named("osu-reduce_scatter")).differences == []
+    assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), named("osu-reduce_scatter")).differences == []
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
@@ -318,24 +322,24 @@ def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_what_cannot_be_compared_is_refused(operation: Operation, other: Operation, reason: str) -> None:
-    assert differences(operation, other).reason == reason
+    assert compare_benchmarks(operation, other).reason == reason
 
 
 def test_our_own_can_be_the_one_that_overlaps() -> None:
-    assert differences(named("imb-mpi1-bcast"), BCAST, "none").reason == (
+    assert compare_benchmarks(named("imb-mpi1-bcast"), BCAST, "none").reason == (
         "bcast (rankbench) makes one call after the other, and a rank can be in the next bcast before others have "
         "ended the last; Bcast (imb) begins calls together"
     )
-    assert differences(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
+    assert compare_benchmarks(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
 
 
 def test_calls_of_which_none_can_overtake_another_are_compared_however_they_begin() -> None:
-    assert differences(foreign("loop"), ALLREDUCE).reason == ""
-    assert differences(foreign("Bcast", counterpart="bcast", start="not told"), BCAST).reason == ""
+    assert compare_benchmarks(foreign("loop"), ALLREDUCE).reason == ""
+    assert compare_benchmarks(foreign("Bcast", counterpart="bcast", start="not told"), BCAST).reason == ""
 
 
 def test_what_cannot_be_compared_has_no_factor() -> None:
-    comparable = differences(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
+    comparable = compare_benchmarks(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
     assert (comparable.factor, comparable.printed_factor) == (1.0, 1.0)
 
 
@@ -360,7 +364,7 @@ operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), made)
 
 @given(operations, operations, st.sampled_from(STARTS))
 def test_it_is_the_same_whichever_comes_first(operation: Operation, other: Operation, start: str) -> None:
-    forth, back = differences(operation, other, start), differences(other, operation, start)
+    forth, back = compare_benchmarks(operation, other, start), compare_benchmarks(other, operation, start)
     assert len(forth.differences) == len(back.differences)
     assert bool(forth.reason) == bool(back.reason)
     assert forth.factor * back.factor == pytest.approx(1.0)
@@ -369,4 +373,4 @@ def test_it_is_the_same_whichever_comes_first(operation: Operation, other: Opera
 
 @given(operations, st.sampled_from(STARTS))
 def test_nothing_differs_from_itself(operation: Operation, start: str) -> None:
-    assert differences(operation, operation, start) == Comparable([])
+    assert compare_benchmarks(operation, operation, start) == Comparable([])

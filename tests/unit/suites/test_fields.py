@@ -8,43 +8,45 @@ import pytest
 
 from rankbench.model import Meaning, RankbenchError
 from rankbench.suites import Line, Row, Table
-from rankbench.suites.fields import NOISE_KEPT, Drafts, Place, begins_a_row, slug, unknown, varied
+from rankbench.suites.fields import MAX_NOISE_LINES, Drafts, Place, begins_a_row, make_slug, make_unknown, make_variant
 
 PLACE = Place("out.txt", 7)
 MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loop")
 
 
 def _table(*, raw: bool = False) -> Table:
-    return Table(unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [], raw)
+    return Table(
+        make_unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [], raw
+    )
 
 
 @pytest.mark.parametrize(("field", "value"), [("1", 1.0), ("-1.5e3", -1500.0), (".5", 0.5), ("+2.", 2.0)])
 def test_a_number_is_read(field: str, value: float) -> None:
-    assert PLACE.number(field, "Mean", negative=True) == value
+    assert PLACE.parse_number(field, "Mean", negative=True) == value
 
 
 @pytest.mark.parametrize("field", ["", "nan", "inf", "-inf", "1e999", "1_0", "0x1", "\u0661", "--1", "1,5", "1 "])
 def test_what_is_no_number_is_refused(field: str) -> None:
     with pytest.raises(RankbenchError) as caught:
-        PLACE.number(field, "Mean", negative=True)
+        PLACE.parse_number(field, "Mean", negative=True)
     assert str(caught.value) == f"out.txt:7: Mean is {field!r}, expected a number"
 
 
 def test_a_number_below_nothing_is_refused() -> None:
     with pytest.raises(RankbenchError) as caught:
-        PLACE.number("-1", "Mean")
+        PLACE.parse_number("-1", "Mean")
     assert str(caught.value) == "out.txt:7: Mean is '-1', expected a number of 0 or more"
 
 
 @pytest.mark.parametrize(("field", "size"), [("0", 0), ("4611686018427387904", 1 << 62), ("007", 7)])
 def test_a_size_is_read(field: str, size: int) -> None:
-    assert PLACE.size(field, "size") == size
+    assert PLACE.parse_size(field, "size") == size
 
 
 @pytest.mark.parametrize("field", ["", "-1", "1.0", "4611686018427387905", "9" * 5000, "\u0661", "1e3", "x"])
 def test_what_is_no_size_is_refused(field: str) -> None:
     with pytest.raises(RankbenchError) as caught:
-        PLACE.size(field, "size")
+        PLACE.parse_size(field, "size")
     assert str(caught.value) == f"out.txt:7: size is {field!r}, expected a whole number from 0 to 2^62"
 
 
@@ -84,23 +86,23 @@ def test_single_calls_of_a_size_are_in_one_table() -> None:
 
 def test_noise_waits_for_a_table_and_is_cut() -> None:
     drafts = Drafts()
-    for number in range(NOISE_KEPT + 5):
-        drafts.hear(Line(number, "a warning"))
-        drafts.hear(Line(number, "  "))
+    for number in range(MAX_NOISE_LINES + 5):
+        drafts.keep_unrecognised(Line(number, "a warning"))
+        drafts.keep_unrecognised(Line(number, "  "))
     assert list(drafts.finish()) == []
     drafts.add("a", _table, Row(1, 8, (1.0,)))
     drafts.add("b", _table, Row(2, 8, (1.0,)))
     first, second = drafts.finish()
-    assert (len(first.noise), second.noise) == (NOISE_KEPT, ())
+    assert (len(first.noise), second.noise) == (MAX_NOISE_LINES, ())
 
 
 def test_an_unknown_benchmark_says_so_and_a_varied_one_has_another_name() -> None:
-    operation = unknown("tool", "New Thing (2)", MEANING)
+    operation = make_unknown("tool", "New Thing (2)", MEANING)
     assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), which is not known to rankbench")
-    other = varied(operation, "window", start="window", over_calls="median")
+    other = make_variant(operation, "window", start="window", over_calls="median")
     assert other.foreign
     assert (other.name, other.start, other.foreign.meaning.start) == ("tool-new-thing-2-window", "window", "window")
     assert (other.foreign.benchmark, other.foreign.meaning.over_calls) == ("New Thing (2)", "median")
     assert math.isclose(other.foreign.meaning.counted, 1.0)
-    assert unknown("tool", "\u00fc!", MEANING).name == "tool-unnamed"
-    assert slug("MPI_Put callduration!") == "mpi_put-callduration"
+    assert make_unknown("tool", "\u00fc!", MEANING).name == "tool-unnamed"
+    assert make_slug("MPI_Put callduration!") == "mpi_put-callduration"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _texts(raw: bytes) -> list[tuple[int, str]]:
-    return [(line.number, line.text) for line in lines.lines(io.BytesIO(raw), "f")]
+    return [(line.number, line.text) for line in lines.read_lines(io.BytesIO(raw), "f")]
 
 
 def test_lines_are_numbered_from_1_and_have_no_ends() -> None:
@@ -65,7 +65,7 @@ def test_a_line_may_be_as_long_as_the_limit() -> None:
 
 
 def test_lines_before_one_that_is_cut_come_first() -> None:
-    taken = lines.lines(io.BytesIO(b"a\nb\nc"), "f")
+    taken = lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
     assert [next(taken), next(taken)] == [Line(1, "a"), Line(2, "b")]
     with pytest.raises(RankbenchError, match=r"^f:3: ends in the middle of a line; "):
         next(taken)
@@ -82,7 +82,7 @@ def test_where_blocks_end_makes_no_difference(monkeypatch: pytest.MonkeyPatch, b
 def test_lines_are_numbered_on_from_block_to_block() -> None:
     raw = b"".join(b"%d\n" % number for number in range(1, 400_001))
     assert len(raw) > 2 * lines.BLOCK_BYTES
-    assert all(line.text == str(line.number) for line in lines.lines(io.BytesIO(raw), "f"))
+    assert all(line.text == str(line.number) for line in lines.read_lines(io.BytesIO(raw), "f"))
     with pytest.raises(RankbenchError) as caught:
         _texts(raw + b"a\x00\n")
     assert str(caught.value) == "f:400001: not text (a byte of value 0)"
@@ -134,10 +134,10 @@ def test_numbered_lines_of_netpipe_are_no_labels() -> None:
 def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"a\n")
-    assert list(lines.read(file)) == [Line(1, "a")]
+    assert list(lines.read_file(file)) == [Line(1, "a")]
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "none", "No such file or directory")):
         with pytest.raises(RankbenchError) as caught:
-            list(lines.read(path))
+            list(lines.read_file(path))
         assert str(caught.value) == f"{path}: cannot be read ({reason})"
 
 
@@ -147,7 +147,7 @@ def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
 def watched(*texts: str) -> list[str]:
     """Return the texts of lines of which none is a damaged row."""
     numbered = (Line(number, text) for number, text in enumerate(texts, 1))
-    return [line.text for line in lines.whole_rows("out.txt", numbered)]
+    return [line.text for line in lines.check_rows("out.txt", numbered)]
 
 
 @pytest.mark.parametrize("word", ["O24", "N/A", "#92", "\u0661\u0662", "--"])

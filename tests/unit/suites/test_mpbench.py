@@ -78,7 +78,7 @@ def test_a_size_that_comes_again_is_in_another_table() -> None:
     ],
 )
 def test_the_files_name_tells_the_benchmark(file: str, benchmark: str) -> None:
-    assert mpbench.named(file) == benchmark
+    assert mpbench.find_kind(file) == benchmark
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_files_name_tells_the_benchmark(file: str, benchmark: str) -> None:
 )
 def test_a_name_that_tells_nothing_is_refused(file: str) -> None:
     with pytest.raises(RankbenchError) as caught:
-        mpbench.named(file)
+        mpbench.find_kind(file)
     assert str(caught.value) == f"{file}: {NAME_IT}"
 
 

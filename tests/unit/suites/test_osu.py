@@ -24,7 +24,7 @@ def _read(text: str, file: str = "f") -> list[Table]:
 
 
 def _file(path: Path) -> list[Table]:
-    return list(osu.read(Text(str(path), lines.read(path))))
+    return list(osu.read(Text(str(path), lines.read_file(path))))
 
 
 def _name(path: Path) -> str:

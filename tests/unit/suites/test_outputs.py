@@ -24,7 +24,7 @@ BARRIER = imports.osu(imports.BARRIER) + "             0.85\n"
 
 
 def output(text: str) -> Output:
-    return outputs.read("f", iter(printed.lines(text)))
+    return outputs.read_output("f", iter(printed.lines(text)))
 
 
 def refused(text: str) -> str:
@@ -68,7 +68,7 @@ def test_the_first_turn_may_be_longer_than_the_head() -> None:
     rows = [(size, 1.0) for size in range(1, 2 * HEAD_LINES)]
     found = output(imports.in_turns([{"A": imports.latencies(*rows), "B": LATENCY}]))
     assert (found.in_turns, [len(values(run)) for run in found.runs]) == (True, [len(rows), 2])
-    assert [(run.label, run.hosts, run.said) for run in found.runs] == [(name, ["n1", "n1"], "") for name in "AB"]
+    assert [(run.label, run.hosts, run.message) for run in found.runs] == [(name, ["n1", "n1"], "") for name in "AB"]
 
 
 # --- libraries in turns -----------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_blank_lines_and_blanks_around_marks_are_nothing() -> None:
 
 def test_a_run_without_figures_says_what_was_printed_instead() -> None:
     found = output(imports.in_turns([{"A": LATENCY, "B": "", "C": "mpiexec: no such program\nbye\n"}]))
-    assert [(run.label, len(run.tables), run.said) for run in found.runs] == [
+    assert [(run.label, len(run.tables), run.message) for run in found.runs] == [
         ("A", 1, ""),
         ("B", 0, ""),
         ("C", 0, "mpiexec: no such program"),
@@ -119,7 +119,7 @@ def test_a_run_without_figures_says_what_was_printed_instead() -> None:
 
 def test_a_run_that_died_before_its_first_row_says_its_title() -> None:
     found = output(imports.in_turns([{"A": imports.LATENCY, "B": LATENCY}]))
-    assert (found.runs[0].tables, found.runs[0].said) == ([], "# OSU MPI Latency Test v7.4")
+    assert (found.runs[0].tables, found.runs[0].message) == ([], "# OSU MPI Latency Test v7.4")
 
 
 def test_a_file_that_ends_without_saying_so_is_cut_in_its_last_run() -> None:
@@ -155,7 +155,7 @@ def test_a_damaged_row_is_an_error_with_its_line_in_the_file() -> None:
 
 def study(name: str) -> Output:
     path = STUDY / f"{name}.out"
-    return outputs.read(str(path), lines.read(path))
+    return outputs.read_output(str(path), lines.read_file(path))
 
 
 @pytest.mark.parametrize("path", sorted(STUDY.glob("*.out")), ids=lambda path: path.stem)
@@ -192,7 +192,7 @@ def bare(table: Table) -> tuple[object, ...]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_a_tool_prints_is_the_same_in_turns_as_alone(path: Path) -> None:
     text = path.read_text()
-    tool = reading.recognised(printed.lines(text)[:HEAD_LINES])
+    tool = reading.find_tool(printed.lines(text)[:HEAD_LINES])
     alone = [bare(table) for table in tool.read(Text("f", iter(printed.lines(text))))] if tool else []
     found = output(imports.in_turns([{"A": text, "B": text}]))
     assert [[bare(table) for table in run.tables] for run in found.runs] == [alone, alone]

@@ -50,7 +50,7 @@ def test_a_tool_is_complete(tool: ModuleType) -> None:
 )
 def test_the_samples_of_a_tool_are_recognised_as_its_own(name: str) -> None:
     paths = [path for path in SAMPLES.glob(f"{name}*/*.txt") if path.read_text(errors="replace").strip()]
-    types = [reading.recognised([Line(1, line) for line in path.read_text().splitlines()]) for path in paths]
+    types = [reading.find_tool([Line(1, line) for line in path.read_text().splitlines()]) for path in paths]
     assert {tool.NAME for tool in types if tool} == {name}
     assert sum(tool is not None for tool in types) > len(paths) // 2
 
@@ -58,7 +58,7 @@ def test_the_samples_of_a_tool_are_recognised_as_its_own(name: str) -> None:
 def test_a_file_is_read_by_the_tool_that_printed_it(tmp_path: Path) -> None:
     file = tmp_path / "latency.out"
     file.write_text(LATENCY)
-    table = next(reading.read(file))
+    table = next(reading.read_file(file))
     assert (table.operation.name, table.rows[0].numbers) == ("osu-latency", (0.26,))
 
 
@@ -90,8 +90,8 @@ def test_tools_are_asked_in_the_order_of_their_precedence(monkeypatch: pytest.Mo
     greedy = ModuleType("a_greedy_one")
     vars(greedy).update(TITLE="Greedy", PRECEDENCE=10, recognises=takes_all, read=read)
     monkeypatch.setattr(units, "modules", lambda _package: {"a_greedy_one": greedy, "osu": osu})
-    assert reading.recognised([Line(1, "anything")]) is greedy
-    assert reading.recognised([Line(1, line) for line in LATENCY.splitlines()]) is osu
+    assert reading.find_tool([Line(1, "anything")]) is greedy
+    assert reading.find_tool([Line(1, line) for line in LATENCY.splitlines()]) is osu
     with pytest.raises(RankbenchError, match=r"^f: Greedy: no table in it$"):
         list(reading.read_text(_text("anything\n")))
 

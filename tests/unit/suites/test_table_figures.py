@@ -10,7 +10,7 @@ from fakes import imports, printed
 
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
 from rankbench.suites import figures
-from rankbench.suites.figures import result
+from rankbench.suites.figures import make_case_result
 from rankbench.suites.tools import imb, mpiperf, osu
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def of(found: Table, size_bytes: int) -> CaseResult:
     operation = found.operation
     case = Case(operation=operation.name, form=found.form, size_bytes=size_bytes, datatype="byte", placement="1x2",
                 ranks=2, start=operation.start, suite=operation.foreign.suite if operation.foreign else "")  # fmt: skip
-    return result(found, case, rows)
+    return make_case_result(found, case, rows)
 
 
 def times(case_result: CaseResult) -> list[float]:
@@ -175,7 +175,7 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
 def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None:
     found = table(imports.LATENCY + f"8  1.50\n16  {value}\n")
     with pytest.raises(RankbenchError) as caught:
-        figures.refuse_absurd(found, "out.txt")
+        figures.refuse_impossible_values(found, "out.txt")
     assert str(caught.value) == (
         f"out.txt:5: Avg Latency(us) is {float(value):g}, expected a time below 10^15 ns, or what is moved in one"
     )
@@ -185,4 +185,4 @@ def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None
 def test_so_is_such_a_bandwidth(value: str) -> None:
     found = table(imports.BANDWIDTH + f"8  {value}\n")
     with pytest.raises(RankbenchError, match=r"^out\.txt:4: Bandwidth \(MB/s\) is "):
-        figures.refuse_absurd(found, "out.txt")
+        figures.refuse_impossible_values(found, "out.txt")

@@ -13,7 +13,7 @@ from fakes.words import rendered
 
 from rankbench import imports
 from rankbench.evaluation import evaluate
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.verdict.findings import first_size
@@ -172,7 +172,7 @@ def test_of_an_empty_message_no_bandwidth_is_told_but_a_rate() -> None:
 def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
     """Of nine launches one printed 73.53 µs for an empty message, and 0.83 µs for the next."""
     path = printed.SAMPLES / "study" / "latency.out"
-    store = imports.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
+    store = imports.import_files(ImportRequest([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
     (one,) = [one for one in evaluate(store).verdict.findings if one.kind == "first_size"]
     assert rendered(one) == Finding(
         kind="first_size",

@@ -13,7 +13,7 @@ from rankbench.cli.display import console
 from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.imports import Source, Wish
+from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.report.meanings import page
 
@@ -63,7 +63,7 @@ def import_(
         raise RankbenchError(f"--labels: found {labels!r}, expected names such as MPICH,OpenMPI, each once")
     folder = campaign_folder(results, name)
     with console.status("reading …"):
-        store = imports.make(Wish(sources, named, ranks, strict_errors), folder)
+        store = imports.import_files(ImportRequest(sources, named, ranks, strict_errors), folder)
     record = store.campaign
     if form == "json":
         print_json(

@@ -13,7 +13,7 @@ import msgspec
 from rankbench.exports.writing import file_name, write_text
 from rankbench.model import RankbenchError
 from rankbench.plots import captions
-from rankbench.suites.comparing import own_meaning
+from rankbench.suites.comparing import describe_core_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,7 +168,7 @@ def meaning(part: CampaignView, shape: Shape) -> Meaning:
         told = operation.foreign.meaning
         text = f"median over launches of each launch's {estimator} of what {operation.foreign.suite} told: {told.text}"
     else:
-        told = own_meaning(operation, case.start, estimator)
+        told = describe_core_value(operation, case.start, estimator)
         text = f"{told.text}; by rankbench"
     if shape == LATENCY:
         text += BESIDE

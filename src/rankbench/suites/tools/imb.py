@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from rankbench.files import write
 from rankbench.model import Foreign, Form, Meaning, Operation
-from rankbench.suites import Role, Row, Table, benchmark
-from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, varied
-from rankbench.suites.running import option, repeated
+from rankbench.suites import Role, Row, Table, make_benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, make_variant
+from rankbench.suites.running import find_option, set_repetitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,17 +35,17 @@ TITLE = "Intel MPI Benchmarks"
 
 BANDWIDTH, DEFECTS = "Mbytes/sec", "defects"
 MEGABYTE, OLD_MEGABYTE = 10**6, 1 << 20
-COUNTED = {
+COUNTED_BYTES = {
     1.0: "the bytes of one message over the longest time",
     2.0: "the bytes of a message sent and of one received over the longest time",
     4.0: "the bytes of two messages sent and of two received over the longest time",
 }
-REPEATED = (
+REPETITIONS = (
     "1000 repetitions after some that do not count, fewer of sizes that would move more than 40 MB or take more than "
     "10 s, or as -iter and -time say"
 )
-REPEATED_MT = "1000 repetitions after 100 that do not count, or as -repeat and -warmup say"
-REPEATED_P2P = "100000 repetitions after some that do not count, fewer of messages beyond 8 KiB"
+REPETITIONS_MT = "1000 repetitions after 100 that do not count, or as -repeat and -warmup say"
+REPETITIONS_P2P = "100000 repetitions after some that do not count, fewer of messages beyond 8 KiB"
 MEAN = "mean over ranks (t_min: the fastest rank, t_max: the slowest) of a rank's"
 SINGLY = f"{MEAN} mean time of a call; calls are timed one by one, and all ranks meet in MPI_Barrier between them"
 LOOP = f"{MEAN} time of a loop of calls, which follow each other at once, divided by their number"
@@ -59,7 +59,7 @@ COMPUTING = (
 )
 OVERLAPPED = "overlap: (t_pure + t_CPU - t_ovrl) over the longer of t_pure and t_CPU, cut to 0 to 100 %"
 SHARE = "; the size is that of the vector that is sent, of which every rank gets its share"
-APART = {
+COMPLETIONS = {
     "non-aggregate": "each call is completed before the next",
     "aggregate": "calls are completed together, after the last, and the time is divided by their number",
 }
@@ -85,26 +85,26 @@ class Benchmark(NamedTuple):
     """What it does, as options of the core."""
 
 
-def meaning(
-    text: str, over_ranks: OverRanks = "mean", *, repeated: str = REPEATED, counted: float = 0.0, **more: Any
+def make_meaning(
+    text: str, over_ranks: OverRanks = "mean", *, repetitions: str = REPETITIONS, counted: float = 0.0, **more: Any
 ) -> Meaning:
     """Return what a number is. `counted`: how often its bandwidth counts a message, where it prints one."""
-    printed = [f"{BANDWIDTH}: {COUNTED[counted]}"] if counted else []
+    printed = [f"{BANDWIDTH}: {COUNTED_BYTES[counted]}"] if counted else []
     fields = {
         "over_calls": "mean",
         "over_ranks": over_ranks,
         "start": "none",
-        "text": "; ".join([text, *printed, repeated]),
+        "text": "; ".join([text, *printed, repetitions]),
         "counted": counted or 1.0,
         "megabyte": MEGABYTE if counted else 0,
     }
     return msgspec.convert(fields | more, Meaning)
 
 
-def row(
+def make_entry(
     component: str,
-    spelt: str,
-    means: Meaning,
+    spelling: str,
+    meaning: Meaning,
     counterpart: str = "",
     *,
     mode: str = "",
@@ -113,147 +113,149 @@ def row(
     **more: Any,
 ) -> Benchmark:
     """Return a benchmark; what else `suites.benchmark` takes can be given too."""
-    name = f"{component}-{spelt.lower()}" + ("-aggregate" if mode == "aggregate" else "")
-    title = f"{spelt} of IMB-{component.upper()}" + (f", {mode}" if mode else "")
+    name = f"{component}-{spelling.lower()}" + ("-aggregate" if mode == "aggregate" else "")
+    title = f"{spelling} of IMB-{component.upper()}" + (f", {mode}" if mode else "")
     overlap = (options or {}).get("quantity") == "overlap"
-    operation = benchmark(
+    operation = make_benchmark(
         NAME,
         name,
-        spelt,
+        spelling,
         title,
-        means,
+        meaning,
         counterpart=counterpart,
         forms=(form,),
         overlap=overlap,
         whole_vector=counterpart.startswith("reduce_scatter"),
-        datatype="float" if REDUCTION.fullmatch(spelt) else "byte",
+        datatype="float" if REDUCTION.fullmatch(spelling) else "byte",
         **more,
     )
     return Benchmark(component, mode, operation, options or {})
 
 
-synchronised = functools.partial(meaning, start="library-barrier")
-message = functools.partial(row, kind="point-to-point")
-remote = functools.partial(row, kind="one-sided")
-pair = functools.partial(message, ranks_exactly=2)
-half = functools.partial(meaning, trip="half")
+make_synchronised_meaning = functools.partial(make_meaning, start="library-barrier")
+make_message = functools.partial(make_entry, kind="point-to-point")
+make_remote = functools.partial(make_entry, kind="one-sided")
+make_pair = functools.partial(make_message, ranks_exactly=2)
+make_half_trip = functools.partial(make_meaning, trip="half")
 
 ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 OTHERS = ("allreduce", "reduce_scatter", "allgather", "allgatherv", "alltoall", "alltoallv")
 THREADED = ("AllReduce", "Bcast", "Reduce", "Gather", "Gatherv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv")
 
 
-def mpi1() -> Iterator[Benchmark]:
+def list_mpi1() -> Iterator[Benchmark]:
     """Yield the collectives of IMB-MPI1."""
     for call in (*ROOTED, *OTHERS, "reduce_scatter_block"):
         text = SINGLY + SHARE * call.startswith("reduce_scatter")
-        yield row("mpi1", call.capitalize(), synchronised(text), call)
-    yield row("mpi1", "Reduce_local", synchronised(SINGLY), "reduce_local", kind="local")
-    yield row("mpi1", "Barrier", meaning(LOOP), "barrier", sized=False)
+        yield make_entry("mpi1", call.capitalize(), make_synchronised_meaning(text), call)
+    yield make_entry("mpi1", "Reduce_local", make_synchronised_meaning(SINGLY), "reduce_local", kind="local")
+    yield make_entry("mpi1", "Barrier", make_meaning(LOOP), "barrier", sized=False)
 
 
-def started() -> Iterator[Benchmark]:
+def list_started_collectives() -> Iterator[Benchmark]:
     """Yield the collectives of IMB-NBC and IMB-MPI4, with a computation and without."""
     for call in (*ROOTED, *OTHERS):
-        yield from both("nbc", f"I{call}", f"I{call}_pure", call, "nonblocking")
+        yield from list_overlap_pair("nbc", f"I{call}", f"I{call}_pure", call, "nonblocking")
     for call in ("bcast", "alltoall", "reduce"):
         name = call.capitalize()
-        yield from both("mpi4", f"{name}_persistent", f"{name}_pure_persistent", call, "persistent")
-    barrier = functools.partial(row, "nbc", counterpart="barrier", form="nonblocking", sized=False)
+        yield from list_overlap_pair("mpi4", f"{name}_persistent", f"{name}_pure_persistent", call, "persistent")
+    barrier = functools.partial(make_entry, "nbc", counterpart="barrier", form="nonblocking", sized=False)
     yield barrier(
-        "Ibarrier", meaning(f"{COMPUTING}; {OVERLAPPED}; calls follow each other at once", "maximum"), options=OVERLAP
+        "Ibarrier",
+        make_meaning(f"{COMPUTING}; {OVERLAPPED}; calls follow each other at once", "maximum"),
+        options=OVERLAP,
     )
-    yield barrier("Ibarrier_pure", meaning(LOOP))
+    yield barrier("Ibarrier_pure", make_meaning(LOOP))
 
 
-def both(component: str, spelt: str, pure: str, call: str, form: Form) -> Iterator[Benchmark]:
+def list_overlap_pair(component: str, spelling: str, pure: str, call: str, form: Form) -> Iterator[Benchmark]:
     """Yield a benchmark with a computation during its calls, and the one without."""
     share = SHARE * call.startswith("reduce_scatter")
     text = f"{COMPUTING}; {OVERLAPPED}; all ranks meet in MPI_Barrier between calls{share}"
-    yield row(component, spelt, synchronised(text, "maximum"), call, form=form, options=OVERLAP)
-    yield row(component, pure, synchronised(SINGLY + share), call, form=form)
+    yield make_entry(component, spelling, make_synchronised_meaning(text, "maximum"), call, form=form, options=OVERLAP)
+    yield make_entry(component, pure, make_synchronised_meaning(SINGLY + share), call, form=form)
 
 
-def messages() -> Iterator[Benchmark]:
+def list_point_to_point() -> Iterator[Benchmark]:
     """Yield the point-to-point benchmarks of IMB-MPI1."""
-    latency = functools.partial(pair, "mpi1", counterpart="pingpong", metric="latency")
-    means = half(f"half of a round trip: half of the {SLOWER}", "maximum", counted=1.0)
+    latency = functools.partial(make_pair, "mpi1", counterpart="pingpong", metric="latency")
+    means = make_half_trip(f"half of a round trip: half of the {SLOWER}", "maximum", counted=1.0)
     for spelt in ("PingPong", "PingPongSpecificSource"):
         yield latency(spelt, means)
     yield latency("PingPongAnySource", means, options=ANY_SOURCE)
-    means = meaning(f"MPI_Isend, MPI_Recv and MPI_Wait on both ranks: {SLOWER}", "maximum", counted=1.0)
+    means = make_meaning(f"MPI_Isend, MPI_Recv and MPI_Wait on both ranks: {SLOWER}", "maximum", counted=1.0)
     for spelt in ("PingPing", "PingPingSpecificSource"):
-        yield pair("mpi1", spelt, means, "pingping")
-    yield pair("mpi1", "PingPingAnySource", means, options=ANY_SOURCE)
-    yield message("mpi1", "Sendrecv", meaning(f"MPI_Sendrecv round a ring: {LOOP}", counted=2.0), "sendrecv")
+        yield make_pair("mpi1", spelt, means, "pingping")
+    yield make_pair("mpi1", "PingPingAnySource", means, options=ANY_SOURCE)
+    yield make_message("mpi1", "Sendrecv", make_meaning(f"MPI_Sendrecv round a ring: {LOOP}", counted=2.0), "sendrecv")
     text = f"MPI_Isend to both neighbours in a ring, MPI_Recv from both, MPI_Waitall: {LOOP}"
-    yield message("mpi1", "Exchange", meaning(text, counted=4.0), "exchange")
+    yield make_message("mpi1", "Exchange", make_meaning(text, counted=4.0), "exchange")
 
 
-def windows(component: str, one_way: str, both_ways: str, repeated: str) -> Iterator[Benchmark]:
+def list_bandwidths(component: str, one_way: str, both_ways: str, repetitions: str) -> Iterator[Benchmark]:
     """Yield the benchmarks whose value is a bandwidth."""
     for spelt, back, counted, core in ((one_way, "", 1.0, ""), (both_ways, " and back", 2.0, "-bidirectional")):
         text = WINDOWS.format(back=back)
-        means = meaning(text, "maximum", repeated=repeated, megabyte=MEGABYTE)
+        means = make_meaning(text, "maximum", repetitions=repetitions, megabyte=MEGABYTE)
         means = msgspec.structs.replace(means, counted=counted)
-        yield message(component, spelt, means, f"message-rate{core}", metric="bandwidth", form="nonblocking")
+        yield make_message(component, spelt, means, f"message-rate{core}", metric="bandwidth", form="nonblocking")
 
 
-def fenced() -> Iterator[Benchmark]:
+def list_ext() -> Iterator[Benchmark]:
     """Yield the benchmarks of IMB-EXT."""
-    for mode, how in APART.items():
-        ext = functools.partial(remote, "ext", mode=mode, options=FENCE)
+    for mode, how in COMPLETIONS.items():
+        ext = functools.partial(make_remote, "ext", mode=mode, options=FENCE)
         for call in ("Put", "Get"):
             text = f"MPI_{call} and MPI_Win_fence between two ranks: {SLOWER}; {how}"
-            means = meaning(text, "maximum", counted=1.0)
-            yield ext(f"Unidir_{call}", means, same(call, mode), ranks_exactly=2)
+            means = make_meaning(text, "maximum", counted=1.0)
+            yield ext(f"Unidir_{call}", means, find_one_sided_counterpart(call, mode), ranks_exactly=2)
             yield ext(f"Bidir_{call}", means, ranks_exactly=2)
-        yield ext("Accumulate", meaning(f"MPI_Accumulate of all ranks to rank 0 and MPI_Win_fence: {LOOP}; {how}"))
+        yield ext("Accumulate", make_meaning(f"MPI_Accumulate of all ranks to rank 0 and MPI_Win_fence: {LOOP}; {how}"))
     text = f"MPI_Win_create, MPI_Win_fence, MPI_Put, MPI_Win_fence and MPI_Win_free: {LOOP}"
-    yield remote("ext", "Window", meaning(text))
+    yield make_remote("ext", "Window", make_meaning(text))
 
 
-def same(call: str, mode: str) -> str:
+def find_one_sided_counterpart(call: str, mode: str) -> str:
     """Return the operation of the core that measures a one-sided call: those complete each call."""
     return call.lower() if mode == "non-aggregate" else ""
 
 
-def flushed() -> Iterator[Benchmark]:
+def list_rma_pairs() -> Iterator[Benchmark]:
     """Yield the benchmarks of IMB-RMA between two ranks."""
-    for mode, how in APART.items():
-        rma = functools.partial(remote, "rma", mode=mode, ranks_exactly=2)
+    for mode, how in COMPLETIONS.items():
+        rma = functools.partial(make_remote, "rma", mode=mode, ranks_exactly=2)
         text = f"{{}} within one lock, ended by MPI_Win_flush{{}}: {ORIGIN}; {how}"
         for call in ("Put", "Get"):
-            means = meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
-            yield rma(f"Unidir_{call.lower()}", means, same(call, mode))
+            means = make_meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
+            yield rma(f"Unidir_{call.lower()}", means, find_one_sided_counterpart(call, mode))
             both_ways = text.format(f"MPI_{call} of both ranks", "").replace(ORIGIN, SLOWER)
-            yield rma(f"Bidir_{call.lower()}", meaning(both_ways, "maximum", counted=1.0))
-            means = meaning(text.format(f"MPI_{call}", "_local"), "one", counted=1.0)
-            yield rma(f"{call}_local", means, same(call, mode), options={"epoch": "flush_local"})
+            yield rma(f"Bidir_{call.lower()}", make_meaning(both_ways, "maximum", counted=1.0))
+            means = make_meaning(text.format(f"MPI_{call}", "_local"), "one", counted=1.0)
+            yield rma(f"{call}_local", means, find_one_sided_counterpart(call, mode), options={"epoch": "flush_local"})
         for call in ("Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"):
-            means = meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
-            yield rma(call, means, same(call, mode), sized="accumulate" in call.lower())
+            means = make_meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
+            yield rma(call, means, find_one_sided_counterpart(call, mode), sized="accumulate" in call.lower())
 
 
-def spread() -> Iterator[Benchmark]:
+def list_rma_groups() -> Iterator[Benchmark]:
     """Yield the other benchmarks of IMB-RMA, most of which complete all calls together."""
-    rma, together = functools.partial(remote, "rma"), APART["aggregate"]
+    rma, together = functools.partial(make_remote, "rma"), COMPLETIONS["aggregate"]
     for call in ("Put", "Get"):
-        means = meaning(f"rank 0's MPI_{call} with every other rank: {ORIGIN}; {together}", "one", counted=1.0)
+        means = make_meaning(f"rank 0's MPI_{call} with every other rank: {ORIGIN}; {together}", "one", counted=1.0)
         for spelt in (f"One_{call.lower()}_all", f"{call}_all_local"):
             yield rma(spelt, means)
         text = f"every rank's MPI_{call} with every other rank: {LOOP}; {together}"
-        yield rma(f"All_{call.lower()}_all", meaning(text))
+        yield rma(f"All_{call.lower()}_all", make_meaning(text))
         text = f"MPI_{call} with both neighbours in a ring, then MPI_Win_flush: {LOOP}"
-        yield rma(f"Exchange_{call.lower()}", meaning(text), f"{call.lower()}-exchange")
+        yield rma(f"Exchange_{call.lower()}", make_meaning(text), f"{call.lower()}-exchange")
     text = (
         "t_pure: MPI_Put, MPI_Win_flush and MPI_Barrier while the target waits in the barrier, mean of a loop; t_ovrl: "
         "while it computes for as long as that and then comes to the barrier"
     )
-    yield rma("Truly_passive_put", meaning(text, "one"), ranks_exactly=2)
+    yield rma("Truly_passive_put", make_meaning(text, "one"), ranks_exactly=2)
 
 
-def files() -> Iterator[Benchmark]:
+def list_io() -> Iterator[Benchmark]:
     """Yield the benchmarks of IMB-IO, of which the core has none."""
     pointers = {"S": ("Indv", "Expl"), "P": ("Indv", "Expl", "Shared", "Priv"), "C": ("Indv", "Expl", "Shared")}
     synced = {
@@ -261,61 +263,68 @@ def files() -> Iterator[Benchmark]:
         "non-aggregate": "written data are synced by each call",
     }
     for (who, places), verb, (mode, how) in itertools.product(pointers.items(), ("Write", "Read"), synced.items()):
-        io = functools.partial(row, "io", kind="file", mode=mode)
-        computing = meaning(f"{COMPUTING}, of 10 ms; {how}", "maximum")
+        io = functools.partial(make_entry, "io", kind="file", mode=mode)
+        computing = make_meaning(f"{COMPUTING}, of 10 ms; {how}", "maximum")
         for place in places:
-            yield io(f"{who}_{verb}_{place}", meaning(f"{LOOP}; {how}", counted=1.0))
+            yield io(f"{who}_{verb}_{place}", make_meaning(f"{LOOP}; {how}", counted=1.0))
             yield io(f"{who}_I{verb}_{place}", computing, form="nonblocking", options=OVERLAP)
-    yield row("io", "Open_Close", meaning(f"MPI_File_open and MPI_File_close: {LOOP}"), kind="file", sized=False)
+    yield make_entry(
+        "io", "Open_Close", make_meaning(f"MPI_File_open and MPI_File_close: {LOOP}"), kind="file", sized=False
+    )
 
 
-def threaded() -> Iterator[Benchmark]:
+def list_mt() -> Iterator[Benchmark]:
     """Yield the benchmarks of IMB-MT, all of whose threads call at once."""
-    mt = functools.partial(meaning, repeated=REPEATED_MT)
+    mt = functools.partial(make_meaning, repetitions=REPETITIONS_MT)
     means = mt(f"half of a round trip, all pairs at once: {THREADS_LOOP}", counted=1.0, trip="half")
-    yield message("mt", "PingPongMT", means, "pingpong-pairs", metric="latency")
+    yield make_message("mt", "PingPongMT", means, "pingpong-pairs", metric="latency")
     text = f"MPI_Isend, MPI_Recv and MPI_Wait on both ranks of a pair, all pairs at once: {THREADS_LOOP}"
-    yield message("mt", "PingPingMT", mt(text, counted=1.0))
+    yield make_message("mt", "PingPingMT", mt(text, counted=1.0))
     far = "half the ranks away, or as -stride says"
-    yield message("mt", "SendRecvMT", mt(f"MPI_Sendrecv with ranks {far}: {THREADS_LOOP}", counted=2.0))
+    yield make_message("mt", "SendRecvMT", mt(f"MPI_Sendrecv with ranks {far}: {THREADS_LOOP}", counted=2.0))
     text = f"MPI_Isend to both ranks {far}, MPI_Recv from both, MPI_Waitall: {THREADS_LOOP}"
-    yield message("mt", "ExchangeMT", mt(text, counted=4.0))
-    yield from windows("mt", "UniBandMT", "BiBandMT", REPEATED_MT)
+    yield make_message("mt", "ExchangeMT", mt(text, counted=4.0))
+    yield from list_bandwidths("mt", "UniBandMT", "BiBandMT", REPETITIONS_MT)
     between = "with MPI_Barrier five times between them, unless -barrier says otherwise"
     text = f"{THREADS} mean time of a call; calls are timed one by one, {between}"
     for spelt in THREADED:
-        yield row("mt", f"{spelt}MT", mt(text, start="library-barrier"), spelt.lower())
-    yield row("mt", "BarrierMT", mt(THREADS_LOOP), "barrier", sized=False)
+        yield make_entry("mt", f"{spelt}MT", mt(text, start="library-barrier"), spelt.lower())
+    yield make_entry("mt", "BarrierMT", mt(THREADS_LOOP), "barrier", sized=False)
 
 
-def nearby() -> Iterator[Benchmark]:
+def list_p2p() -> Iterator[Benchmark]:
     """Yield the benchmarks of IMB-P2P."""
-    p2p = functools.partial(meaning, repeated=f"{TOTAL}; {REPEATED_P2P}", megabyte=MEGABYTE)
+    p2p = functools.partial(make_meaning, repetitions=f"{TOTAL}; {REPETITIONS_P2P}", megabyte=MEGABYTE)
     loop = f"mean over ranks of a rank's {ORIGIN}"
     means = p2p(f"half of a round trip, all pairs at once: {loop}", trip="half")
-    yield message("p2p", "PingPong", means, "pingpong-pairs", metric="latency")
-    yield message("p2p", "PingPing", p2p(f"both ranks of a pair send and receive, all pairs at once: {loop}"))
+    yield make_message("p2p", "PingPong", means, "pingpong-pairs", metric="latency")
+    yield make_message("p2p", "PingPing", p2p(f"both ranks of a pair send and receive, all pairs at once: {loop}"))
     means = p2p(f"MPI_Sendrecv_replace round a ring: {loop}")
-    yield message("p2p", "SendRecv_Replace", means, "sendrecv-replace")
+    yield make_message("p2p", "SendRecv_Replace", means, "sendrecv-replace")
     means = p2p(f"MPI_Irecv and MPI_Send round a ring that is drawn anew for each call, while time runs: {loop}")
-    yield message("p2p", "Corandom", means, "random-pairs", options={"direction": "correlated"})
+    yield make_message("p2p", "Corandom", means, "random-pairs", options={"direction": "correlated"})
     for spelt, what in (
         ("Unirandom", "a message between two ranks that are drawn anew for each, while the others wait"),
         ("Birandom", "a message each way between two ranks that are drawn anew for each call, while the others wait"),
         ("Stencil2D", "messages to the four neighbours on a periodic grid, and from them"),
         ("Stencil3D", "messages to the six neighbours on a periodic grid, and from them"),
     ):
-        yield message("p2p", spelt, p2p(f"{what}: the sum of all ranks' times over the number of all messages"))
+        yield make_message("p2p", spelt, p2p(f"{what}: the sum of all ranks' times over the number of all messages"))
 
 
 BENCHMARKS = [
-    *itertools.chain(mpi1(), started(), messages(), windows("mpi1", "Uniband", "Biband", REPEATED)),
-    *itertools.chain(fenced(), flushed(), spread(), files(), threaded(), nearby()),
+    *itertools.chain(
+        list_mpi1(),
+        list_started_collectives(),
+        list_point_to_point(),
+        list_bandwidths("mpi1", "Uniband", "Biband", REPETITIONS),
+    ),
+    *itertools.chain(list_ext(), list_rma_pairs(), list_rma_groups(), list_io(), list_mt(), list_p2p()),
 ]
 OPERATIONS = [each.operation for each in BENCHMARKS]
 
 
-def foreign_of(operation: Operation) -> Foreign:
+def get_foreign(operation: Operation) -> Foreign:
     """Return whose benchmark an operation is."""
     return msgspec.convert(operation.foreign, Foreign)
 
@@ -323,17 +332,17 @@ def foreign_of(operation: Operation) -> Foreign:
 KNOWN: dict[str, list[Benchmark]] = {}
 """By their names in small letters: IMB takes them in any."""
 for each in BENCHMARKS:
-    KNOWN.setdefault(foreign_of(each.operation).benchmark.lower(), []).append(each)
+    KNOWN.setdefault(get_foreign(each.operation).benchmark.lower(), []).append(each)
 
 
-def unknown(component: str, spelt: str, columns: Sequence[str], *, sized: bool) -> Benchmark:
+def make_unknown(component: str, spelling: str, columns: Sequence[str], *, sized: bool) -> Benchmark:
     """Return a benchmark that is not in the table, by its headings."""
-    value = columns[roles(columns)["value"]]
+    value = columns[find_roles(columns)["value"]]
     text = f"not known to rankbench: {value} as the heading says, as other tables of IMB the mean of a run's calls"
     over_ranks: OverRanks = "mean" if value == "t_avg[usec]" else "maximum"
     means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not told", text=text, megabyte=MEGABYTE)
     metric = "bandwidth" if value == BANDWIDTH else "time"
-    return row(component or "unknown", spelt, means, metric=metric, sized=sized)
+    return make_entry(component or "unknown", spelling, means, metric=metric, sized=sized)
 
 
 # --- a run ----------------------------------------------------------------------------------------------------------
@@ -342,7 +351,7 @@ HEAD = re.compile(
     r"#\s*Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d.*?), (?P<part>\S+) part(?P<gpu> \(GPU\))?"
 )
 COMMAND = "# Calling sequence was:"
-MOST_WORDS = 4096
+MAX_WORDS = 4096
 FACTS = {
     "Date": "date",
     "Machine": "machine",
@@ -366,7 +375,7 @@ PARTS = {
 }
 """Components, as the head calls them."""
 OFF, ON = {"off", "0", "disable", "no"}, {"on", "1", "enable", "yes"}
-TODAY = (2021, 11)
+LATEST_VERSION = (2021, 11)
 
 
 @dataclass
@@ -377,7 +386,7 @@ class Run:
     part: str = ""
     accelerated: bool = False
     """Whether it is of the programs that put messages into the memory of an accelerator."""
-    told: dict[str, str] = field(default_factory=dict)
+    head_facts: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     """The command line."""
     in_command: bool = False
@@ -389,21 +398,21 @@ class Run:
         return PARTS.get(self.part, "")
 
     @property
-    def number(self) -> tuple[int, ...]:
+    def version_number(self) -> tuple[int, ...]:
         """Return the version in numbers, such as (2019, 6) of `2019 Update 6`; today's if it is not told."""
-        return tuple(int(each) for each in re.findall(r"\d{1,9}", self.version, re.ASCII)) or TODAY
+        return tuple(int(each) for each in re.findall(r"\d{1,9}", self.version, re.ASCII)) or LATEST_VERSION
 
     @property
-    def early(self) -> bool:
+    def is_before_2017(self) -> bool:
         """Return whether it is older than 2017, when the meaning of numbers changed."""
-        return self.number < (2017,)
+        return self.version_number < (2017,)
 
     @property
     def facts(self) -> dict[str, str]:
         """Return what the run tells about itself."""
-        return {**self.told, "command": " ".join(self.words)} if self.words else dict(self.told)
+        return {**self.head_facts, "command": " ".join(self.words)} if self.words else dict(self.head_facts)
 
-    def said(self, option: str) -> str:
+    def get_argument(self, option: str) -> str:
         """Return what the command line says after an option, or nothing."""
         return next((value.lower() for name, value in itertools.pairwise(self.words) if name.lower() == option), "")
 
@@ -419,41 +428,41 @@ class Run:
 
     def take_command(self, words: list[str]) -> None:
         """Take a line of the command line, which can go on in the next: what is empty ends it."""
-        self.words.extend(words[: MOST_WORDS - len(self.words)])
+        self.words.extend(words[: MAX_WORDS - len(self.words)])
         self.in_command = bool(words) or not self.words
 
     def take_fact(self, name: str, value: str) -> None:
         """Take a line with a name and what it is."""
         if name in FACTS and value:
-            self.told.setdefault(FACTS[name], value)
+            self.head_facts.setdefault(FACTS[name], value)
         elif name.startswith("MPI_Datatype"):
             self.datatypes[name] = value.removeprefix("MPI_").lower()
 
 
-def changes(run: Run, found: Benchmark, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
+def list_changes(run: Run, entry: Benchmark, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield how a benchmark is not as usual in a run: a name for it, its meaning, and what is added to the text."""
-    means = foreign_of(found.operation).meaning
-    sync = run.said("-sync")
-    if means.start == "library-barrier" and found.component != "mt":
-        if sync in OFF or (run.early and sync not in ON):
+    means = get_foreign(entry.operation).meaning
+    sync = run.get_argument("-sync")
+    if means.start == "library-barrier" and entry.component != "mt":
+        if sync in OFF or (run.is_before_2017 and sync not in ON):
             yield "unsynchronised", {"start": "none"}, "but here without the barrier: calls follow each other at once"
-        elif run.said("-imb_barrier") in ON:
+        elif run.get_argument("-imb_barrier") in ON:
             yield "imb-barrier", {"start": "barrier"}, "but here by a barrier of IMB's own, made of MPI_Sendrecv"
-    if means.megabyte and run.early:
+    if means.megabyte and run.is_before_2017:
         yield "before-2017", {"megabyte": OLD_MEGABYTE}, "a megabyte has 2^20 bytes"
-    value = columns[roles(columns, found.operation.metric)["value"]]
+    value = columns[find_roles(columns, entry.operation.metric)["value"]]
     if means.over_ranks == "maximum" and value == "t_avg[usec]":
         yield "groups", {"over_ranks": "mean"}, "but here t_avg, the mean over the ranks of all groups (-multi 0)"
     if DEFECTS in columns:
         yield "checked", {"data": "checked"}, "what was received is looked at within the loop, since built with -DCHECK"
 
 
-def as_run(run: Run, found: Benchmark, columns: Sequence[str]) -> Operation:
+def adapt_to_run(run: Run, entry: Benchmark, columns: Sequence[str]) -> Operation:
     """Return a benchmark's operation as it is in a run."""
-    operation = found.operation
-    for name, change, text in changes(run, found, columns):
-        text = f"{foreign_of(operation).meaning.text}; {text}"
-        operation = varied(operation, name, text=text, **change)
+    operation = entry.operation
+    for name, change, text in list_changes(run, entry, columns):
+        text = f"{get_foreign(operation).meaning.text}; {text}"
+        operation = make_variant(operation, name, text=text, **change)
     return operation
 
 
@@ -468,7 +477,7 @@ MODE = re.compile(r"#\s+MODE: (?P<mode>NON-AGGREGATE|AGGREGATE)\b")
 WINDOW = re.compile(r"# window_size = (?P<window>\d{1,9})", re.ASCII)
 END = "# All processes entering MPI_Finalize"
 CHECK_FAILED = "CHECK FAILURES"
-GIVEN_UP = re.compile(r"\s(?:time-out\.|out-of-mem\.|int-overflow\.?;)")
+SKIPPED_SIZE = re.compile(r"\s(?:time-out\.|out-of-mem\.|int-overflow\.?;)")
 GROUP, SIZE = "Group", "#bytes"
 ROLES: dict[str, Role] = {
     "#repetitions": "repetitions",
@@ -490,7 +499,7 @@ class Section:
     file: str
     run: Run
     line: int
-    spelt: str
+    spelling: str
     ranks: int = 0
     threads: int = 1
     mode: str = ""
@@ -509,17 +518,21 @@ class Section:
     @functools.cached_property
     def benchmark(self) -> Benchmark:
         """Return the benchmark, made from its headings if it is not known."""
-        same = KNOWN.get(self.spelt.lower(), [])
+        same = KNOWN.get(self.spelling.lower(), [])
         if not self.run.component and len({each.component for each in same}) > 1:
             same = []
         wanted = self.run.component or next((each.component for each in same), "")
         benchmarks = [each for each in same if each.component == wanted and each.mode in {self.mode, ""}]
-        return benchmarks[0] if benchmarks else unknown(wanted, self.spelt, self.columns, sized=SIZE in self.headings)
+        return (
+            benchmarks[0]
+            if benchmarks
+            else make_unknown(wanted, self.spelling, self.columns, sized=SIZE in self.headings)
+        )
 
     @functools.cached_property
     def operation(self) -> Operation:
         """Return the benchmark's operation as it is in the run."""
-        return as_run(self.run, self.benchmark, self.columns)
+        return adapt_to_run(self.run, self.benchmark, self.columns)
 
     def take(self, line: Line, text: str) -> None:
         """Take a line, whose text is given without blanks around it."""
@@ -532,7 +545,7 @@ class Section:
             self.take_title(text)
         else:
             self.wrong = text if text.startswith(CHECK_FAILED) else self.wrong
-            self.drafts.hear(line)
+            self.drafts.keep_unrecognised(line)
 
     def take_title(self, text: str) -> None:
         """Take a line of what stands above the columns."""
@@ -550,97 +563,108 @@ class Section:
     def take_headings(self, place: Place, headings: list[str]) -> None:
         """Take the line that names the columns."""
         if self.headings:
-            raise place.error(f"headings again in the table of {self.spelt}, expected rows or '# Benchmarking'")
+            raise place.make_error(f"headings again in the table of {self.spelling}, expected rows or '# Benchmarking'")
         self.headings = headings
         leading = [each for each in (GROUP, SIZE) if each in headings]
         if headings != [*leading, *self.columns]:
-            raise place.error(f"columns of {self.spelt} in an order that is not IMB's: {' '.join(headings)[:200]}")
-        if "value" not in roles(self.columns):
+            raise place.make_error(
+                f"columns of {self.spelling} in an order that is not IMB's: {' '.join(headings)[:200]}"
+            )
+        if "value" not in find_roles(self.columns):
             known, shown = ", ".join((*TIMES, BANDWIDTH)), " ".join(headings)
-            raise place.error(f"no column of {self.spelt} is known: {shown[:200]} (known: {known})")
+            raise place.make_error(f"no column of {self.spelling} is known: {shown[:200]} (known: {known})")
 
     def take_row(self, place: Place, text: str) -> None:
         """Take a row."""
         if not self.headings:
-            raise place.error(f"a row of {self.spelt} before the line that names its columns, such as '{SIZE}'")
-        reason = GIVEN_UP.search(text)
-        group, row = self.given_up(place, text, reason.start()) if reason else self.measured(place, text)
-        self.drafts.add(group, functools.partial(self.table, group), row)
+            raise place.make_error(f"a row of {self.spelling} before the line that names its columns, such as '{SIZE}'")
+        reason = SKIPPED_SIZE.search(text)
+        group, row = (
+            self.read_skipped_row(place, text, reason.start()) if reason else self.read_measured_row(place, text)
+        )
+        self.drafts.add(group, functools.partial(self.make_table, group), row)
         self.wrong = ""
 
-    def given_up(self, place: Place, text: str, reason: int) -> tuple[str, Row]:
+    def read_skipped_row(self, place: Place, text: str, reason: int) -> tuple[str, Row]:
         """Return the group and the row of a size that IMB gave up; what is wrong begins at `reason`."""
         cells = place.split(text[:reason], [GROUP, SIZE] if GROUP in self.headings else [SIZE])
-        size_bytes, wrong = self.size_of_one(place, cells[-1]), " ".join(text[reason:].split())
-        return self.group(place, cells), Row(place.line, size_bytes, (NONE,) * len(self.columns), wrong)
+        size_bytes, wrong = self.parse_message_size(place, cells[-1]), " ".join(text[reason:].split())
+        return self.parse_group(place, cells), Row(place.line, size_bytes, (NONE,) * len(self.columns), wrong)
 
-    def measured(self, place: Place, text: str) -> tuple[str, Row]:
+    def read_measured_row(self, place: Place, text: str) -> tuple[str, Row]:
         """Return the group and the row of a line of numbers."""
         cells = place.split(text, self.headings)
         first = len(cells) - len(self.columns)
-        numbers = tuple(map(place.number, cells[first:], self.columns))
-        size_bytes = self.size_of_one(place, cells[first - 1]) if SIZE in self.headings else 0
-        wrong = self.wrong or defects(self.columns, numbers)
-        return self.group(place, cells), Row(place.line, size_bytes, numbers, wrong)
+        numbers = tuple(map(place.parse_number, cells[first:], self.columns))
+        size_bytes = self.parse_message_size(place, cells[first - 1]) if SIZE in self.headings else 0
+        wrong = self.wrong or describe_defects(self.columns, numbers)
+        return self.parse_group(place, cells), Row(place.line, size_bytes, numbers, wrong)
 
-    def group(self, place: Place, cells: list[str]) -> str:
+    def parse_group(self, place: Place, cells: list[str]) -> str:
         """Return the number of the group of ranks, or nothing where there are none."""
-        return str(place.size(cells[0], GROUP)) if self.headings[0] == GROUP else ""
+        return str(place.parse_size(cells[0], GROUP)) if self.headings[0] == GROUP else ""
 
-    def size_of_one(self, place: Place, cell: str) -> int:
+    def parse_message_size(self, place: Place, cell: str) -> int:
         """Return the size of a message, 0 where there is none: IMB-MT prints that of all threads together."""
-        size_bytes = place.size(cell, SIZE)
+        size_bytes = place.parse_size(cell, SIZE)
         if size_bytes % self.threads:
-            raise place.error(f"{SIZE} is '{size_bytes}', expected a multiple of the {self.threads} threads")
+            raise place.make_error(f"{SIZE} is '{size_bytes}', expected a multiple of the {self.threads} threads")
         return size_bytes // self.threads if self.operation.sized else 0
 
-    def table(self, group: str) -> Table:
+    def make_table(self, group: str) -> Table:
         """Return the table of a group, without rows."""
         operation, columns = self.operation, self.columns
-        options = {**self.options, **self.benchmark.options, **self.implied(), **({"group": group} if group else {})}
-        found = roles(columns, operation.metric)
+        options = {
+            **self.options,
+            **self.benchmark.options,
+            **self.collect_options(),
+            **({"group": group} if group else {}),
+        }
+        found = find_roles(columns, operation.metric)
         return Table(
             operation=operation,
             form=operation.form,
-            datatype=self.datatype(),
+            datatype=self.find_datatype(),
             ranks=self.ranks,
             options=dict(sorted(options.items())),
             columns=columns,
             roles=found,
-            scale=scale(columns[found["value"]], operation),
+            scale=find_scale(columns[found["value"]], operation),
             rows=[],
             line=self.line,
             version=self.run.version,
             facts={**self.run.facts, **self.facts},
         )
 
-    def implied(self) -> dict[str, str]:
+    def collect_options(self) -> dict[str, str]:
         """Return what else defines the numbers, by the run's version and command line."""
         run, found = self.run, self.benchmark
-        name, counterpart = foreign_of(found.operation).benchmark, foreign_of(found.operation).counterpart
-        more = {"mode": self.mode, "off_cache": run.said("-off_cache")}
+        name, counterpart = get_foreign(found.operation).benchmark, get_foreign(found.operation).counterpart
+        more = {"mode": self.mode, "off_cache": run.get_argument("-off_cache")}
         if run.accelerated:
-            more["memory"] = run.said("-mem_alloc_type") or "device"
+            more["memory"] = run.get_argument("-mem_alloc_type") or "device"
         if self.threads > 1:
             more["threads"] = str(self.threads)
         if found.component == "mpi1" and name in {"Uniband", "Biband"}:
-            more["window"] = run.said("-window_size") or ("256" if run.number >= (2021, 2) else "64")
-        if found.component == "mpi1" and name in {"PingPong", "PingPing"} and run.number < (2017, 1):
+            more["window"] = run.get_argument("-window_size") or ("256" if run.version_number >= (2021, 2) else "64")
+        if found.component == "mpi1" and name in {"PingPong", "PingPing"} and run.version_number < (2017, 1):
             more |= ANY_SOURCE
         if counterpart in ROOTED and found.component != "mt":
-            more["root"] = "rotating" if (run.said("-root_shift") or ("off", "on")[run.early]) in ON else ""
+            more["root"] = (
+                "rotating" if (run.get_argument("-root_shift") or ("off", "on")[run.is_before_2017]) in ON else ""
+            )
         return {option: value for option, value in more.items() if value}
 
-    def datatype(self) -> str:
+    def find_datatype(self) -> str:
         """Return the datatype in the core's words, or nothing if it is not told."""
-        name = self.spelt.lower()
+        name = self.spelling.lower()
         if self.run.component == "p2p" or name == "compare_and_swap":
             return "byte" if self.run.component == "p2p" else "int"
         heading = "MPI_Datatype for reductions" if REDUCTION.fullmatch(name) else "MPI_Datatype"
         return self.run.datatypes.get(heading, "")
 
 
-def roles(columns: Sequence[str], metric: str = "time") -> dict[Role, int]:
+def find_roles(columns: Sequence[str], metric: str = "time") -> dict[Role, int]:
     """Return which column is what: the value is a time if there is one, unless a bandwidth is measured."""
     found: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(columns) if name in ROLES}
     order = (BANDWIDTH, *TIMES) if metric == "bandwidth" else (*TIMES, BANDWIDTH)
@@ -648,12 +672,12 @@ def roles(columns: Sequence[str], metric: str = "time") -> dict[Role, int]:
     return found if value is None else {"value": columns.index(value), **found}
 
 
-def scale(heading: str, operation: Operation) -> float:
+def find_scale(heading: str, operation: Operation) -> float:
     """Return by what a value is multiplied to be nanoseconds or bytes per second."""
-    return float(foreign_of(operation).meaning.megabyte) if heading == BANDWIDTH else 1000.0
+    return float(get_foreign(operation).meaning.megabyte) if heading == BANDWIDTH else 1000.0
 
 
-def defects(columns: Sequence[str], numbers: Sequence[float]) -> str:
+def describe_defects(columns: Sequence[str], numbers: Sequence[float]) -> str:
     """Return what IMB found wrong with the data of a row."""
     value = numbers[columns.index(DEFECTS)] if DEFECTS in columns else 0.0
     return f"{DEFECTS}: {value:g}" if value else ""
@@ -707,13 +731,13 @@ def program(operation: Operation) -> str:
     return f"IMB-{component.upper()}"
 
 
-def planned(operation: Operation, plan: Plan, own: Sequence[str]) -> Operation:
+def planned(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
     """Return a benchmark as a plan and the arguments of its own run it: with its datatype and its repetitions."""
-    times = option(own, ("-iter",)) or str(plan.sampling.good)
-    limit = option(own, ("-time",)) or f"{plan.case_limit_s:g}"
+    times = find_option(user_arguments, ("-iter",)) or str(plan.sampling.good)
+    limit = find_option(user_arguments, ("-time",)) or f"{plan.case_limit_s:g}"
     fewer = f"{{}} repetitions after some that do not count, fewer of sizes that would take more than {limit} s"
-    kind = option(own, (TYPE_OPTION,)).lower() if operation.datatype == "float" else ""
-    return replace(repeated(operation, {REPEATED: fewer}, times), datatype=kind or operation.datatype)
+    kind = find_option(user_arguments, (TYPE_OPTION,)).lower() if operation.datatype == "float" else ""
+    return replace(set_repetitions(operation, {REPETITIONS: fewer}, times), datatype=kind or operation.datatype)
 
 
 def typed(_operation: Operation, _path: Path) -> list[str]:
@@ -723,7 +747,7 @@ def typed(_operation: Operation, _path: Path) -> list[str]:
 
 def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan, folder: Path) -> list[str]:
     """Return what the program is told: the benchmark on all ranks, sizes, and repetitions as the plan has samples."""
-    asked = [foreign_of(operation).benchmark, "-npmin", str(ranks)]
+    asked = [get_foreign(operation).benchmark, "-npmin", str(ranks)]
     asked += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
     if operation.sized:
         path = folder / SIZES

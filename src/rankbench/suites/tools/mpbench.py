@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.model import Meaning, RankbenchError
-from rankbench.suites import Row, Table, benchmark
+from rankbench.suites import Row, Table, make_benchmark
 from rankbench.suites.fields import Drafts, Place, begins_a_row
 
 if TYPE_CHECKING:
@@ -42,15 +42,15 @@ class Kind(NamedTuple):
     options: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
-def _meaning(text: str, trip: Literal["call", "round", "gap"] = "call", counted: float = 1.0) -> Meaning:
+def _make_meaning(text: str, trip: Literal["call", "round", "gap"] = "call", counted: float = 1.0) -> Meaning:
     return Meaning(over_calls="mean", over_ranks="one", start="none", text=f"{text} {LOOP}", trip=trip, counted=counted)
 
 
-def _pair(
+def _make_pair(
     name: str, help_: str, metric: Literal["time", "bandwidth", "rate"], meaning: Meaning, same: str
 ) -> Operation:
     forms: tuple[Form, ...] = ("nonblocking",) if name == "bibandwidth" else ("blocking",)
-    return benchmark(
+    return make_benchmark(
         NAME,
         name,
         name,
@@ -64,67 +64,67 @@ def _pair(
     )
 
 
-def _collective(name: str, call: str, bytes_: str, same: str) -> Operation:
+def _make_collective(name: str, call: str, bytes_: str, same: str) -> Operation:
     text = f"KiB (1024 bytes) per second on rank 0: {bytes_}, divided by the time of {call} in a loop on rank 0."
     help_ = f"bytes that {call} is given per second"
-    return benchmark(NAME, name, name, help_, _meaning(text), counterpart=same, metric="bandwidth")
+    return make_benchmark(NAME, name, name, help_, _make_meaning(text), counterpart=same, metric="bandwidth")
 
 
-LATENCY = _pair(
+LATENCY = _make_pair(
     "latency",
     "from one MPI_Send to the next; it is no latency",
     "time",
-    _meaning(
+    _make_meaning(
         "Microseconds per MPI_Send on rank 0 to the last rank, in a loop whose end does not wait until the messages "
         "have arrived: the gap between two sends, no latency.",
         trip="gap",
     ),
     "send-gap",
 )
-ROUNDTRIP = _pair(
+ROUNDTRIP = _make_pair(
     "roundtrip",
     "round trips between the first rank and the last per second",
     "rate",
-    _meaning(
+    _make_meaning(
         "Whole round trips per second: MPI_Send and MPI_Recv on rank 0, the answer from the last rank.", trip="round"
     ),
     "pingpong",
 )
-BANDWIDTH = _pair(
+BANDWIDTH = _make_pair(
     "bandwidth",
     "bytes that the first rank sends to the last per second",
     "bandwidth",
-    _meaning(
+    _make_meaning(
         "KiB (1024 bytes) per second: the bytes of all MPI_Send of rank 0 to the last rank and 4 of an answer after "
         "the last one, divided by the time until the answer is there. The window is all repetitions."
     ),
     "bandwidth",
 )
-BIBANDWIDTH = _pair(
+BIBANDWIDTH = _make_pair(
     "bibandwidth",
     "bytes that the first rank and the last exchange per second, those of both directions",
     "bandwidth",
-    _meaning(
+    _make_meaning(
         "KiB (1024 bytes) per second, sent and received ones added: one MPI_Irecv, one MPI_Isend and MPI_Waitall at a "
         "time between rank 0 and the last rank.",
         counted=2.0,
     ),
     "bandwidth-bidirectional",
 )
-BROADCAST = _collective(
+BROADCAST = _make_collective(
     "broadcast",
     "MPI_Bcast, and once for the whole loop the 4-byte answers of all ranks,",
     "the bytes of the message once for each call, however many ranks get them, and 4 for each rank",
     "bcast",
 )
-REDUCE = _collective(
+REDUCE = _make_collective(
     "reduce", "MPI_Reduce (MPI_INT, MPI_SUM, root 0)", "the bytes of one rank's vector once for each call", "reduce"
 )
-ALLREDUCE = _collective(
+ALLREDUCE = _make_collective(
     "allreduce", "MPI_Allreduce (MPI_INT, MPI_SUM)", "the bytes of one rank's vector once for each call", "allreduce"
 )
 # The size is that of all blocks of a rank, and how many they are is not told: no size is that of the core's call.
-ALLTOALL = _collective(
+ALLTOALL = _make_collective(
     "alltoall",
     "MPI_Alltoall",
     "the bytes of a rank's whole send buffer, whose blocks are a rank's share of it, once for each call",
@@ -162,22 +162,22 @@ def _is_size(field: str) -> bool:
 
 def read(text: Text) -> Iterator[Table]:
     """Yield the table, or one for each time that a size comes."""
-    kind = KINDS[named(text.file)]
+    kind = KINDS[find_kind(text.file)]
     drafts = Drafts()
     first = 0
     for line in text.lines:
         first = first or line.number
         if not begins_a_row(line.text):
-            drafts.hear(line)
+            drafts.keep_unrecognised(line)
             continue
         place = Place(text.file, line.number)
         size, figure = place.split(line.text, ("bytes", kind.column))
-        row = Row(line.number, place.size(size, "bytes"), (place.number(figure, kind.column),))
-        drafts.add("", partial(_table, kind, first), row)
+        row = Row(line.number, place.parse_size(size, "bytes"), (place.parse_number(figure, kind.column),))
+        drafts.add("", partial(_make_table, kind, first), row)
     yield from drafts.finish()
 
 
-def named(file: str) -> str:
+def find_kind(file: str) -> str:
     """Return the benchmark that a file's name tells, such as `latency` of `cluster_latency.dat`.
 
     Raises RankbenchError where it tells none, or more than one.
@@ -192,7 +192,7 @@ def named(file: str) -> str:
     return found.pop()
 
 
-def _table(kind: Kind, line: int) -> Table:
+def _make_table(kind: Kind, line: int) -> Table:
     return Table(
         operation=kind.operation,
         form=kind.form,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import Row, Table, benchmark
-from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, unknown, varied
+from rankbench.suites import Row, Table, make_benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ REPORTED = {
 """Its headings by what they are, for tables of such reports."""
 SCALES = {"microseconds": 1e3, "seconds": 1e9}
 SECONDS_DECIMALS = 6
-USUAL_STEPS = 10
+DEFAULT_STEPS = 10
 
 SLOTS = (
     "All processes begin each run at a time that was agreed on, on synchronised clocks; runs in which one began late "
@@ -84,7 +84,7 @@ PIPELINED = (
     "unless said) by their number, and the longest process's counts. One run before is not timed. Count is of "
     "elements: bytes, and of reductions MPI_DOUBLE (MPI_SUM). The data is not looked at."
 )
-OF_A_PROCESS = "Of the one process that the option rank names: the mean over all valid runs; nothing is dropped."
+SINGLE_PROCESS = "Of the one process that the option rank names: the mean over all valid runs; nothing is dropped."
 NONBLOCKING = Meaning(
     over_calls="mean",
     over_ranks="maximum",
@@ -118,55 +118,57 @@ MOVED = [
     "Scatter",
     "Scatterv",
 ]
-REDUCED = ["Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"]
-COLLECTIVES = [*MOVED, *REDUCED, "Barrier"]
+REDUCING = ["Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"]
+COLLECTIVES = [*MOVED, *REDUCING, "Barrier"]
 PATTERNS = {"WaitPatternUp": "wait-up", "WaitPatternDown": "", "WaitPatternNull": "wait-null"}
-WHOLE = {"Reduce_scatter", "Ireduce_scatter"}
+WHOLE_VECTOR = {"Reduce_scatter", "Ireduce_scatter"}
 """Their count is of the whole vector that is reduced, of which every process gets its part."""
 UNSIZED = {"Barrier", "Ibarrier", *PATTERNS}
-REDUCTIONS = {*REDUCED, *(f"I{name.lower()}" for name in REDUCED)}
+REDUCTIONS = {*REDUCING, *(f"I{name.lower()}" for name in REDUCING)}
 
 
-def _collective(name: str) -> Operation:
-    return _benchmark(name, name.lower(), f"MPI_{name}", TRIMMED)
+def _make_collective(name: str) -> Operation:
+    return _make_operation(name, name.lower(), f"MPI_{name}", TRIMMED)
 
 
-def _nonblocking(name: str, mode: str, meaning: Meaning) -> Operation:
+def _make_nonblocking(name: str, mode: str, meaning: Meaning) -> Operation:
     spelt = f"I{name.lower()}"
     help_ = f"MPI_{spelt} and MPI_Wait" + (", with a computation in between" if mode else "")
-    operation = _benchmark(spelt, f"{spelt.lower()}{mode}", help_, meaning, name.lower())
+    operation = _make_operation(spelt, f"{spelt.lower()}{mode}", help_, meaning, name.lower())
     return replace(operation, forms=["nonblocking"], form="nonblocking")
 
 
-def _benchmark(spelt: str, name: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
-    if spelt in WHOLE:
+def _make_operation(spelling: str, name: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
+    if spelling in WHOLE_VECTOR:
         meaning = replace(
             meaning, text=f"Count is of the whole vector, of which each process gets a part. {meaning.text}"
         )
-    same = "" if spelt in WHOLE else counterpart or name
-    return benchmark(NAME, name, spelt, help_, meaning, counterpart=same, sized=spelt not in UNSIZED)
+    same = "" if spelling in WHOLE_VECTOR else counterpart or name
+    return make_benchmark(NAME, name, spelling, help_, meaning, counterpart=same, sized=spelling not in UNSIZED)
 
 
-def _pair(spelt: str, help_: str, counterpart: str) -> Operation:
-    return benchmark(
-        NAME, spelt.lower(), spelt, help_, MASTER, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
+def _make_pair(spelling: str, help_: str, counterpart: str) -> Operation:
+    return make_benchmark(
+        NAME, spelling.lower(), spelling, help_, MASTER, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
     )
 
 
-def _pattern(spelt: str, counterpart: str) -> Operation:
+def _make_pattern(spelling: str, counterpart: str) -> Operation:
     help_ = "processes wait and call nothing: what the measurement itself adds"
-    return benchmark(NAME, spelt.lower(), spelt, help_, TRIMMED, counterpart=counterpart, kind="self-test", sized=False)
+    return make_benchmark(
+        NAME, spelling.lower(), spelling, help_, TRIMMED, counterpart=counterpart, kind="self-test", sized=False
+    )
 
 
-CALLS = {one: _collective(one) for one in COLLECTIVES}
-WITH_WAIT = {f"I{one.lower()}": _nonblocking(one, "", NONBLOCKING) for one in COLLECTIVES}
-WITH_COMPUTATION = {f"I{one.lower()}": _nonblocking(one, "-overlap", OVERLAP) for one in COLLECTIVES}
+CALLS = {one: _make_collective(one) for one in COLLECTIVES}
+WITH_WAIT = {f"I{one.lower()}": _make_nonblocking(one, "", NONBLOCKING) for one in COLLECTIVES}
+WITH_COMPUTATION = {f"I{one.lower()}": _make_nonblocking(one, "-overlap", OVERLAP) for one in COLLECTIVES}
 OTHERS = {
-    "Send": _pair("Send", "MPI_Send alone, on its sender", ""),
-    "Sendrecv": _pair("Sendrecv", "MPI_Sendrecv between two processes", "sendrecv"),
-    **{spelt: _pattern(spelt, same) for spelt, same in PATTERNS.items()},
+    "Send": _make_pair("Send", "MPI_Send alone, on its sender", ""),
+    "Sendrecv": _make_pair("Sendrecv", "MPI_Sendrecv between two processes", "sendrecv"),
+    **{spelt: _make_pattern(spelt, same) for spelt, same in PATTERNS.items()},
 }
-SPELT = CALLS.keys() | WITH_WAIT.keys() | OTHERS.keys()
+KNOWN_NAMES = CALLS.keys() | WITH_WAIT.keys() | OTHERS.keys()
 OPERATIONS = [*CALLS.values(), *WITH_WAIT.values(), *WITH_COMPUTATION.values(), *OTHERS.values()]
 
 
@@ -187,7 +189,7 @@ class Run:
         """Return its name as MPIPerf spells it."""
         return self.settings.get("Benchmark", "")
 
-    def facts(self) -> dict[str, str]:
+    def collect_facts(self) -> dict[str, str]:
         """Return what it tells of itself."""
         texts = {
             name.lower(): value for name, value in self.settings.items() if name not in {"Benchmark", "Elapsed time"}
@@ -227,12 +229,12 @@ def read(text: Text) -> Iterator[Table]:
             yield from drafts.finish()
             run = Run(line.number)
         elif line.text.startswith("#"):
-            _hear(run, line.text)
+            _read_heading(run, line.text)
         elif run and run.columns and begins_a_row(line.text):
             fields = place.split(line.text, run.columns)
-            _add(drafts, run, Fields(place, dict(zip(run.columns, fields, strict=True))))
+            _add_row(drafts, run, Fields(place, dict(zip(run.columns, fields, strict=True))))
         else:
-            drafts.hear(line)
+            drafts.keep_unrecognised(line)
     _refuse_open(text.file, run)
     yield from drafts.finish()
 
@@ -240,13 +242,13 @@ def read(text: Text) -> Iterator[Table]:
 def _refuse_open(file: str, run: Run | None) -> None:
     """Refuse a report that does not end; that of each process has no end."""
     if run and run.version:
-        raise Place(file, run.line).error(
+        raise Place(file, run.line).make_error(
             f"the report that begins here has no end; is the file cut? If the run was ended, write {END} 0 sec. after "
             "its rows"
         )
 
 
-def _hear(run: Run | None, text: str) -> None:
+def _read_heading(run: Run | None, text: str) -> None:
     """Note a setting, a host or the headings."""
     if run is None:
         return
@@ -258,86 +260,91 @@ def _hear(run: Run | None, text: str) -> None:
         run.settings[setting["name"]] = setting["value"]
 
 
-def _add(drafts: Drafts, run: Run, fields: Fields) -> None:
+def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
     place, texts = fields
-    procs, count = (place.size(texts.get(name, ""), name) for name in ("Procs", "Count"))
-    options = {"rank": str(place.size(texts["Rank"], "Rank"))} if "Rank" in texts else {}
+    procs, count = (place.parse_size(texts.get(name, ""), name) for name in ("Procs", "Count"))
+    options = {"rank": str(place.parse_size(texts["Rank"], "Rank"))} if "Rank" in texts else {}
     if "CompTime" in texts:
-        options = {"compute": _compute(run, (texts["Procs"], texts["Count"], texts.get("Rank", ""))), **options}
+        options = {
+            "compute": _find_computation(run, (texts["Procs"], texts["Count"], texts.get("Rank", ""))),
+            **options,
+        }
     headings = tuple(name for name in run.columns if name not in {"Procs", "Count", "Rank"})
     size = 0 if run.benchmark in UNSIZED else count * (DOUBLE_BYTES if run.benchmark in REDUCTIONS else 1)
-    row = Row(place.line, place.size(str(size), "Count in bytes"), _numbers(fields, headings))
-    make = partial(_table, run, fields, procs, options, headings)
+    row = Row(place.line, place.parse_size(str(size), "Count in bytes"), _parse_numbers(fields, headings))
+    make = partial(_make_table, run, fields, procs, options, headings)
     drafts.add((procs, *options.items()), make, row)
 
 
-def _compute(run: Run, key: tuple[str, ...]) -> str:
+def _find_computation(run: Run, key: tuple[str, ...]) -> str:
     """Return how long the computation is, as a multiple of the time without it; steps go from 0 to 2."""
     asked = run.settings.get("Compute time iterations", "")
-    steps = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 9 and int(asked) else USUAL_STEPS
+    steps = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 9 and int(asked) else DEFAULT_STEPS
     step = run.steps[key] = run.steps.get(key, -1) + 1
     return "2" if steps == 1 else f"{2 * step / steps:g}"
 
 
-def _numbers(fields: Fields, headings: Sequence[str]) -> tuple[float, ...]:
+def _parse_numbers(fields: Fields, headings: Sequence[str]) -> tuple[float, ...]:
     """Return the figures; where no run was valid there are none but the numbers of runs."""
     place, texts = fields
-    counts = {name: float(place.size(texts[name], name)) for name in headings if name in COUNTS}
+    counts = {name: float(place.parse_size(texts[name], name)) for name in headings if name in COUNTS}
     if 0 in counts.values():
         return tuple(counts.get(name, NONE) for name in headings)
     return tuple(
-        counts[name] if name in counts else place.number(texts[name], name, negative=name in NEGATIVE)
+        counts[name] if name in counts else place.parse_number(texts[name], name, negative=name in NEGATIVE)
         for name in headings
     )
 
 
-def _table(run: Run, fields: Fields, procs: int, options: dict[str, str], headings: tuple[str, ...]) -> Table:
+def _make_table(run: Run, fields: Fields, procs: int, options: dict[str, str], headings: tuple[str, ...]) -> Table:
     place, texts = fields
     roles: dict[Role, int] = {ROLES[name]: place_ for place_, name in enumerate(headings) if name in ROLES}
     counts = [name for name in COUNTS if name in headings]
     if "value" not in roles or not counts:
         found = " ".join(f"[{name}]" for name in run.columns)
-        raise place.error(f"columns {found}, expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]")
+        raise place.make_error(f"columns {found}, expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]")
     roles["repetitions"] = headings.index(counts[-1])
-    operation = _operation(run, headings)
+    operation = _find_operation(run, headings)
     cache = {"cache": "defeated"} if run.settings.get("Cache defeat") == "on" else {}
     return Table(
         operation=operation,
         form=operation.form,
-        datatype="double" if run.benchmark in REDUCTIONS else "byte" if run.benchmark in SPELT else "",
+        datatype="double" if run.benchmark in REDUCTIONS else "byte" if run.benchmark in KNOWN_NAMES else "",
         ranks=procs,
         options={**cache, **options},
         columns=headings,
         roles=roles,
-        scale=_scale(run, texts[headings[roles["value"]]]),
+        scale=_find_scale(run, texts[headings[roles["value"]]]),
         rows=[],
         line=run.line,
         version=run.version,
-        facts=run.facts(),
+        facts=run.collect_facts(),
     )
 
 
-def _operation(run: Run, headings: Sequence[str]) -> Operation:
+def _find_operation(run: Run, headings: Sequence[str]) -> Operation:
     """Return the benchmark, by its name and by what its columns and settings say that its figures are."""
     name = run.benchmark
     if "CompTime" in headings:
         known = WITH_COMPUTATION.get(name)
     else:
         known = WITH_WAIT.get(name) if "Init" in headings else CALLS.get(name) or OTHERS.get(name)
-    operation = known or unknown(NAME, name or "unnamed", NOT_KNOWN)
+    operation = known or make_unknown(NAME, name or "unnamed", NOT_KNOWN)
     if "Rank" in run.columns:
         assert operation.foreign
         whole = operation.foreign.meaning.text if "Init" in headings else SLOTS
-        return varied(operation, "process", over_calls="mean", over_ranks="one", text=f"{OF_A_PROCESS} {whole}")
+        return make_variant(operation, "process", over_calls="mean", over_ranks="one", text=f"{SINGLE_PROCESS} {whole}")
     if "FRuns" in headings:
         kept = run.settings.get("Statistical analysis of data (removing outliers)") == "off"
-        return varied(operation, "untrimmed", over_calls="mean", text=f"{UNTRIMMED} {SLOTS}") if kept else operation
+        return (
+            make_variant(operation, "untrimmed", over_calls="mean", text=f"{UNTRIMMED} {SLOTS}") if kept else operation
+        )
     if "Mean" in headings:
-        return varied(operation, "pipelined", over_calls="mean", start="none", text=PIPELINED)
+        return make_variant(operation, "pipelined", over_calls="mean", start="none", text=PIPELINED)
     return operation
 
 
-def _scale(run: Run, field: str) -> float:
+def _find_scale(run: Run, field: str) -> float:
     """Return what makes nanoseconds; the report of each process tells its unit by its decimals only."""
     told = SCALES.get(run.settings.get("Time scale", ""))
     decimals = len(field.partition(".")[2])

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import Row, Table, benchmark
-from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, unknown, varied
+from rankbench.suites import Row, Table, make_benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, make_unknown, make_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ RANK = re.compile(
 HEADING = re.compile(r"#\s+size\s+count\s+type\b.*\b(?:cpu)?time\s+algbw\s+busbw\b.*")
 FOOT = re.compile(r"# (?P<name>Out of bounds values|Avg bus bandwidth)\s*: (?P<value>.*?)\s*")
 END = "# Avg bus bandwidth"
-NAMED = re.compile(
+PROGRAM_IN_NAME = re.compile(
     r"all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?allv?|send_?recv|hypercube|scatter|gather|reduce"
 )
 LEADING = ("size", "count", "type", "redop", "root")
@@ -65,24 +65,28 @@ TYPE_BYTES = {
 DATATYPES = {"int32": "int", "int8": "byte", "uint8": "byte", "char": "byte"}
 ROLES: dict[str, Role] = {"time": "value", "cputime": "value", "i_min": "minimum", "i_max": "maximum", "i_p99": "p99"}
 WRONG = "#wrong"
-NOT_LOOKED_AT = "N/A"
+NOT_CHECKED = "N/A"
 MICROSECOND_NS = 1e3
-USUAL_ROOTS = {"-1", "0"}
+DEFAULT_ROOTS = {"-1", "0"}
 NO_REDUCTION = {"", "none"}
 
-TIMED = (
+TIME_TEXT = (
     "Microseconds per call: the calls of all timed iterations (20 unless said) are put into the GPU's stream one after "
     "the other, and their whole time until the stream is empty, by the processor's clock, is divided by their number. "
     "Of the processes' times the mean is printed, unless -a asked for another, which the output does not tell."
 )
-BANDWIDTHS = (
+BANDWIDTH_TEXT = (
     "algbw and busbw are 10^9 bytes per second: size divided by time, and that times a factor of the collective and "
     "the number of ranks. Untimed iterations come first, as many as the settings say. The "
     "column size is of the larger of a rank's buffers; a row's size is what the count of the call says, which is one "
     "rank's block of an allgather, a reduce_scatter or an alltoall. Ranks are GPUs, and the call is one of NCCL."
 )
 CHECKED = Meaning(
-    over_calls="mean", over_ranks="mean", start="none", data="checked", text=f"{TIMED} {BANDWIDTHS} Data is looked at."
+    over_calls="mean",
+    over_ranks="mean",
+    start="none",
+    data="checked",
+    text=f"{TIME_TEXT} {BANDWIDTH_TEXT} Data is looked at.",
 )
 CPU_TIME = (
     "Microseconds per call until the processor has put it into the GPU's stream (option -C): not until it is done. Of "
@@ -91,22 +95,22 @@ CPU_TIME = (
 NOT_KNOWN = replace(CHECKED, text=f"A test that is not known to rankbench. {CHECKED.text}")
 
 
-def _benchmark(program: str, call: str, kind: Literal["collective", "point-to-point"] = "collective") -> Operation:
-    return benchmark(NAME, program.removesuffix("_perf"), program, f"{call} between GPUs", CHECKED, kind=kind)
+def _make_operation(program: str, call: str, kind: Literal["collective", "point-to-point"] = "collective") -> Operation:
+    return make_benchmark(NAME, program.removesuffix("_perf"), program, f"{call} between GPUs", CHECKED, kind=kind)
 
 
 OPERATIONS = [
-    _benchmark("all_reduce_perf", "ncclAllReduce"),
-    _benchmark("all_gather_perf", "ncclAllGather"),
-    _benchmark("reduce_scatter_perf", "ncclReduceScatter"),
-    _benchmark("broadcast_perf", "ncclBroadcast"),
-    _benchmark("reduce_perf", "ncclReduce"),
-    _benchmark("alltoall_perf", "ncclSend and ncclRecv, or ncclAlltoAll, of every rank to every rank"),
-    _benchmark("alltoallv_perf", "ncclSend and ncclRecv of unequal blocks of every rank to every rank"),
-    _benchmark("gather_perf", "ncclSend of all ranks to one"),
-    _benchmark("scatter_perf", "ncclSend of one rank to all"),
-    _benchmark("sendrecv_perf", "ncclSend to the next rank and ncclRecv from the one before", "point-to-point"),
-    _benchmark("hypercube_perf", "an allgather of ncclSend and ncclRecv along a hypercube"),
+    _make_operation("all_reduce_perf", "ncclAllReduce"),
+    _make_operation("all_gather_perf", "ncclAllGather"),
+    _make_operation("reduce_scatter_perf", "ncclReduceScatter"),
+    _make_operation("broadcast_perf", "ncclBroadcast"),
+    _make_operation("reduce_perf", "ncclReduce"),
+    _make_operation("alltoall_perf", "ncclSend and ncclRecv, or ncclAlltoAll, of every rank to every rank"),
+    _make_operation("alltoallv_perf", "ncclSend and ncclRecv of unequal blocks of every rank to every rank"),
+    _make_operation("gather_perf", "ncclSend of all ranks to one"),
+    _make_operation("scatter_perf", "ncclSend of one rank to all"),
+    _make_operation("sendrecv_perf", "ncclSend to the next rank and ncclRecv from the one before", "point-to-point"),
+    _make_operation("hypercube_perf", "an allgather of ncclSend and ncclRecv along a hypercube"),
 ]
 PROGRAMS = {operation.foreign.benchmark: operation for operation in OPERATIONS if operation.foreign}
 
@@ -163,25 +167,25 @@ def read(text: Text) -> Iterator[Table]:
         elif run is None and (PROGRAM.fullmatch(line.text) or HEADING.fullmatch(line.text)):
             run = Run(line.number)
         if line.text.startswith("#"):
-            _hear(run, line.text, place)
+            _read_heading(run, line.text, place)
             if line.text.startswith(END):
                 yield from drafts.finish()
                 run = None
         elif run and run.columns and begins_a_row(line.text):
-            _add(drafts, run, line, place)
+            _add_row(drafts, run, line, place)
         else:
-            drafts.hear(line)
+            drafts.keep_unrecognised(line)
     _refuse_open(text.file, run)
 
 
 def _refuse_open(file: str, run: Run | None) -> None:
     if run and run.columns:
-        raise Place(file, run.line).error(
+        raise Place(file, run.line).make_error(
             f"the test that begins here has no end; is the file cut? If it was ended, write {END} : 0 after its rows"
         )
 
 
-def _hear(run: Run | None, text: str, place: Place) -> None:
+def _read_heading(run: Run | None, text: str, place: Place) -> None:
     """Note what a line that begins with # tells."""
     if run is None:
         return
@@ -198,12 +202,12 @@ def _hear(run: Run | None, text: str, place: Place) -> None:
         run.hosts[rank["host"]] = run.devices[rank["device"]] = ""
         run.facts |= {"hosts": ", ".join(run.hosts), "devices": ", ".join(run.devices)}
     elif HEADING.fullmatch(text):
-        run.columns = _columns(text, place)
+        run.columns = _read_columns(text, place)
     elif foot := FOOT.fullmatch(text):
         run.facts[foot["name"].lower()] = foot["value"]
 
 
-def _columns(text: str, place: Place) -> tuple[str, ...]:
+def _read_columns(text: str, place: Place) -> tuple[str, ...]:
     """Return the headings, without that of the time of day, which stands in two fields at the end of a row."""
     columns = tuple(text.removeprefix("#").split())
     plain = tuple(name for name in columns if name != "timestamp")
@@ -214,46 +218,48 @@ def _columns(text: str, place: Place) -> tuple[str, ...]:
         or figures[:half] != figures[half:]
         or plain[: len(plain) - len(figures)] != tuple(name for name in LEADING if name in plain)
     ):
-        raise place.error(f"columns {' '.join(columns)}, expected size, count and type, then the same figures twice")
+        raise place.make_error(
+            f"columns {' '.join(columns)}, expected size, count and type, then the same figures twice"
+        )
     return columns
 
 
-def _add(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
+def _add_row(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
     stamped = "timestamp" in run.columns
     columns = tuple(name for name in run.columns if name != "timestamp")
     fields = place.split(line.text, (*columns, "date", "time of day") if stamped else columns)
     texts = dict(zip(columns[: run.leading], fields, strict=False))
-    size, count = (place.size(texts[name], name) for name in ("size", "count"))
+    size, count = (place.parse_size(texts[name], name) for name in ("size", "count"))
     each = TYPE_BYTES.get(texts["type"])
-    bytes_ = place.size(str(count * each), "count in bytes") if each else size
+    bytes_ = place.parse_size(str(count * each), "count in bytes") if each else size
     for half, in_place in enumerate((False, True)):
         begin = run.leading + half * len(run.figures)
         figures = dict(zip(run.figures, fields[begin : begin + len(run.figures)], strict=True))
-        numbers = tuple(_number(place, field, name) for name, field in figures.items())
+        numbers = tuple(_parse_number(place, field, name) for name, field in figures.items())
         of = Fields(texts["type"], texts.get("redop", ""), texts.get("root", "-1"), in_place)
-        row = Row(line.number, bytes_, (float(size), *numbers), _wrong(figures))
-        checked = NOT_LOOKED_AT not in figures.values()
-        drafts.add((*of, checked), partial(_table, run, of, place, checked=checked), row)
+        row = Row(line.number, bytes_, (float(size), *numbers), _describe_errors(figures))
+        checked = NOT_CHECKED not in figures.values()
+        drafts.add((*of, checked), partial(_make_table, run, of, place, checked=checked), row)
 
 
-def _number(place: Place, field: str, name: str) -> float:
-    return NONE if field == NOT_LOOKED_AT and name in {WRONG, "error"} else place.number(field, name)
+def _parse_number(place: Place, field: str, name: str) -> float:
+    return NONE if field == NOT_CHECKED and name in {WRONG, "error"} else place.parse_number(field, name)
 
 
-def _wrong(figures: dict[str, str]) -> str:
+def _describe_errors(figures: dict[str, str]) -> str:
     """Return what the test says is wrong with the data; `error` of older ones is how far reductions are off."""
-    wrong = figures.get(WRONG, NOT_LOOKED_AT)
-    return "" if wrong == NOT_LOOKED_AT or float(wrong) == 0 else f"{wrong} wrong values"
+    wrong = figures.get(WRONG, NOT_CHECKED)
+    return "" if wrong == NOT_CHECKED or float(wrong) == 0 else f"{wrong} wrong values"
 
 
-def _table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
+def _make_table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
     roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.figures, 1) if name in ROLES}
     return Table(
-        operation=_operation(run, place, checked=checked),
+        operation=_find_operation(run, place, checked=checked),
         form="blocking",
         datatype=DATATYPES.get(of.datatype, of.datatype),
         ranks=run.groups.count(run.groups[0]) if run.groups else 0,
-        options=_options(run, of),
+        options=_collect_options(run, of),
         columns=("size", *run.figures),
         roles=roles,
         scale=MICROSECOND_NS,
@@ -264,22 +270,24 @@ def _table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
     )
 
 
-def _operation(run: Run, place: Place, *, checked: bool) -> Operation:
+def _find_operation(run: Run, place: Place, *, checked: bool) -> Operation:
     """Return the benchmark, which older versions do not name: then the file's name tells it."""
-    program = run.program or _named(place)
-    operation = PROGRAMS.get(program) or PROGRAMS.get(program.removesuffix("_mpi")) or unknown(NAME, program, NOT_KNOWN)
+    program = run.program or _find_program(place)
+    operation = (
+        PROGRAMS.get(program) or PROGRAMS.get(program.removesuffix("_mpi")) or make_unknown(NAME, program, NOT_KNOWN)
+    )
     if not checked:
-        text = f"{TIMED} {BANDWIDTHS} Data is not looked at."
-        operation = varied(operation, "unchecked", data="not checked", text=text)
+        text = f"{TIME_TEXT} {BANDWIDTH_TEXT} Data is not looked at."
+        operation = make_variant(operation, "unchecked", data="not checked", text=text)
     if "cputime" in run.figures:
-        operation = varied(operation, "cputime", text=f"{CPU_TIME} {BANDWIDTHS}")
+        operation = make_variant(operation, "cputime", text=f"{CPU_TIME} {BANDWIDTH_TEXT}")
     return operation
 
 
-def _named(place: Place) -> str:
-    found = NAMED.findall(Path(place.file).name.lower())
+def _find_program(place: Place) -> str:
+    found = PROGRAM_IN_NAME.findall(Path(place.file).name.lower())
     if len(set(found)) != 1:
-        raise place.error(
+        raise place.make_error(
             "the test does not tell which collective it is, nor does the file's name; name it after the program, such "
             f"as all_reduce_perf.txt (allowed: {', '.join(PROGRAMS)})"
         )
@@ -287,7 +295,7 @@ def _named(place: Place) -> str:
     return next(name for name in PROGRAMS if name.removesuffix("_perf").replace("_", "") == plain)
 
 
-def _options(run: Run, of: Fields) -> dict[str, str]:
+def _collect_options(run: Run, of: Fields) -> dict[str, str]:
     groups = len(set(run.groups))
     graph = run.settings.get("graph", "0")
     together = run.settings.get("agg iters", "1")
@@ -297,5 +305,5 @@ def _options(run: Run, of: Fields) -> dict[str, str]:
         **({"graph": graph} if graph != "0" else {}),
         **({"groups": str(groups)} if groups > 1 else {}),
         **({"reduction": of.reduction} if of.reduction not in NO_REDUCTION else {}),
-        **({"root": of.root} if of.root not in USUAL_ROOTS else {}),
+        **({"root": of.root} if of.root not in DEFAULT_ROOTS else {}),
     }

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import Row, Table, benchmark
-from rankbench.suites.fields import Drafts, Place, begins_a_row, varied
+from rankbench.suites import Row, Table, make_benchmark
+from rankbench.suites.fields import Drafts, Place, begins_a_row, make_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,8 +39,8 @@ WRONG = re.compile(r".*?(?P<failures>\d+) failures.*")
 BEGINS = ("Now starting the main loop", "Start testing with")
 PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 MICROSECONDS = {"nsecs": 1e-3, "usecs": 1.0, "msecs": 1e3, "secs": 1e6}
-TWO = 2
-MOST_PAIRS = 1e6
+PAIR_RANKS = 2
+MAX_PAIRS = 1e6
 OPTIONS: dict[str, dict[str, str]] = {
     "Using synchronous sends": {"mode": "synchronous"},
     "Preposting": {"receives": "preposted"},
@@ -56,57 +56,67 @@ PATTERNS: dict[str, Pattern] = {
     "Streaming": "stream",
 }
 
-OVER_WHAT = "Whether it went over MPI or straight over TCP or another network the output does not tell; MPI is assumed."
+NETWORK_NOTE = (
+    "Whether it went over MPI or straight over TCP or another network the output does not tell; MPI is assumed."
+)
 HALF = "Half of a round trip between two ranks by MPI_Send and MPI_Recv, as rank 0 measures it"
-REPEATED = "Repetitions, of which one trial is a loop, fall with size so that a trial takes about as long."
-BEST = f"the least of 7 trials' means. {REPEATED} A megabit is 2^20 bits. The data is not looked at. {OVER_WHAT}"
+REPETITIONS = "Repetitions, of which one trial is a loop, fall with size so that a trial takes about as long."
+BEST = f"the least of 7 trials' means. {REPETITIONS} A megabit is 2^20 bits. The data is not looked at. {NETWORK_NOTE}"
 MEAN = (
-    f"the mean of 7 trials' means (3 or 1 with --quick and --quicker). {REPEATED} A gigabit is 10^9 bits; bandwidths "
-    "of several pairs are added, and sizes from 1 MB on the terminal are rounded to 1 KB. The first and the last byte "
-    f"of each message are looked at. {OVER_WHAT}"
+    f"the mean of 7 trials' means (3 or 1 with --quick and --quicker). {REPETITIONS} A gigabit is 10^9 bits; "
+    "bandwidths of several pairs are added, and sizes from 1 MB on the terminal are rounded to 1 KB. The first and the "
+    f"last byte of each message are looked at. {NETWORK_NOTE}"
 )
 PINGPONG = Meaning(over_calls="minimum", over_ranks="one", start="none", trip="half", text=f"{HALF}: {BEST}")
 MEGABIT = 1 << 20
 
 
-def _benchmark(name: str, help_: str, meaning: Meaning, metric: Literal["latency", "bandwidth"]) -> Operation:
+def _make_operation(name: str, help_: str, meaning: Meaning, metric: Literal["latency", "bandwidth"]) -> Operation:
     same = "pingpong" if name == "pingpong" else ""
-    return benchmark(
-        NAME, name, name, help_, meaning, counterpart=same, metric=metric, kind="point-to-point", ranks_exactly=TWO
+    return make_benchmark(
+        NAME,
+        name,
+        name,
+        help_,
+        meaning,
+        counterpart=same,
+        metric=metric,
+        kind="point-to-point",
+        ranks_exactly=PAIR_RANKS,
     )
 
 
-def _rates(text: str, counted: float) -> Meaning:
+def _make_rate_meaning(text: str, counted: float) -> Meaning:
     """Return what bandwidths mean; a megabyte here is eight megabits."""
     return replace(PINGPONG, trip="call", counted=counted, megabyte=MEGABIT, text=f"{text}: that of {BEST}")
 
 
 FIRST: dict[Pattern, Operation] = {
-    "pingpong": _benchmark("pingpong", "half a round trip", PINGPONG, "latency"),
-    "stream": _benchmark(
+    "pingpong": _make_operation("pingpong", "half a round trip", PINGPONG, "latency"),
+    "stream": _make_operation(
         "stream",
         "bytes per second of messages that follow each other one way",
-        _rates("Bandwidth of messages that are sent in a row and not answered", 1.0),
+        _make_rate_meaning("Bandwidth of messages that are sent in a row and not answered", 1.0),
         "bandwidth",
     ),
-    "bidirectional": _benchmark(
+    "bidirectional": _make_operation(
         "bidirectional",
         "bytes per second both ways at once",
-        _rates("Bandwidth of messages both ways at once, sent and received ones added", 2.0),
+        _make_rate_meaning("Bandwidth of messages both ways at once, sent and received ones added", 2.0),
         "bandwidth",
     ),
 }
 
 
-def _as_in_5(first: Operation) -> Operation:
+def _make_version_5(first: Operation) -> Operation:
     assert first.foreign
     meaning = first.foreign.meaning
     decimal = 10**6 if meaning.megabyte else 0
     text = meaning.text.replace(BEST, MEAN)
-    return varied(first, "mean", over_calls="mean", megabyte=decimal, data="checked", text=text)
+    return make_variant(first, "mean", over_calls="mean", megabyte=decimal, data="checked", text=text)
 
 
-OPERATIONS = [*FIRST.values(), *map(_as_in_5, FIRST.values())]
+OPERATIONS = [*FIRST.values(), *map(_make_version_5, FIRST.values())]
 
 
 class Shape(NamedTuple):
@@ -131,7 +141,7 @@ SHAPES = {
 }
 
 
-class Said:
+class Preamble:
     """What was said before the sizes."""
 
     def __init__(self) -> None:
@@ -141,7 +151,7 @@ class Said:
         self.options: dict[str, str] = {}
         self.hosts: list[str] = []
 
-    def hear(self, text: str) -> bool:
+    def read_line(self, text: str) -> bool:
         """Return whether a line says what is measured, or where."""
         if host := HOST.fullmatch(text):
             self.hosts.append(host["host"])
@@ -164,7 +174,7 @@ def recognises(head: Sequence[Line]) -> bool:
 
 def read(text: Text) -> Iterator[Table]:
     """Yield the table of each run."""
-    said = Said()
+    said = Preamble()
     drafts = Drafts()
     for line in text.lines:
         place = Place(text.file, line.number)
@@ -173,55 +183,57 @@ def read(text: Text) -> Iterator[Table]:
             tables = list(drafts.finish())
             yield from tables
             if tables:
-                said = Said()
+                said = Preamble()
         elif SENTENCE.fullmatch(line.text):
-            _add(drafts, said, *_sentence(line.text, place), place)
+            _add(drafts, said, *_read_sentence(line.text, place), place)
         elif begins_a_row(line.text) and not re.match(r"\s*\d+:", line.text):
-            shape = said.shape if said.shape.startswith("file") else _columns(line.text, place)
-            _add(drafts, said, shape, _row(line.text, place, SHAPES[shape]), place)
-        elif not said.hear(line.text):
-            drafts.hear(line)
+            shape = said.shape if said.shape.startswith("file") else _find_shape(line.text, place)
+            _add(drafts, said, shape, _read_row(line.text, place, SHAPES[shape]), place)
+        elif not said.read_line(line.text):
+            drafts.keep_unrecognised(line)
     yield from drafts.finish()
 
 
-def _columns(text: str, place: Place) -> str:
+def _find_shape(text: str, place: Place) -> str:
     """Return which version's columns a row has."""
     count = len(text.split())
     shape = {3: "file 3", 5: "file 5", 7: "file 5"}.get(count)
     if shape is None:
-        raise place.error(f"{count} columns, expected 3 (bytes Mbps seconds) or 5 (bytes, three Gbps, usecs)")
+        raise place.make_error(f"{count} columns, expected 3 (bytes Mbps seconds) or 5 (bytes, three Gbps, usecs)")
     return shape
 
 
-def _row(text: str, place: Place, shape: Shape) -> Row:
+def _read_row(text: str, place: Place, shape: Shape) -> Row:
     headings = ("bytes", *shape.columns)
     fields = text.split()
     if len(fields) == len(headings) + 2 and fields[-1] in {"GFlops", "GB/sec"}:
         fields = fields[:-2]
     fields = place.split(" ".join(fields), headings)
-    numbers = (place.number(field, name) for field, name in zip(fields[1:], shape.columns, strict=True))
-    return Row(place.line, place.size(fields[0], "bytes"), tuple(numbers))
+    numbers = (place.parse_number(field, name) for field, name in zip(fields[1:], shape.columns, strict=True))
+    return Row(place.line, place.parse_size(fields[0], "bytes"), tuple(numbers))
 
 
-def _sentence(text: str, place: Place) -> tuple[str, Row]:
+def _read_sentence(text: str, place: Place) -> tuple[str, Row]:
     if match := SENTENCE_3.fullmatch(text):
-        size = place.size(match["size"], "bytes")
-        numbers = tuple(place.number(match[name], name) for name in ("times", "rate", "time"))
+        size = place.parse_size(match["size"], "bytes")
+        numbers = tuple(place.parse_number(match[name], name) for name in ("times", "rate", "time"))
         return "terminal 3", Row(place.line, size, numbers, _wrong(match["rest"]))
     if match := SENTENCE_5.fullmatch(text):
         prefix = PREFIXES[match["size_unit"].removesuffix("B")]
-        size = place.size(f"{place.number(match['size'], 'size') * prefix:.0f}", "size")
+        size = place.parse_size(f"{place.parse_number(match['size'], 'size') * prefix:.0f}", "size")
         units = (
             1.0,
             PREFIXES[match["rate_unit"].removesuffix("bps")] / PREFIXES["M"],
             MICROSECONDS[match["time_unit"]],
         )
         numbers = tuple(
-            place.number(f"{place.number(match[name], name) * unit:.12g}", name)
+            place.parse_number(f"{place.parse_number(match[name], name) * unit:.12g}", name)
             for name, unit in zip(("times", "rate", "time"), units, strict=True)
         )
         return "terminal 5", Row(place.line, size, numbers, _wrong(match["rest"]))
-    raise place.error("expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?")
+    raise place.make_error(
+        "expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?"
+    )
 
 
 def _wrong(rest: str) -> str:
@@ -230,33 +242,35 @@ def _wrong(rest: str) -> str:
     return "its data check failed" if "integrity problems" in rest else ""
 
 
-def _add(drafts: Drafts, said: Said, shape: str, row: Row, place: Place) -> None:
-    said.shape = said.shape or shape
-    if shape != said.shape:
-        raise place.error(f"a row as of NetPIPE's {shape} after one of its {said.shape}, expected one kind in a run")
-    drafts.add("", partial(_table, said, SHAPES[shape], row), row)
+def _add(drafts: Drafts, preamble: Preamble, shape: str, row: Row, place: Place) -> None:
+    preamble.shape = preamble.shape or shape
+    if shape != preamble.shape:
+        raise place.make_error(
+            f"a row as of NetPIPE's {shape} after one of its {preamble.shape}, expected one kind in a run"
+        )
+    drafts.add("", partial(_table, preamble, SHAPES[shape], row), row)
 
 
-def _table(said: Said, shape: Shape, row: Row) -> Table:
-    operation = FIRST[said.pattern]
-    timed = said.pattern == "pingpong"
+def _table(preamble: Preamble, shape: Shape, row: Row) -> Table:
+    operation = FIRST[preamble.pattern]
+    timed = preamble.pattern == "pingpong"
     value = shape.time if timed else shape.rate
     roles: dict[Role, int] = {"value": value}
     if "times" in shape.columns:
         roles["repetitions"] = shape.columns.index("times")
     return Table(
-        operation=operation if shape.version == "3.x" else _as_in_5(operation),
+        operation=operation if shape.version == "3.x" else _make_version_5(operation),
         form="blocking",
         datatype="byte",
-        ranks=TWO if shape.version == "3.x" else _ranks(shape, row) if timed else 0,
-        options=dict(sorted(said.options.items())),
+        ranks=PAIR_RANKS if shape.version == "3.x" else _ranks(shape, row) if timed else 0,
+        options=dict(sorted(preamble.options.items())),
         columns=shape.columns,
         roles=roles,
         scale=shape.time_ns if timed else shape.rate_bytes,
         rows=[],
-        line=said.line,
+        line=preamble.line,
         version=shape.version,
-        facts={"hosts": ", ".join(said.hosts)} if said.hosts else {},
+        facts={"hosts": ", ".join(preamble.hosts)} if preamble.hosts else {},
     )
 
 
@@ -266,5 +280,5 @@ def _ranks(shape: Shape, row: Row) -> int:
     rate_off, time_off = (0.0005, 0.005) if "times" not in shape.columns else (rate / 2000, time / 2000)
     each = shape.rate_bytes * shape.time_ns * 1e-9 / max(row.size_bytes, 1)
     least, most = (rate - rate_off) * (time - time_off) * each, (rate + rate_off) * (time + time_off) * each
-    pairs = math.floor(most) if most < MOST_PAIRS else 0
-    return TWO * pairs if pairs and pairs == math.ceil(least) else 0
+    pairs = math.floor(most) if most < MAX_PAIRS else 0
+    return PAIR_RANKS * pairs if pairs and pairs == math.ceil(least) else 0

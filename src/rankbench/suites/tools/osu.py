@@ -23,8 +23,8 @@ import msgspec
 from msgspec.structs import replace
 
 from rankbench.model import Meaning, RankbenchError
-from rankbench.suites import Line, Row, Table, benchmark
-from rankbench.suites.running import option, repeated
+from rankbench.suites import Line, Row, Table, make_benchmark
+from rankbench.suites.running import find_option, set_repetitions
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -38,10 +38,10 @@ TITLE = "OSU micro-benchmarks"
 
 MEGABYTE = 10**6
 NOISE_LINES = 20
-MOST_FACTS = 100
-CACHED = 100
+MAX_FACTS = 100
+CACHE_SIZE = 100
 """Titles and headings whose reading is kept, as each stands in a file many times."""
-LONGEST_TOLD = 2000
+MAX_TITLE = 2000
 """Characters of a line that may be a title, headings or a meaning."""
 LARGEST = 1 << 62
 
@@ -52,28 +52,28 @@ LATENCY_LOOP = "10,000 times, above 8 KiB 1,000 times, after 100 and 10 that do 
 WINDOW_LOOP = "100 windows of 64 messages, above 8 KiB 20 of them, after 10 and 2 that do not count"
 COLLECTIVE_LOOP = "1,000 calls, above 8 KiB 100, after 100 and 10 that do not count"
 MB = "1 MB is 10^6 bytes"
-IN_THE_LIBRARY = (
+LIBRARY_TIME = (
     "time inside the library, from one MPI_Wtime to the next, with MPI_Barrier after each call, outside of it"
 )
-REDUCED = "; numbers of MPI_FLOAT are added, since 7 of MPI_CHAR unless the output says otherwise"
+REDUCTION_NOTE = "; numbers of MPI_FLOAT are added, since 7 of MPI_CHAR unless the output says otherwise"
 
-GIVEN = "the size is what each rank gives"
-VECTOR = f"the size is each rank's whole vector{REDUCED}"
+SEND_SIZE = "the size is what each rank gives"
+VECTOR = f"the size is each rank's whole vector{REDUCTION_NOTE}"
 BLOCK = "the size is the block from each rank to each"
 COLLECTIVES = {
-    "allgather": GIVEN,
-    "allgatherv": GIVEN,
+    "allgather": SEND_SIZE,
+    "allgatherv": SEND_SIZE,
     "allreduce": VECTOR,
     "alltoall": BLOCK,
     "alltoallv": BLOCK,
     "alltoallw": BLOCK,
     "barrier": "there is no size",
     "bcast": "the size is what the root, rank 0, sends",
-    "gather": f"{GIVEN} to the root, rank 0",
-    "gatherv": f"{GIVEN} to the root, rank 0",
+    "gather": f"{SEND_SIZE} to the root, rank 0",
+    "gatherv": f"{SEND_SIZE} to the root, rank 0",
     "reduce": f"{VECTOR}; the root is rank 0",
-    "reduce_scatter": f"the size is each rank's whole vector, of which every rank gets its share{REDUCED}",
-    "reduce_scatter_block": f"the size is each rank's whole vector, of which every rank gets its share{REDUCED}",
+    "reduce_scatter": f"the size is each rank's whole vector, of which every rank gets its share{REDUCTION_NOTE}",
+    "reduce_scatter_block": f"the size is each rank's whole vector, of which every rank gets its share{REDUCTION_NOTE}",
     "scatter": "the size is the block that each rank gets from the root, rank 0",
     "scatterv": "the size is the block that each rank gets from the root, rank 0",
     "neighbor_allgather": "the size is what each rank sends to every neighbour",
@@ -83,23 +83,23 @@ COLLECTIVES = {
     "neighbor_alltoallw": "the size is the block from each rank to each of its neighbours",
 }
 """MPI's collective calls, and what a size is of them."""
-OTHERWISE_SIZED = {"reduce_scatter", "reduce_scatter_block"}
+WHOLE_VECTOR = {"reduce_scatter", "reduce_scatter_block"}
 """Whose size is p times the block that the core's is."""
 REDUCING = {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block"}
 REDUCING |= {"acc_latency", "get_acc_latency", "cas_latency", "fop_latency"}
 
 
-def _collective(call: str, form: Form, meaning: Meaning) -> Operation:
+def _make_collective(call: str, form: Form, meaning: Meaning) -> Operation:
     spelt = {"blocking": call, "nonblocking": f"i{call}", "persistent": f"{call}_persistent"}[form]
     neighbours = call.startswith("neighbor")
-    return benchmark(
+    return make_benchmark(
         NAME,
         spelt,
         f"osu_{spelt}",
         f"MPI_{call.capitalize()}, {form}, by OSU",
         meaning,
         # Neighbours are those of a grid that the output does not tell.
-        counterpart="" if neighbours or call in OTHERWISE_SIZED else call,
+        counterpart="" if neighbours or call in WHOLE_VECTOR else call,
         kind="neighbourhood" if neighbours else "collective",
         forms=(form,),
         sized=call != "barrier",
@@ -108,33 +108,33 @@ def _collective(call: str, form: Form, meaning: Meaning) -> Operation:
     )
 
 
-def _blocking(call: str) -> Operation:
+def _make_blocking(call: str) -> Operation:
     start: Literal["none", "library-barrier"] = "none" if call == "barrier" else "library-barrier"
-    loop = "time of a call, one after the other" if call == "barrier" else IN_THE_LIBRARY
+    loop = "time of a call, one after the other" if call == "barrier" else LIBRARY_TIME
     text = f"mean over ranks of each rank's mean {loop}; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
-    return _collective(call, "blocking", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
+    return _make_collective(call, "blocking", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
 
 
-def _nonblocking(call: str) -> Operation:
+def _make_nonblocking(call: str) -> Operation:
     text = (
         f"Overall is the mean over ranks of each rank's mean time of the call, a computation that takes as long as the "
         f"communication alone does, and MPI_Wait, with MPI_Barrier after it; Pure Comm. is the same of call and "
         f"MPI_Wait alone; Overlap is the share of it that the computation hid; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
     )
     meaning = Meaning(over_calls="mean", over_ranks="mean", start="library-barrier", text=text)
-    return _collective(call, "nonblocking", meaning)
+    return _make_collective(call, "nonblocking", meaning)
 
 
-def _persistent(call: str) -> Operation:
+def _make_persistent(call: str) -> Operation:
     start: Literal["not told", "library-barrier"] = "not told" if call == "barrier" else "library-barrier"
     text = (
         f"mean over ranks of each rank's mean time of MPI_Start and MPI_Wait, less what MPI_{call.capitalize()}_init "
         f"takes, which is called before; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
     )
-    return _collective(call, "persistent", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
+    return _make_collective(call, "persistent", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
 
 
-def _half_trip(
+def _make_half_trip(
     name: str, text: str, *, counterpart: str = "", form: Form = "blocking", pairs: bool = False
 ) -> Operation:
     meaning = Meaning(
@@ -144,7 +144,7 @@ def _half_trip(
         trip="half",
         text=f"half of the mean time of a message and its answer, which is as long; {text}; {LATENCY_LOOP}",
     )
-    return benchmark(
+    return make_benchmark(
         NAME,
         name,
         f"osu_{name}",
@@ -158,7 +158,7 @@ def _half_trip(
     )
 
 
-def _windows(
+def _make_windows(
     name: str,
     text: str,
     *,
@@ -177,7 +177,7 @@ def _windows(
         megabyte=MEGABYTE if metric == "bandwidth" else 0,
         text=f"all bytes by all time, {text}; {WINDOW_LOOP}; {MB}",
     )
-    return benchmark(
+    return make_benchmark(
         NAME,
         name,
         "osu_mbw_mr" if metric == "rate" else f"osu_{name}",
@@ -191,14 +191,14 @@ def _windows(
     )
 
 
-def _remote(name: str, counterpart: str, text: str, *, pairs: bool = False, datatype: str = "byte") -> Operation:
+def _make_remote(name: str, counterpart: str, text: str, *, pairs: bool = False, datatype: str = "byte") -> Operation:
     meaning = Meaning(
         over_calls="mean",
         over_ranks="mean" if pairs else "one",
         start="none",
         text=f"mean time of {text} and what completes it, as the output's `Synchronization` tells; {LATENCY_LOOP}",
     )
-    return benchmark(
+    return make_benchmark(
         NAME,
         name,
         f"osu_{name}",
@@ -211,7 +211,7 @@ def _remote(name: str, counterpart: str, text: str, *, pairs: bool = False, data
     )
 
 
-ANSWERED = "windows of MPI_Isend until the receiver's short answer"
+ANSWERED_WINDOWS = "windows of MPI_Isend until the receiver's short answer"
 BOTH_WAYS = "bytes of both directions count"
 PUT_HALF = "; with fences or post and start half of a put there and one back"
 START_UP = Meaning(
@@ -221,45 +221,51 @@ START_UP = Meaning(
     text="mean over ranks of the time of MPI_Init, once in a launch, in whole milliseconds; min and max are of ranks",
 )
 OPERATIONS: list[Operation] = [
-    *(_blocking(call) for call in COLLECTIVES),
-    *(_nonblocking(call) for call in COLLECTIVES),
-    *(_persistent(call) for call in COLLECTIVES if call != "reduce_scatter_block" and not call.startswith("neighbor")),
-    _half_trip("latency", "MPI_Send and MPI_Recv", counterpart="pingpong"),
-    _half_trip("latency_persistent", "MPI_Start and MPI_Wait", counterpart="pingpong", form="persistent"),
-    _half_trip("latency_mt", "with threads that receive, and since 5.6 threads that send, at each end in turn"),
-    _half_trip("latency_mp", "with processes forked beside both ranks"),
-    _half_trip("partitioned_latency", "by partitioned communication", form="persistent"),
-    _half_trip("multi_lat", "all pairs at once, mean over ranks", counterpart="pingpong-pairs", pairs=True),
-    _windows("bw", ANSWERED, counterpart="bandwidth"),
-    _windows("bw_persistent", "windows of MPI_Start until an answer", counterpart="bandwidth", form="persistent"),
-    _windows("bibw", f"windows each way; {BOTH_WAYS}", counterpart="bandwidth-bidirectional", counted=2.0),
-    _windows(
+    *(_make_blocking(call) for call in COLLECTIVES),
+    *(_make_nonblocking(call) for call in COLLECTIVES),
+    *(
+        _make_persistent(call)
+        for call in COLLECTIVES
+        if call != "reduce_scatter_block" and not call.startswith("neighbor")
+    ),
+    _make_half_trip("latency", "MPI_Send and MPI_Recv", counterpart="pingpong"),
+    _make_half_trip("latency_persistent", "MPI_Start and MPI_Wait", counterpart="pingpong", form="persistent"),
+    _make_half_trip("latency_mt", "with threads that receive, and since 5.6 threads that send, at each end in turn"),
+    _make_half_trip("latency_mp", "with processes forked beside both ranks"),
+    _make_half_trip("partitioned_latency", "by partitioned communication", form="persistent"),
+    _make_half_trip("multi_lat", "all pairs at once, mean over ranks", counterpart="pingpong-pairs", pairs=True),
+    _make_windows("bw", ANSWERED_WINDOWS, counterpart="bandwidth"),
+    _make_windows("bw_persistent", "windows of MPI_Start until an answer", counterpart="bandwidth", form="persistent"),
+    _make_windows("bibw", f"windows each way; {BOTH_WAYS}", counterpart="bandwidth-bidirectional", counted=2.0),
+    _make_windows(
         "bibw_persistent",
         f"windows of MPI_Start each way; {BOTH_WAYS}",
         counterpart="bandwidth-bidirectional",
         form="persistent",
         counted=2.0,
     ),
-    _windows("mbw_mr", f"{ANSWERED}, all pairs together, by their mean time", counterpart="message-rate", many=True),
-    _windows(
+    _make_windows(
+        "mbw_mr", f"{ANSWERED_WINDOWS}, all pairs together, by their mean time", counterpart="message-rate", many=True
+    ),
+    _make_windows(
         "mbw_mr-rate",
         "messages per second of all pairs: their bandwidth by the size",
         counterpart="message-rate",
         many=True,
         metric="rate",
     ),
-    _windows("bw_fan_in", "windows from all other nodes to one node, bytes of all together", many=True),
-    _windows("bw_fan_out", "windows from one node to all others, bytes of all together", many=True),
-    _remote("put_latency", "put", f"one MPI_Put{PUT_HALF}"),
-    _remote("get_latency", "get", "one MPI_Get"),
-    _remote("acc_latency", "accumulate", "one MPI_Accumulate of MPI_SUM", datatype="char"),
-    _remote("get_acc_latency", "get_accumulate", "one MPI_Get_accumulate of MPI_SUM", datatype="char"),
-    _remote("cas_latency", "compare_and_swap", "one MPI_Compare_and_swap; the size is the number's"),
-    _remote("fop_latency", "fetch_and_op", "one MPI_Fetch_and_op of MPI_SUM; the size is the number's"),
-    _remote("get_multi_lat", "", "one MPI_Get, all pairs of ranks at once, mean over pairs", pairs=True),
-    _windows("put_bw", "windows of MPI_Put", counterpart="put-bandwidth", form="blocking", kind="one-sided"),
-    _windows("get_bw", "windows of MPI_Get", counterpart="get-bandwidth", form="blocking", kind="one-sided"),
-    _windows(
+    _make_windows("bw_fan_in", "windows from all other nodes to one node, bytes of all together", many=True),
+    _make_windows("bw_fan_out", "windows from one node to all others, bytes of all together", many=True),
+    _make_remote("put_latency", "put", f"one MPI_Put{PUT_HALF}"),
+    _make_remote("get_latency", "get", "one MPI_Get"),
+    _make_remote("acc_latency", "accumulate", "one MPI_Accumulate of MPI_SUM", datatype="char"),
+    _make_remote("get_acc_latency", "get_accumulate", "one MPI_Get_accumulate of MPI_SUM", datatype="char"),
+    _make_remote("cas_latency", "compare_and_swap", "one MPI_Compare_and_swap; the size is the number's"),
+    _make_remote("fop_latency", "fetch_and_op", "one MPI_Fetch_and_op of MPI_SUM; the size is the number's"),
+    _make_remote("get_multi_lat", "", "one MPI_Get, all pairs of ranks at once, mean over pairs", pairs=True),
+    _make_windows("put_bw", "windows of MPI_Put", counterpart="put-bandwidth", form="blocking", kind="one-sided"),
+    _make_windows("get_bw", "windows of MPI_Get", counterpart="get-bandwidth", form="blocking", kind="one-sided"),
+    _make_windows(
         "put_bibw",
         f"windows of MPI_Put each way; {BOTH_WAYS}",
         counterpart="put-bidirectional",
@@ -267,7 +273,7 @@ OPERATIONS: list[Operation] = [
         kind="one-sided",
         counted=2.0,
     ),
-    _windows(
+    _make_windows(
         "get_mbw",
         "windows of MPI_Get, all pairs together, with MPI_Barrier before each; a second number without a heading is "
         "10^6 times the messages per second",
@@ -275,7 +281,9 @@ OPERATIONS: list[Operation] = [
         kind="one-sided",
         many=True,
     ),
-    benchmark(NAME, "init", "osu_init", "MPI_Init, by OSU", START_UP, counterpart="init", kind="process", sized=False),
+    make_benchmark(
+        NAME, "init", "osu_init", "MPI_Init, by OSU", START_UP, counterpart="init", kind="process", sized=False
+    ),
 ]
 PROGRAMS = {operation.name.removeprefix(f"{NAME}-"): operation for operation in OPERATIONS}
 
@@ -365,7 +373,7 @@ PAIRS = re.compile(r"#\s*\[ pairs: (\d{1,9}) \] \[ window size: (\w{1,20}) \]")
 BUFFERS = re.compile(
     r"#\s*(?:Send Buffer|Rank 0 Memory) on (.{1,40}) and (?:Receive Buffer|Rank 1 Memory) on (.{1,40})"
 )
-TOLD = re.compile(r"(?:#\s*(?=.*:)|(?=Dimensions size|Time took))([A-Z][\w. -]{0,60}?)\s*[:=]\s*(\S.{0,200})")
+FACT = re.compile(r"(?:#\s*(?=.*:)|(?=Dimensions size|Time took))([A-Z][\w. -]{0,60}?)\s*[:=]\s*(\S.{0,200})")
 """`# Window creation: MPI_Win_allocate`, `Dimensions size = 4`."""
 MEANING = re.compile(r"#\s*Meaning:\s*(\{.*\})")
 """What rankbench says of its own numbers."""
@@ -398,8 +406,8 @@ SIZES = {str(1 << power): 1 << power for power in range(41)} | {"0": 0}
 
 def recognises(head: Sequence[Line]) -> bool:
     """Return whether one of the lines is a title of OSU, or what its osu_init prints."""
-    short = (line.text.strip() for line in head if len(line.text) <= LONGEST_TOLD)
-    return any(_title(text) or START_UP_LINE.fullmatch(text) for text in short)
+    short = (line.text.strip() for line in head if len(line.text) <= MAX_TITLE)
+    return any(_read_title(text) or START_UP_LINE.fullmatch(text) for text in short)
 
 
 def read(text: Text) -> Iterator[Table]:
@@ -471,14 +479,14 @@ class _Run:
         """Return the number of words in a row."""
         return self.sized + len(self.headings) + self.checked
 
-    def again(self, line: int) -> _Run:
+    def make_next(self, line: int) -> _Run:
         """Return a run of the same program whose columns are not known yet."""
         options, facts = dict(self.options), dict(self.facts)
         return _Run(self.title, self.program, line, self.version, options, facts, self.meaning, self.datatype)
 
-    def like(self, line: int) -> _Run:
+    def make_copy(self, line: int) -> _Run:
         """Return a run that begins as this one, and whose columns are the same."""
-        run = self.again(line)
+        run = self.make_next(line)
         run.operation, run.scale, run.headings = self.operation, self.scale, list(self.headings)
         run.sized, run.checked, run.roles, run.plain = self.sized, self.checked, self.roles, self.plain
         return run
@@ -519,42 +527,46 @@ class _Reader:
         if not (run.operation and len(parts) == run.width) and not all(map(ROWLIKE.match, parts)):
             return False
         if not run.operation:
-            raise self._error(number, "a row, and before it no line that tells the columns, as `# Size  Latency (us)`")
+            raise self._make_error(
+                number, "a row, and before it no line that tells the columns, as `# Size  Latency (us)`"
+            )
         if run.rows and not run.sized:
-            raise self._error(number, f"a second row, where {run.title} has one")
+            raise self._make_error(number, f"a second row, where {run.title} has one")
         if run.program == HEADLESS and not run.rows and len(parts) == run.width + 1:
             run.headings.append("")
             run.plain = NO_ROW
-        run.rows.append(self._row(run, number, parts))
+        run.rows.append(self._read_row(run, number, parts))
         return True
 
-    def _row(self, run: _Run, number: int, parts: list[str]) -> Row:
+    def _read_row(self, run: _Run, number: int, parts: list[str]) -> Row:
         """Return a row. Raises RankbenchError where it is damaged."""
         verdicts = [part for part in parts if run.checked and part in VERDICTS]
         texts = [part for part in parts if part not in verdicts]
         if len(texts) != len(run.columns) or len(verdicts) != run.checked:
             text = ", ".join([*run.columns, *([VALIDATION] if run.checked else [])])
-            raise self._error(number, f"{len(parts)} values, where the columns are: {text}")
-        size = self._whole(number, "Size", texts.pop(0)) if run.sized else 0
-        numbers = [self._number(number, *pair) for pair in zip(run.headings, texts, strict=True)]
+            raise self._make_error(number, f"{len(parts)} values, where the columns are: {text}")
+        size = self._parse_whole(number, "Size", texts.pop(0)) if run.sized else 0
+        numbers = [self._parse_number(number, *pair) for pair in zip(run.headings, texts, strict=True)]
         if TRANSMITTED in run.headings:
             place = run.headings.index(TRANSMITTED)
-            size, numbers[place] = self._whole(number, TRANSMITTED, texts[place]), float(size)
+            size, numbers[place] = self._parse_whole(number, TRANSMITTED, texts[place]), float(size)
         return Row(number, size, tuple(numbers), VERDICTS[verdicts[0]] if verdicts else "")
 
-    def _whole(self, number: int, heading: str, text: str) -> int:
+    def _parse_whole(self, number: int, heading: str, text: str) -> int:
         if not WHOLE.fullmatch(text) or int(text) > LARGEST:
-            raise self._error(number, f"{heading} is {text[:40]!r}; a whole number of bytes would be right")
+            raise self._make_error(number, f"{heading} is {text[:40]!r}; a whole number of bytes would be right")
         return int(text)
 
-    def _number(self, number: int, heading: str, text: str) -> float:
-        if _role(heading) in UNDEFINED and text.lower() in {"nan", "-nan"}:
+    def _parse_number(self, number: int, heading: str, text: str) -> float:
+        if _find_role(heading) in UNDEFINED and text.lower() in {"nan", "-nan"}:
             return math.nan
         if not NUMBER.fullmatch(text) or math.isinf(float(text)):
-            raise self._error(number, f"{heading or 'the last value'} is {text[:40]!r}; a number from 0 would be right")
+            raise self._make_error(
+                number, f"{heading or 'the last value'} is {text[:40]!r}; a number from 0 would be right"
+            )
         return float(text)
 
-    def _error(self, number: int, wrong: str) -> RankbenchError:
+    def _make_error(self, number: int, wrong: str) -> RankbenchError:
         return RankbenchError(f"{self.file}:{number}: {wrong}")
 
     def take_head(self, head: Sequence[Line]) -> Iterator[Table]:
@@ -565,34 +577,34 @@ class _Reader:
         alone = not (self.options or self.facts)
         if alone and (known := self.heads.get(texts)):
             yield from self.end()
-            self.run = known.like(head[0].number)
+            self.run = known.make_copy(head[0].number)
             return
         for line in head:
             yield from self.take(line)
         run = self.run
-        if alone and run and run.line == head[0].number and run.operation and len(self.heads) < CACHED:
-            self.heads[texts] = run.like(run.line)
+        if alone and run and run.line == head[0].number and run.operation and len(self.heads) < CACHE_SIZE:
+            self.heads[texts] = run.make_copy(run.line)
 
     def take(self, line: Line) -> Iterator[Table]:
         """Take a line that is no row and not blank, and yield what it ends."""
-        text = line.text.strip() if len(line.text) <= LONGEST_TOLD else ""
-        if title := _title(text):
+        text = line.text.strip() if len(line.text) <= MAX_TITLE else ""
+        if title := _read_title(text):
             yield from self.end()
             self._begin(line.number, title)
         elif text.startswith("nprocs:"):
             version = self.run.version if self.run else ""
             yield from self.end()
-            yield self._start_up(line.number, text, version)
+            yield self._read_start_up(line.number, text, version)
         elif self.run and _ends_rows(self.run.program, text):
             yield from self._continue(line.number, text)
-        elif not self._hear(line.number, text) and self.run and len(self.run.noise) < NOISE_LINES:
+        elif not self._read_meaning(line.number, text) and self.run and len(self.run.noise) < NOISE_LINES:
             self.run.noise.append(line)
 
     def end(self) -> Iterator[Table]:
         """Yield what was read of a run to its end."""
         run, self.run = self.run, None
         if run and run.rows:
-            yield from _tables(run)
+            yield from _make_tables(run)
 
     def _begin(self, number: int, title: _Title) -> None:
         if title.accelerator:
@@ -606,7 +618,7 @@ class _Reader:
         """Take a line with which the table of another datatype or quantity may begin."""
         run = self.run
         if run and run.rows:
-            again = run.again(number)
+            again = run.make_next(number)
             yield from self.end()
             self.run = run = again
         if run and (datatype := DATATYPE.fullmatch(text)):
@@ -615,52 +627,52 @@ class _Reader:
         elif run and text in SECTIONS:
             run.program = SECTIONS[text]
         elif run:
-            self._understand(run, number, text)
+            self._set_columns(run, number, text)
 
-    def _understand(self, run: _Run, number: int, text: str) -> None:
+    def _set_columns(self, run: _Run, number: int, text: str) -> None:
         """Keep what the columns are. Raises RankbenchError where they are not those of the program."""
-        found = _columns(run.program, run.title, text)
+        found = _read_columns(run.program, run.title, text)
         if found.operation is None:
-            sentence = ", ".join(_headings(run.program, text)[1])
-            raise self._error(number, f"{run.title} with columns that are not known: {sentence}")
+            sentence = ", ".join(_split_headings(run.program, text)[1])
+            raise self._make_error(number, f"{run.title} with columns that are not known: {sentence}")
         run.operation, run.scale, run.headings = found.operation, found.scale, list(found.headings)
         run.sized, run.checked, run.roles, run.plain = found.sized, found.checked, found.roles, found.plain
 
-    def _hear(self, number: int, text: str) -> bool:
+    def _read_meaning(self, number: int, text: str) -> bool:
         """Keep what a line tells; return whether it tells anything. Raises RankbenchError at a broken meaning."""
         match = MEANING.fullmatch(text)
         if not match or not self.run or self.run.rows:
-            return self._keep(text)
+            return self._keep_fact(text)
         try:
             self.run.meaning = msgspec.json.decode(match[1], type=Meaning)
         except msgspec.DecodeError as error:
-            raise self._error(number, f"a line Meaning that rankbench did not write: {error}") from None
+            raise self._make_error(number, f"a line Meaning that rankbench did not write: {error}") from None
         if self.run.meaning.counted <= 0 or self.run.meaning.megabyte not in {0, MEGABYTE}:
-            raise self._error(number, "a line Meaning whose bytes are counted as rankbench does not count them")
+            raise self._make_error(number, "a line Meaning whose bytes are counted as rankbench does not count them")
         return True
 
-    def _keep(self, text: str) -> bool:
+    def _keep_fact(self, text: str) -> bool:
         """Keep what a line tells of the run, or of the next one if rows have come; return whether it tells anything."""
         run = self.run if self.run and not self.run.rows else self
         if pairs := PAIRS.fullmatch(text):
             run.options |= {"pairs": pairs[1], "window": pairs[2]}
         elif buffers := BUFFERS.fullmatch(text):
             run.options["buffers"] = f"{buffers[1]}, {buffers[2]}"
-        elif (match := TOLD.fullmatch(text)) and len(run.facts) < MOST_FACTS:
+        elif (match := FACT.fullmatch(text)) and len(run.facts) < MAX_FACTS:
             key = match[1].lower()
             kept = run.options if key in OPTIONS else run.facts
             kept[OPTIONS.get(key, key)] = match[2]
         return text.startswith("#") or bool(match)
 
-    def _start_up(self, number: int, text: str, version: str) -> Table:
+    def _read_start_up(self, number: int, text: str, version: str) -> Table:
         """Return what osu_init tells in one line."""
         match = START_UP_LINE.fullmatch(text)
         if not match:
-            raise self._error(
+            raise self._make_error(
                 number, "not as osu_init prints it; `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms` would be"
             )
         columns = ("min", "max", "avg")
-        numbers = tuple(self._number(number, *pair) for pair in zip(columns, match.groups()[1:], strict=True))
+        numbers = tuple(self._parse_number(number, *pair) for pair in zip(columns, match.groups()[1:], strict=True))
         return Table(
             operation=PROGRAMS["init"],
             form="blocking",
@@ -676,26 +688,26 @@ class _Reader:
         )
 
 
-@functools.lru_cache(CACHED)
-def _plain(numbers: int) -> re.Pattern[str]:
+@functools.lru_cache(CACHE_SIZE)
+def _compile_plain_row(numbers: int) -> re.Pattern[str]:
     """Return what matches rows of a size and so many numbers, in which nothing has to be looked at."""
     return re.compile(PLAIN_SIZE + PLAIN_NUMBER * numbers, re.ASCII)
 
 
-@functools.lru_cache(CACHED)
-def _unit(heading: str) -> str:
+@functools.lru_cache(CACHE_SIZE)
+def _find_unit(heading: str) -> str:
     """Return what stands in brackets, or all of it."""
     return re.sub(r".*\(|\).*", "", heading)
 
 
-@functools.lru_cache(CACHED)
+@functools.lru_cache(CACHE_SIZE)
 def _ends_rows(program: str, text: str) -> bool:
     """Return whether a line tells a datatype, a quantity or columns: whatever follows is another table."""
-    return bool(DATATYPE.fullmatch(text) or text in SECTIONS or _headings(program, text)[1])
+    return bool(DATATYPE.fullmatch(text) or text in SECTIONS or _split_headings(program, text)[1])
 
 
-@functools.lru_cache(CACHED)
-def _headings(program: str, text: str) -> tuple[bool, list[str]]:
+@functools.lru_cache(CACHE_SIZE)
+def _split_headings(program: str, text: str) -> tuple[bool, list[str]]:
     """Return whether there is a size and what else the columns are; nothing where a line does not tell columns."""
     if program in SECTION_UNITS and WINDOWS.fullmatch(text):
         return True, text[1:].split()
@@ -723,24 +735,24 @@ class _Columns(NamedTuple):
     plain: re.Pattern[str]
 
 
-@functools.lru_cache(CACHED)
-def _columns(program: str, title: str, text: str) -> _Columns:
+@functools.lru_cache(CACHE_SIZE)
+def _read_columns(program: str, title: str, text: str) -> _Columns:
     """Return what the columns of a program's table are."""
-    sized, texts = _headings(program, text)
+    sized, texts = _split_headings(program, text)
     checked, headings = VALIDATION in texts, [heading for heading in texts if heading != VALIDATION]
-    unit = SECTION_UNITS.get(program) if _by_window(headings) else _unit(texts[0])
+    unit = SECTION_UNITS.get(program) if _has_window_columns(headings) else _find_unit(texts[0])
     quantity, scale = UNITS.get(unit or "", ("", 0.0))
-    roles = _roles(headings)
-    operation: Operation | None = PROGRAMS.get(program) or _unknown(title, roles, quantity, sized=sized)
+    roles = _find_roles(headings)
+    operation: Operation | None = PROGRAMS.get(program) or _make_unknown(title, roles, quantity, sized=sized)
     if operation and (operation.sized != sized or operation.metric not in QUANTITIES.get(quantity, ())):
         operation = None
     plain = NO_ROW
     if sized and not checked and TRANSMITTED not in headings:
-        plain = SINGLE_NUMBER if len(headings) == 1 else _plain(len(headings))
+        plain = SINGLE_NUMBER if len(headings) == 1 else _compile_plain_row(len(headings))
     return _Columns(operation, scale, headings, sized, checked, roles, plain)
 
 
-def _by_window(headings: Sequence[str]) -> bool:
+def _has_window_columns(headings: Sequence[str]) -> bool:
     """Return whether there is a column for each size of window."""
     return bool(headings) and headings[0].isdecimal()
 
@@ -754,18 +766,18 @@ class _Title(NamedTuple):
     accelerator: str
 
 
-@functools.lru_cache(CACHED)
-def _title(text: str) -> _Title | None:
+@functools.lru_cache(CACHE_SIZE)
+def _read_title(text: str) -> _Title | None:
     """Return what a line tells that is a title."""
     title = TITLE_LINE.fullmatch(text)
     if not title:
         return None
     accelerator = ACCELERATOR.search(title[1])
-    program = _program(ACCELERATOR.sub("", title[1]))
+    program = _find_program(ACCELERATOR.sub("", title[1]))
     return _Title(title[1], program, title[2] or "", accelerator[1].upper() if accelerator else "")
 
 
-def _program(title: str) -> str:
+def _find_program(title: str) -> str:
     """Return which program prints a title, without `osu_`; nothing where none is known to."""
     plain = re.sub(r"^mpi[\s_]+", "", " ".join(title.lower().split()))
     words = plain.split()
@@ -774,7 +786,7 @@ def _program(title: str) -> str:
     return TITLES.get(plain) or (spelt if spelt in PROGRAMS else "")
 
 
-def _unknown(title: str, roles: Container[Role], quantity: str, *, sized: bool) -> Operation:
+def _make_unknown(title: str, roles: Container[Role], quantity: str, *, sized: bool) -> Operation:
     """Return a row for a benchmark that is not known, from its title and headings."""
     meaning = Meaning(
         over_calls="mean",
@@ -788,7 +800,7 @@ def _unknown(title: str, roles: Container[Role], quantity: str, *, sized: bool) 
     if quantity in {"bandwidth", "rate"}:
         metric = "rate" if quantity == "rate" else "bandwidth"
     form: Form = "nonblocking" if "pure" in roles else "blocking"
-    return benchmark(
+    return make_benchmark(
         NAME,
         slug,
         title,
@@ -801,30 +813,30 @@ def _unknown(title: str, roles: Container[Role], quantity: str, *, sized: bool) 
     )
 
 
-def _role(heading: str) -> Role | None:
+def _find_role(heading: str) -> Role | None:
     return next((role for start, role in ROLES.items() if heading.startswith(start)), None)
 
 
-def _roles(headings: list[str]) -> dict[Role, int]:
+def _find_roles(headings: list[str]) -> dict[Role, int]:
     """Return which column is what. Percentiles beside an overlap are left out: of which of the times is not told."""
     found: dict[Role, int] = {
-        role: place for place, heading in enumerate(headings) if place and (role := _role(heading))
+        role: place for place, heading in enumerate(headings) if place and (role := _find_role(heading))
     }
     unclear = PERCENTILES if "pure" in found else set()
     return {"value": 0, **{role: place for role, place in found.items() if role not in unclear}}
 
 
-def _tables(run: _Run) -> Iterator[Table]:
+def _make_tables(run: _Run) -> Iterator[Table]:
     """Yield the table of a run, or one for each size of window, if there is a column for each."""
     assert run.operation
-    operation = _of_rankbench(run.operation, run.meaning) if run.meaning else run.operation
+    operation = _mark_as_rankbench(run.operation, run.meaning) if run.meaning else run.operation
     pairs = run.options.get("pairs", "")
     table = Table(
         operation=operation,
         form=operation.form,
-        datatype=_datatype(run),
+        datatype=_find_datatype(run),
         ranks=operation.ranks_exactly or 2 * int(pairs if WHOLE.fullmatch(pairs) else 0),
-        options=_options(run),
+        options=_collect_options(run),
         columns=tuple("Size" if heading == TRANSMITTED else heading for heading in run.headings),
         roles=run.roles,
         scale=run.scale,
@@ -834,7 +846,7 @@ def _tables(run: _Run) -> Iterator[Table]:
         facts=run.facts,
         noise=tuple(run.noise),
     )
-    by_window = _by_window(run.headings)
+    by_window = _has_window_columns(run.headings)
     for place, window in enumerate(run.headings) if by_window else ():
         options = dict(sorted((table.options | {"window": window}).items()))
         rows = [row._replace(numbers=row.numbers[place : place + 1]) for row in run.rows]
@@ -843,7 +855,7 @@ def _tables(run: _Run) -> Iterator[Table]:
         yield table
 
 
-def _of_rankbench(operation: Operation, meaning: Meaning) -> Operation:
+def _mark_as_rankbench(operation: Operation, meaning: Meaning) -> Operation:
     """Return a benchmark whose numbers rankbench wrote in OSU's shape: they mean what it says of them."""
     assert operation.foreign
     written = replace(operation.foreign, benchmark=f"{operation.foreign.benchmark} of rankbench", meaning=meaning)
@@ -852,14 +864,14 @@ def _of_rankbench(operation: Operation, meaning: Meaning) -> Operation:
     return replace(operation, name=f"{operation.name}-of-rankbench", help=help_, start=start, foreign=written)
 
 
-def _options(run: _Run) -> dict[str, str]:
+def _collect_options(run: _Run) -> dict[str, str]:
     made = {"validation": "yes"} if run.checked else {}
     if "pure" in run.roles:
         made["quantity"] = "overlap"
     return dict(sorted((run.options | made).items()))
 
 
-def _datatype(run: _Run) -> str:
+def _find_datatype(run: _Run) -> str:
     """Return the core's name of a datatype; characters that are only moved are bytes, those that are added are not."""
     name = run.datatype.removeprefix("MPI_").lower()
     calculates = run.program in REDUCING or run.program.removeprefix("i").removesuffix("_persistent") in REDUCING
@@ -870,9 +882,9 @@ def _datatype(run: _Run) -> str:
 
 NO_REPETITIONS = {"osu_init"}
 TYPE_OPTIONS = ("-T", "--type")
-TYPE_NAMED = b"mpi_float"
+TYPE_HELP = b"mpi_float"
 """In the programs that can be started with another datatype, since it is part of their help."""
-REPEATED = {
+REPETITIONS = {
     LATENCY_LOOP: "{} times, after 100, above 8 KiB 10, that do not count",
     WINDOW_LOOP: "{} windows of 64 messages, after 10, above 8 KiB 2, that do not count",
     COLLECTIVE_LOOP: "{} calls, after 100, above 8 KiB 10, that do not count",
@@ -886,11 +898,13 @@ def program(operation: Operation) -> str:
     return operation.foreign.benchmark
 
 
-def planned(operation: Operation, plan: Plan, own: Sequence[str]) -> Operation:
+def planned(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
     """Return a benchmark as a plan and the arguments of its own run it: with its datatype and its repetitions."""
-    times = option(own, ("-i", "--iterations")) or str(plan.sampling.good)
-    kind = option(own, TYPE_OPTIONS).lower().removeprefix("mpi_") if operation.datatype == "float" else ""
-    described = operation if program(operation) in NO_REPETITIONS else repeated(operation, REPEATED, times)
+    times = find_option(user_arguments, ("-i", "--iterations")) or str(plan.sampling.good)
+    kind = (
+        find_option(user_arguments, TYPE_OPTIONS).lower().removeprefix("mpi_") if operation.datatype == "float" else ""
+    )
+    described = operation if program(operation) in NO_REPETITIONS else set_repetitions(operation, REPETITIONS, times)
     return replace(described, datatype=kind or operation.datatype)
 
 
@@ -899,7 +913,7 @@ def typed(operation: Operation, path: Path) -> list[str]:
 
     Programs before version 7 have no such option, and add numbers of MPI_FLOAT.
     """
-    choice = operation.datatype == "float" and TYPE_NAMED in path.read_bytes()
+    choice = operation.datatype == "float" and TYPE_HELP in path.read_bytes()
     return [TYPE_OPTIONS[0], f"mpi_{operation.datatype}"] if choice else []
 
 

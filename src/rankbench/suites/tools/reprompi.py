@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import Row, Table, benchmark
-from rankbench.suites.fields import NONE, NUMBER, Drafts, Place, begins_a_row, slug, unknown
+from rankbench.suites import Row, Table, make_benchmark
+from rankbench.suites.fields import NONE, NUMBER, Drafts, Place, begins_a_row, make_slug, make_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ SETTING = re.compile(r"#@(?P<name>\w+)=(?P<value>.*?)\s*")
 COMMAND = re.compile(r"#Command-[Ll]ine [Aa]rguments:\s*(?P<command>.*?)\s*")
 CALL = re.compile(r"#\t(?P<call>[A-Za-z]\w*)\s*")
 HEADING = re.compile(r"\s*(?:process\s+)?test(?:\s+nrep)?\s+(?:count|msize_bytes)(?:\s+\w+)+\s*")
-STARTED = re.compile(r"# Benchmark started at (?P<started>.*?)\s*")
+START_DATE = re.compile(r"# Benchmark started at (?P<started>.*?)\s*")
 CALLS = "#MPI calls:"
 END = "# Execution time:"
 SECOND_NS = 1e9
@@ -57,8 +57,8 @@ RUNTIMES: dict[str, tuple[Literal["maximum", "span", "one"], str]] = {
     "global": ("span", "A call lasts from the first process's start until the last one's end, on synchronised clocks."),
     "process": ("one", "The time is that of the process which the option process names, its end less its start."),
 }
-Beginning = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
-BEGINNINGS: dict[str, tuple[Beginning, str]] = {
+StartName = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+STARTS: dict[str, tuple[StartName, str]] = {
     "MPI_Barrier": ("library-barrier", "MPI_Barrier comes before each call."),
     "Double_MPI_Barrier": ("library-barrier", "MPI_Barrier comes twice before each call."),
     "dissem_barrier": ("barrier", "A dissemination barrier of ReproMPI's own comes before each call."),
@@ -74,8 +74,10 @@ BEGINNINGS: dict[str, tuple[Beginning, str]] = {
     ),
     "None": ("none", "Calls follow each other."),
 }
-ALL = "No call is left out as a warm-up. A size is the count of elements times their extent. The data is not looked at."
-USUAL = "local", "MPI_Barrier"
+NOTES_FOR_ALL = (
+    "No call is left out as a warm-up. A size is the count of elements times their extent. The data is not looked at."
+)
+DEFAULTS = "local", "MPI_Barrier"
 """Of what a benchmark's name says nothing."""
 
 
@@ -136,47 +138,51 @@ NOTES = {
 }
 
 
-def _meaning(call: str, figure: Figure, runtime: str, beginning: str) -> Meaning:
+def _make_meaning(call: str, figure: Figure, runtime: str, start_name: str) -> Meaning:
     over_calls, figures = FIGURES[figure]
     over_ranks, clocks = RUNTIMES[runtime]
-    not_told: tuple[Beginning, str] = "not told", f"How processes begin is called {beginning!r}."
-    start, begins = BEGINNINGS.get(beginning, not_told)
+    not_told: tuple[StartName, str] = "not told", f"How processes begin is called {start_name!r}."
+    start, begins = STARTS.get(start_name, not_told)
     return Meaning(
         over_calls=over_calls,
         over_ranks=over_ranks,
         start=start,
         trip="round" if call == ROUND_TRIP else "call",
-        text=" ".join(filter(None, (figures, clocks, begins, NOTES.get(call, ""), ALL))),
+        text=" ".join(filter(None, (figures, clocks, begins, NOTES.get(call, ""), NOTES_FOR_ALL))),
     )
 
 
-def _collective(name: str, counterpart: str = "") -> Operation:
-    meaning = _meaning(name, "", *USUAL)
-    plain = slug(name.removeprefix("MPI_"))
-    return benchmark(NAME, plain, name, name, meaning, counterpart=counterpart, sized=name not in UNSIZED)
+def _make_collective(name: str, counterpart: str = "") -> Operation:
+    meaning = _make_meaning(name, "", *DEFAULTS)
+    plain = make_slug(name.removeprefix("MPI_"))
+    return make_benchmark(NAME, plain, name, name, meaning, counterpart=counterpart, sized=name not in UNSIZED)
 
 
-def _pair(name: str, help_: str, counterpart: str) -> Operation:
-    meaning = _meaning(name, "", *USUAL)
-    return benchmark(
-        NAME, slug(name), name, help_, meaning, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
+def _make_pair(name: str, help_: str, counterpart: str) -> Operation:
+    meaning = _make_meaning(name, "", *DEFAULTS)
+    return make_benchmark(
+        NAME, make_slug(name), name, help_, meaning, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
     )
 
 
-SINGLE = {
-    **{f"MPI_{name}": _collective(f"MPI_{name}", name.lower()) for name in COLLECTIVES},
-    **{name: _collective(name) for name in (*GUIDELINES, "BBarrier", "Empty")},
-    ROUND_TRIP: _pair(ROUND_TRIP, "a round trip by MPI_Send and MPI_Recv", "pingpong"),
-    **{name: _pair(name, *told) for name, told in EXCHANGES.items()},
+SINGLE_CALLS = {
+    **{f"MPI_{name}": _make_collective(f"MPI_{name}", name.lower()) for name in COLLECTIVES},
+    **{name: _make_collective(name) for name in (*GUIDELINES, "BBarrier", "Empty")},
+    ROUND_TRIP: _make_pair(ROUND_TRIP, "a round trip by MPI_Send and MPI_Recv", "pingpong"),
+    **{name: _make_pair(name, *told) for name, told in EXCHANGES.items()},
 }
 PAIRS = {ROUND_TRIP, *EXCHANGES}
 
 
-def _varied(operation: Operation, figure: Figure, runtime: str, beginning: str) -> Operation:
+def _make_variant(operation: Operation, figure: Figure, runtime: str, start_name: str) -> Operation:
     """Return a benchmark with other figures, another way to tell the time of a call, or another one to begin it."""
     assert operation.foreign
-    meaning = _meaning(operation.foreign.benchmark, figure, runtime, beginning)
-    marks = [figure, runtime if runtime != USUAL[0] else "", slug(beginning) if beginning != USUAL[1] else ""]
+    meaning = _make_meaning(operation.foreign.benchmark, figure, runtime, start_name)
+    marks = [
+        figure,
+        runtime if runtime != DEFAULTS[0] else "",
+        make_slug(start_name) if start_name != DEFAULTS[1] else "",
+    ]
     name = "-".join([operation.name, *filter(None, marks)])
     return replace(
         operation, name=name, start=meaning.start.replace(" ", "-"), foreign=replace(operation.foreign, meaning=meaning)
@@ -185,8 +191,8 @@ def _varied(operation: Operation, figure: Figure, runtime: str, beginning: str) 
 
 OPERATIONS = [
     operation
-    for first in SINGLE.values()
-    for operation in (first, *(_varied(first, name, *USUAL) for name in FIGURES if name))
+    for first in SINGLE_CALLS.values()
+    for operation in (first, *(_make_variant(first, name, *DEFAULTS) for name in FIGURES if name))
 ]
 
 
@@ -237,17 +243,17 @@ def read(text: Text) -> Iterator[Table]:
             if _begins(run, line.text):
                 _refuse_open(text.file, run)
                 run = Run(line.number)
-            _hear(run, line.text)
+            _read_setting(run, line.text)
             if line.text.startswith(END) and run:
                 yield from _finish(drafts, run)
                 run = None
         elif run and "test" in line.text and HEADING.fullmatch(line.text):
             run.columns = tuple(line.text.split())
-            _check(run, Place(text.file, line.number))
+            _check_columns(run, Place(text.file, line.number))
         elif run and run.columns and _is_row(run, line.text):
-            _add(drafts, run, _fields(run, line, Place(text.file, line.number)))
+            _add_row(drafts, run, _split_row(run, line, Place(text.file, line.number)))
         else:
-            drafts.hear(line)
+            drafts.keep_unrecognised(line)
     _refuse_open(text.file, run)
 
 
@@ -259,12 +265,12 @@ def _begins(run: Run | None, text: str) -> bool:
 
 def _refuse_open(file: str, run: Run | None) -> None:
     if run and run.columns:
-        raise Place(file, run.line).error(
+        raise Place(file, run.line).make_error(
             f"the run that begins here has no end; is the file cut? If it was ended, write {END} 0s after its rows"
         )
 
 
-def _hear(run: Run | None, text: str) -> None:
+def _read_setting(run: Run | None, text: str) -> None:
     """Note a setting, a call that is measured, the command line or the date."""
     if run is None:
         return
@@ -274,24 +280,24 @@ def _hear(run: Run | None, text: str) -> None:
         run.calls.add(call["call"])
     elif command := COMMAND.fullmatch(text):
         run.facts["command"] = command["command"]
-    elif started := STARTED.fullmatch(text):
+    elif started := START_DATE.fullmatch(text):
         run.facts["started"] = started["started"]
 
 
-def _check(run: Run, place: Place) -> None:
+def _check_columns(run: Run, place: Place) -> None:
     """Refuse headings in which there is no time."""
     if "process" in run.columns:
         needed = {"loc_tstart_sec", "loc_tend_sec"}
     else:
-        needed = {"runtime_sec"} & set(run.columns) or {_figure(run.columns) + "_sec"}
+        needed = {"runtime_sec"} & set(run.columns) or {_find_statistic(run.columns) + "_sec"}
     if not needed <= set(run.columns) or len(set(run.columns)) < len(run.columns):
-        raise place.error(
+        raise place.make_error(
             f"columns {' '.join(run.columns)}, expected runtime_sec, or one of median_sec, mean_sec and min_sec, or "
             "with a column process loc_tstart_sec and loc_tend_sec, and none twice"
         )
 
 
-def _figure(columns: Sequence[str]) -> Figure:
+def _find_statistic(columns: Sequence[str]) -> Figure:
     """Return the summary's figure that stands for a size: the median where there is one."""
     return next((name for name in FIGURES if name and f"{name}_sec" in columns), "")
 
@@ -302,50 +308,54 @@ def _is_row(run: Run, text: str) -> bool:
     at = run.columns.index("test")
     name, others = fields[at : at + 1], [*fields[:at], *fields[at + 1 :]]
     return (
-        any(one in run.calls or one in SINGLE for one in name)
+        any(one in run.calls or one in SINGLE_CALLS for one in name)
         or begins_a_row(text)
         or (len(fields) == len(run.columns) and all(NUMBER.fullmatch(other) for other in others))
     )
 
 
-def _fields(run: Run, line: Line, place: Place) -> Fields:
+def _split_row(run: Run, line: Line, place: Place) -> Fields:
     texts = dict(zip(run.columns, place.split(line.text, run.columns), strict=True))
     call = texts["test"]
     if not re.fullmatch(r"[A-Za-z]\w*", call, re.ASCII):
-        raise place.error(f"test is {call!r}, expected the name of a call")
+        raise place.make_error(f"test is {call!r}, expected the name of a call")
     numbers = {
-        name: place.number(texts[name], name, negative=name in COMMON_CLOCK)
+        name: place.parse_number(texts[name], name, negative=name in COMMON_CLOCK)
         for name in run.columns
         if name not in LEADING
     }
-    process = str(place.size(texts["process"], "process")) if "process" in texts else ""
+    process = str(place.parse_size(texts["process"], "process")) if "process" in texts else ""
     if process:
         numbers["runtime_sec"] = round(numbers["loc_tend_sec"] - numbers["loc_tstart_sec"], 10)
         if numbers["runtime_sec"] < 0:
-            raise place.error("loc_tend_sec is before loc_tstart_sec, expected the end of the call after its start")
+            raise place.make_error(
+                "loc_tend_sec is before loc_tstart_sec, expected the end of the call after its start"
+            )
     if numbers.get("valid_nrep") == 0:
         numbers = {name: NONE if name.endswith("_sec") else number for name, number in numbers.items()}
-    row = Row(line.number, _size(run, call, texts, place), tuple(numbers.values()))
+    row = Row(line.number, _parse_size(run, call, texts, place), tuple(numbers.values()))
     return Fields(call, process, row, place)
 
 
-def _size(run: Run, call: str, texts: dict[str, str], place: Place) -> int:
+def _parse_size(run: Run, call: str, texts: dict[str, str], place: Place) -> int:
     """Return the message size in bytes; counts are of elements, whose extent the settings tell."""
     if "msize_bytes" in texts:
-        size = place.size(texts["msize_bytes"], "msize_bytes")
+        size = place.parse_size(texts["msize_bytes"], "msize_bytes")
     else:
-        extent = place.size(run.settings.get("datatype_extent_bytes", ""), "the setting #@datatype_extent_bytes above")
-        size = place.size(str(place.size(texts["count"], "count") * extent), "count in bytes")
+        extent = place.parse_size(
+            run.settings.get("datatype_extent_bytes", ""), "the setting #@datatype_extent_bytes above"
+        )
+        size = place.parse_size(str(place.parse_size(texts["count"], "count") * extent), "count in bytes")
     return 0 if call in UNSIZED else size
 
 
-def _add(drafts: Drafts, run: Run, fields: Fields) -> None:
+def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
     """Add a row, unless it is a call that does not count."""
     if "errorcode" in run.columns and fields.row.numbers[run.figures.index("errorcode")] != 0:
         run.invalid.append(fields._replace(row=fields.row._replace(numbers=(NONE,) * len(run.figures))))
         return
     run.valid.add((*fields.key, fields.row.size_bytes))
-    drafts.add(fields.key, partial(_table, run, fields), fields.row)
+    drafts.add(fields.key, partial(_make_table, run, fields), fields.row)
 
 
 def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
@@ -353,25 +363,25 @@ def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
     for fields in run.invalid:
         if (*fields.key, fields.row.size_bytes) not in run.valid:
             run.valid.add((*fields.key, fields.row.size_bytes))
-            drafts.add(fields.key, partial(_table, run, fields), fields.row)
+            drafts.add(fields.key, partial(_make_table, run, fields), fields.row)
     if run.invalid:
         run.facts["left out"] = f"{len(run.invalid)} calls that began late or outlasted their window"
     yield from drafts.finish()
 
 
-def _table(run: Run, fields: Fields) -> Table:
-    figure = _figure(run.columns)
+def _make_table(run: Run, fields: Fields) -> Table:
+    figure = _find_statistic(run.columns)
     time = f"{figure}_sec" if figure else "runtime_sec"
     roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.figures) if name in ROLES}
     processes = run.settings.get("nprocs", "0")
     version = run.settings.get("reproMPIcommitSHA1", "")
     datatype = run.settings.get("datatype", "")
     return Table(
-        operation=_operation(run, fields, figure),
+        operation=_find_operation(run, fields, figure),
         form="blocking",
         datatype=DATATYPES.get(datatype, datatype.removeprefix("MPI_").lower()),
-        ranks=2 if fields.call in PAIRS else fields.place.size(processes, "the setting #@nprocs above"),
-        options=_options(run, fields),
+        ranks=2 if fields.call in PAIRS else fields.place.parse_size(processes, "the setting #@nprocs above"),
+        options=_collect_options(run, fields),
         columns=run.figures,
         roles={"value": run.figures.index(time), **roles},
         scale=SECOND_NS,
@@ -383,15 +393,15 @@ def _table(run: Run, fields: Fields) -> Table:
     )
 
 
-def _operation(run: Run, fields: Fields, figure: Figure) -> Operation:
-    first = SINGLE.get(fields.call) or unknown(NAME, fields.call, _meaning(fields.call, "", *USUAL))
-    runtime = "process" if fields.process else run.settings.get("runtime_type", USUAL[0])
+def _find_operation(run: Run, fields: Fields, figure: Figure) -> Operation:
+    first = SINGLE_CALLS.get(fields.call) or make_unknown(NAME, fields.call, _make_meaning(fields.call, "", *DEFAULTS))
+    runtime = "process" if fields.process else run.settings.get("runtime_type", DEFAULTS[0])
     if runtime not in RUNTIMES:
-        raise fields.place.error(f"the setting #@runtime_type above is {runtime!r}, expected local or global")
-    return _varied(first, figure, runtime, run.settings.get("procsync", USUAL[1]))
+        raise fields.place.make_error(f"the setting #@runtime_type above is {runtime!r}, expected local or global")
+    return _make_variant(first, figure, runtime, run.settings.get("procsync", DEFAULTS[1]))
 
 
-def _options(run: Run, fields: Fields) -> dict[str, str]:
+def _collect_options(run: Run, fields: Fields) -> dict[str, str]:
     reduction = run.settings.get("operation", "").removeprefix("MPI_").lower()
     root = run.settings.get("root_proc", "0")
     return {

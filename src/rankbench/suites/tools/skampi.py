@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import Row, Table, benchmark
-from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, slug, unknown
+from rankbench.suites import Row, Table, make_benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, make_slug, make_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ TITLE = "SKaMPI"
 BEGIN = re.compile(r'\s*#?\s*begin result "(?P<name>.*)"\s*')
 END = re.compile(r'\s*#?\s*end result "(?P<name>.*)"\s*')
 VERSION = re.compile(r"#\s*SKaMPI Version\s+(?P<version>\S.*?)\s*")
-STARTED = re.compile(r"#\s*Started at\s+(?P<started>\S.*?)\s*")
+START_DATE = re.compile(r"#\s*Started at\s+(?P<started>\S.*?)\s*")
 VARIABLE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)= (?P<value>\S+)")
 SERIES = re.compile(r"-(?:length|procs|nodes)(?:-short|-long)?$")
 """How results of one call are told apart that loop over sizes, or over processes with a short or a long message."""
@@ -89,63 +89,74 @@ NOT_KNOWN = Meaning(
 )
 
 
-def _collective(spelt: str, help_: str, counterpart: str = "", note: str = "", *, sized: bool = True) -> Operation:
+def _make_collective(
+    spelling: str, help_: str, counterpart: str = "", note: str = "", *, sized: bool = True
+) -> Operation:
     meaning = replace(COLLECTIVE, text=f"{note} {COLLECTIVE.text}".strip())
-    name = slug(spelt.removeprefix("MPI_"))
-    return benchmark(NAME, name, spelt, help_, meaning, counterpart=counterpart, sized=sized)
+    name = make_slug(spelling.removeprefix("MPI_"))
+    return make_benchmark(NAME, name, spelling, help_, meaning, counterpart=counterpart, sized=sized)
 
 
-def _pair(spelt: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
-    return benchmark(
-        NAME, slug(spelt), spelt, help_, meaning, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
+def _make_pair(spelling: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
+    return make_benchmark(
+        NAME,
+        make_slug(spelling),
+        spelling,
+        help_,
+        meaning,
+        counterpart=counterpart,
+        kind="point-to-point",
+        ranks_exactly=2,
     )
 
 
-def _one_sided(spelt: str) -> Operation:
-    return benchmark(NAME, slug(spelt), spelt, f"{spelt} of SKaMPI's one-sided program", ONE_SIDED, kind="one-sided")
+def _make_one_sided(spelling: str) -> Operation:
+    return make_benchmark(
+        NAME, make_slug(spelling), spelling, f"{spelling} of SKaMPI's one-sided program", ONE_SIDED, kind="one-sided"
+    )
 
 
 BY_HAND = "made by hand of other calls:"
-WHOLE = "The size is that of the whole vector that is reduced, of which every process gets its part."
+WHOLE_VECTOR = "The size is that of the whole vector that is reduced, of which every process gets its part."
 OPERATIONS = [
-    _pair("Pingpong_Send_Recv", "a round trip by MPI_Send and MPI_Recv", ROUND_TRIP, "pingpong"),
-    _pair("Pingpong_Send_Iprobe_Recv", "a round trip whose messages are awaited by MPI_Iprobe", ROUND_TRIP),
-    _pair("Pingpong_Send_Irecv", "a round trip by MPI_Send, MPI_Irecv and MPI_Wait", ROUND_TRIP),
-    _pair("Pingpong_Send_Recv_AnyTag", "a round trip by MPI_Send and MPI_Recv of any tag", ROUND_TRIP),
-    _pair("Pingpong_Ssend_Recv", "a round trip by MPI_Ssend and MPI_Recv", ROUND_TRIP),
-    _pair("Pingpong_Isend_Recv", "a round trip by MPI_Isend, MPI_Wait and MPI_Recv", ROUND_TRIP),
-    _pair("Pingpong_Issend_Recv", "a round trip by MPI_Issend, MPI_Wait and MPI_Recv", ROUND_TRIP),
-    _pair("Pingpong_Bsend_Recv", "a round trip by MPI_Bsend and MPI_Recv", ROUND_TRIP),
-    _pair("Pingpong_Sendrecv", "an exchange by MPI_Sendrecv", BOTH_WAYS, "sendrecv"),
-    _pair("Pingpong_Sendrecv_replace", "an exchange by MPI_Sendrecv_replace", BOTH_WAYS, "sendrecv-replace"),
-    _collective("MPI_Bcast", "MPI_Bcast", "bcast"),
-    _collective("Bcast_using_Send_Recv", f"a broadcast {BY_HAND} a binary tree of MPI_Send and MPI_Recv"),
-    _collective("MPI_Barrier", "MPI_Barrier", "barrier", sized=False),
-    _collective("MPI_Reduce", "MPI_Reduce", "reduce"),
-    _collective("MPI_Allreduce", "MPI_Allreduce", "allreduce"),
-    _collective("Allreduce_using_Reduce_Bcast", f"an allreduce {BY_HAND} MPI_Reduce and MPI_Bcast"),
-    _collective("MPI_Reduce_scatter", "MPI_Reduce_scatter", note=WHOLE),
-    _collective("Reduce_Scatterv", f"a reduce_scatter {BY_HAND} MPI_Reduce and MPI_Scatterv", note=WHOLE),
-    _collective("MPI_Alltoall", "MPI_Alltoall", "alltoall"),
-    _collective("Alltoall_using_Isend_Irecv", f"an alltoall {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
-    _collective("MPI_Alltoallv", "MPI_Alltoallv with equal counts", "alltoallv"),
-    _collective("Alltoallv_using_Isend_Irecv", f"an alltoallv {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
-    _collective("MPI_Gather", "MPI_Gather", "gather"),
-    _collective("Gather_using_Send_Recv", f"a gather {BY_HAND} MPI_Send and, in the order of processes, MPI_Recv"),
-    _collective("Gather_using_Isend_Irecv_Waitall", f"a gather {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
-    _collective("MPI_Gatherv", "MPI_Gatherv with equal counts", "gatherv"),
-    _collective("MPI_Allgather", "MPI_Allgather", "allgather"),
-    _collective("MPI_Allgatherv", "MPI_Allgatherv with equal counts", "allgatherv"),
-    _collective("MPI_Scatter", "MPI_Scatter", "scatter"),
-    _collective("MPI_Scatterv", "MPI_Scatterv with equal counts", "scatterv"),
-    _collective("MPI_Scan", "MPI_Scan", "scan"),
-    _collective("MPI_Comm_split", "MPI_Comm_split into processes of even and of odd rank", sized=False),
-    _collective("MPI_Comm_dup", "MPI_Comm_dup", "comm_dup", sized=False),
-    benchmark(
+    _make_pair("Pingpong_Send_Recv", "a round trip by MPI_Send and MPI_Recv", ROUND_TRIP, "pingpong"),
+    _make_pair("Pingpong_Send_Iprobe_Recv", "a round trip whose messages are awaited by MPI_Iprobe", ROUND_TRIP),
+    _make_pair("Pingpong_Send_Irecv", "a round trip by MPI_Send, MPI_Irecv and MPI_Wait", ROUND_TRIP),
+    _make_pair("Pingpong_Send_Recv_AnyTag", "a round trip by MPI_Send and MPI_Recv of any tag", ROUND_TRIP),
+    _make_pair("Pingpong_Ssend_Recv", "a round trip by MPI_Ssend and MPI_Recv", ROUND_TRIP),
+    _make_pair("Pingpong_Isend_Recv", "a round trip by MPI_Isend, MPI_Wait and MPI_Recv", ROUND_TRIP),
+    _make_pair("Pingpong_Issend_Recv", "a round trip by MPI_Issend, MPI_Wait and MPI_Recv", ROUND_TRIP),
+    _make_pair("Pingpong_Bsend_Recv", "a round trip by MPI_Bsend and MPI_Recv", ROUND_TRIP),
+    _make_pair("Pingpong_Sendrecv", "an exchange by MPI_Sendrecv", BOTH_WAYS, "sendrecv"),
+    _make_pair("Pingpong_Sendrecv_replace", "an exchange by MPI_Sendrecv_replace", BOTH_WAYS, "sendrecv-replace"),
+    _make_collective("MPI_Bcast", "MPI_Bcast", "bcast"),
+    _make_collective("Bcast_using_Send_Recv", f"a broadcast {BY_HAND} a binary tree of MPI_Send and MPI_Recv"),
+    _make_collective("MPI_Barrier", "MPI_Barrier", "barrier", sized=False),
+    _make_collective("MPI_Reduce", "MPI_Reduce", "reduce"),
+    _make_collective("MPI_Allreduce", "MPI_Allreduce", "allreduce"),
+    _make_collective("Allreduce_using_Reduce_Bcast", f"an allreduce {BY_HAND} MPI_Reduce and MPI_Bcast"),
+    _make_collective("MPI_Reduce_scatter", "MPI_Reduce_scatter", note=WHOLE_VECTOR),
+    _make_collective("Reduce_Scatterv", f"a reduce_scatter {BY_HAND} MPI_Reduce and MPI_Scatterv", note=WHOLE_VECTOR),
+    _make_collective("MPI_Alltoall", "MPI_Alltoall", "alltoall"),
+    _make_collective("Alltoall_using_Isend_Irecv", f"an alltoall {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
+    _make_collective("MPI_Alltoallv", "MPI_Alltoallv with equal counts", "alltoallv"),
+    _make_collective("Alltoallv_using_Isend_Irecv", f"an alltoallv {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
+    _make_collective("MPI_Gather", "MPI_Gather", "gather"),
+    _make_collective("Gather_using_Send_Recv", f"a gather {BY_HAND} MPI_Send and, in the order of processes, MPI_Recv"),
+    _make_collective("Gather_using_Isend_Irecv_Waitall", f"a gather {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
+    _make_collective("MPI_Gatherv", "MPI_Gatherv with equal counts", "gatherv"),
+    _make_collective("MPI_Allgather", "MPI_Allgather", "allgather"),
+    _make_collective("MPI_Allgatherv", "MPI_Allgatherv with equal counts", "allgatherv"),
+    _make_collective("MPI_Scatter", "MPI_Scatter", "scatter"),
+    _make_collective("MPI_Scatterv", "MPI_Scatterv with equal counts", "scatterv"),
+    _make_collective("MPI_Scan", "MPI_Scan", "scan"),
+    _make_collective("MPI_Comm_split", "MPI_Comm_split into processes of even and of odd rank", sized=False),
+    _make_collective("MPI_Comm_dup", "MPI_Comm_dup", "comm_dup", sized=False),
+    make_benchmark(
         NAME, "wtime", "MPI_Wtime_avg", "what MPI_Wtime costs", CLOCK, kind="local", sized=False, ranks_exactly=1
     ),
     *map(
-        _one_sided,
+        _make_one_sided,
         (
             *("MPI_Win_fence_open", "MPI_Win_fence_close", "MPI_Win_fence_close-noput", "MPI_Win_fence_openclose"),
             *("MPI_Win_start", "MPI_Win_start with MPI_MODE_NOCHECK", "MPI_Win_start with delayed MPI_Win_post"),
@@ -201,24 +212,24 @@ def read(text: Text) -> Iterator[Table]:
             yield from drafts.finish()
         elif found := VERSION.fullmatch(line.text):
             version, facts = found["version"], {}
-        elif found := STARTED.fullmatch(line.text):
+        elif found := START_DATE.fullmatch(line.text):
             facts["started"] = found["started"]
         elif result and (VARIABLE.match(line.text) or begins_a_row(line.text)):
-            _add(drafts, result, _fields(line, Place(text.file, line.number)), line.number)
+            _add_row(drafts, result, _split_row(line, Place(text.file, line.number)), line.number)
         elif not line.text.lstrip().startswith("#"):
-            drafts.hear(line)
+            drafts.keep_unrecognised(line)
     _refuse_open(text.file, result)
 
 
 def _refuse_open(file: str, result: Result | None) -> None:
     if result:
         end = f'# end result "{result.name}"'
-        raise Place(file, result.line).error(
+        raise Place(file, result.line).make_error(
             f"the result that begins here has no end; is the file cut? If the run was ended, write {end} after its rows"
         )
 
 
-def _fields(line: Line, place: Place) -> Fields:
+def _split_row(line: Line, place: Place) -> Fields:
     """Return the variables of a row, its size, and its figures, then a time for each process."""
     rest = line.text
     variables = {}
@@ -227,24 +238,26 @@ def _fields(line: Line, place: Place) -> Fields:
         rest = rest[found.end() :]
     fields = rest.split()
     if len(fields) <= len(FIGURES):
-        raise place.error(
+        raise place.make_error(
             f"{len(fields)} columns after the loop variables, expected {len(FIGURES) + 1} or more "
             f"(size, {', '.join(FIGURES)}, then times of processes); is it cut?"
         )
-    numbers = [place.number(field, name) for field, name in zip(fields[1:], FIGURES, strict=False)]
+    numbers = [place.parse_number(field, name) for field, name in zip(fields[1:], FIGURES, strict=False)]
     times = fields[len(FIGURES) + 1 :]
-    numbers += [NONE if field == NO_TIME else place.number(field, "time of a process") for field in times]
+    numbers += [NONE if field == NO_TIME else place.parse_number(field, "time of a process") for field in times]
     _check_processes(place, variables, len(times))
-    return Fields(variables, place.size(fields[0], "size"), tuple(numbers))
+    return Fields(variables, place.parse_size(fields[0], "size"), tuple(numbers))
 
 
 def _check_processes(place: Place, variables: dict[str, str], times: int) -> None:
     for name in sorted(PROCESSES & variables.keys()):
-        if times > place.size(variables[name], name):
-            raise place.error(f"times of {times} processes where {name}= {variables[name]}, expected no more than that")
+        if times > place.parse_size(variables[name], name):
+            raise place.make_error(
+                f"times of {times} processes where {name}= {variables[name]}, expected no more than that"
+            )
 
 
-def _add(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
+def _add_row(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
     """Add a row to the table of its processes and loop variables; one that is but the size in elements is left out."""
     options = {
         name: value
@@ -254,14 +267,14 @@ def _add(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
     times = len(fields.numbers) - len(FIGURES)
     told = [int(fields.variables[name]) for name in sorted(PROCESSES & fields.variables.keys())]
     ranks = told[0] if told else times if times < QUANTILES else 0
-    make = partial(_table, result, ranks, options, times)
+    make = partial(_make_table, result, ranks, options, times)
     drafts.add((ranks, times, *options.items()), make, Row(line, fields.size_bytes, fields.numbers))
 
 
-def _table(result: Result, ranks: int, options: dict[str, str], times: int) -> Table:
+def _make_table(result: Result, ranks: int, options: dict[str, str], times: int) -> Table:
     operation = KNOWN.get(result.name) or KNOWN.get(SERIES.sub("", result.name))
     if operation is None:
-        operation = unknown(NAME, SERIES.sub("", result.name), NOT_KNOWN)
+        operation = make_unknown(NAME, SERIES.sub("", result.name), NOT_KNOWN)
     return Table(
         operation=operation,
         form="blocking",
