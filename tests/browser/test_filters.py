@@ -215,7 +215,7 @@ def test_every_control_has_a_name_and_is_reached_by_tab(page: Chrome) -> None:
     assert output.get_attribute("aria-live") == "polite"
 
 
-def test_paper_tells_that_it_is_a_part(page: Chrome) -> None:
+def test_paper_shows_that_it_is_a_part(page: Chrome) -> None:
     choose(page, "placement", "spread")
     until(page, lambda: count(page).startswith("157 of 471 cases"))
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})

@@ -55,7 +55,7 @@ WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")
 """Of lines that are not the tool's: those that could be something."""
 ERRORS = (".err", ".stderr")
-UNKNOWN = "not-told"
+UNKNOWN = "not-reported"
 NO_RESULTS = "no figures in it"
 STARTS = {
     "none": "calls follow each other, after one barrier at most",
@@ -63,7 +63,7 @@ STARTS = {
     "library-barrier": "MPI_Barrier before each call",
     "window": "calls begin at agreed times",
     "roundtime": "calls begin at agreed times, as many as fit in a given time",
-    UNKNOWN: "the tool does not tell how ranks begin a call together",
+    UNKNOWN: "the tool does not show how ranks begin a call together",
 }
 
 
@@ -72,7 +72,7 @@ class Source(NamedTuple):
 
     path: Path
     label: str = ""
-    """Of the library that it was measured with; empty: as the file tells, or its folder is called."""
+    """Of the library that it was measured with; empty: as the file shows, or its folder is called."""
 
 
 class ImportRequest(NamedTuple):
@@ -300,7 +300,7 @@ def check_labels(request: ImportRequest, source: Source, run: Run, label: str, t
     if run.label != label and run.label in request.labels:
         yield f":{run.line}: headed {run.label}, where --labels has {label}; name them in the file's order"
     if not label:
-        yield f":{run.line}: does not tell which library this is; name them all: --labels A,B"
+        yield f":{run.line}: does not show which library this is; name them all: --labels A,B"
 
 
 def assign_blocks(parts: Iterable[Part]) -> list[Part]:
@@ -323,7 +323,7 @@ def assign_blocks(parts: Iterable[Part]) -> list[Part]:
 
 
 def make_placement(part: Part, request: ImportRequest) -> Placement:
-    """Return where a run's ranks were, as far as anybody tells."""
+    """Return where a run's ranks were, as far as anybody shows."""
     hosts = Counter(part.run.hosts)
     ranks = (part.table.ranks if part.table else 0) or request.ranks
     if hosts and ranks in {0, hosts.total()} and len(set(hosts.values())) == 1:
@@ -343,7 +343,7 @@ def collect_operations(tables: Sequence[Table]) -> dict[str, Operation]:
             for option, value in own[0].options.items()
             if option != "quantity" and all(table.options.get(option) == value for table in own)
         ]
-        options = [Option(name=option, help="as its output tells", usual=value) for option, value in common]
+        options = [Option(name=option, help="as its output shows", usual=value) for option, value in common]
         operations[name] = msgspec.structs.replace(own[0].operation, options=options)
     return operations
 
@@ -487,7 +487,7 @@ def make_library(label: str) -> Library:
 
 def list_notes(reads: Sequence[FileContent], labels: Sequence[str]) -> Iterator[str]:
     """Yield what a reader of the campaign must know."""
-    yield "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
+    yield "These figures were imported: rankbench did not make them, and knows of their runs what their files show."
     if len(labels) > 1 and not all(one.in_turns for one in reads if one.parts):
         yield (
             "Not all libraries took turns: what changed on the machine between their files counts as a difference "

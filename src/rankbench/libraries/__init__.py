@@ -47,7 +47,7 @@ ABI = "abi"
 MOST_HINTED = 8
 """Modules that a hint names at most."""
 HASH_LENGTH = 7
-"""Characters of a hash that tell it from others."""
+"""Characters of a hash that distinguish it from others."""
 
 
 def make_search(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str] = ()) -> Search:
@@ -207,6 +207,7 @@ def name_uniquely(libraries: Iterable[Library]) -> Iterator[Library]:
 
 
 def make_label(library: Library) -> str:
-    """Return what tells a library from others of its version: its modules, the beginning of its hash, its source."""
+    """Return what distinguishes a library from others of its version: its modules, the beginning of its hash, its
+    source."""
     modules, digest = library.origin.get("modules", ""), library.origin.get("hash", "")
     return modules.replace(" ", "+") or digest[:HASH_LENGTH] or library.source

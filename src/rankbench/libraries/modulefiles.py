@@ -177,7 +177,7 @@ def find_reason(answer: Answer) -> str:
 
 
 def list_likely_modules(files: Sequence[Path]) -> list[str]:
-    """Return the modules here whose names sound like an MPI library; Lmod tells those too that need others first."""
+    """Return the modules here whose names sound like an MPI library; Lmod shows those too that need others first."""
     if not files:
         return []
     lines = (line.strip() for line in ask(files, ["offered"], HINT_PATIENCE_S).output.splitlines())

@@ -1,4 +1,4 @@
-"""What the samples of a plan take of memory and disk, told before anything is measured."""
+"""What the samples of a plan take of memory and disk, reported before anything is measured."""
 
 from __future__ import annotations
 

@@ -260,11 +260,11 @@ def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
 
 
 def require_known_cores(room: Resources) -> None:
-    """Make sure that ranks can be told where to sit."""
+    """Make sure that it is known where ranks are to run."""
     if not room.bound:
         raise NoRoomError("says where ranks sit, which those with binding none do not")
     if not room.machine.cpus:
-        raise NoRoomError("the machine does not tell where its cores are")
+        raise NoRoomError("the machine does not show where its cores are")
 
 
 COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {

@@ -269,7 +269,7 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
 
 
 def make_spec_label(spec: CandidateSpec) -> str:
-    """Return what tells a candidate from the others before its library is found."""
+    """Return what distinguishes a candidate from the others before its library is found."""
     return spec.name or "+".join(filter(None, [spec.library, spec.compiler, spec.binary_of]))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SINGLE_RANK_START = "none"
 """The start of operations that one rank alone times."""
 MOST_NAMES = 4
-"""More are told as so many."""
+"""More are reported as so many."""
 
 
 class CaseScope(NamedTuple):
@@ -34,7 +34,7 @@ class CaseScope(NamedTuple):
     notes: dict[str, None]
 
     def note(self, text: str) -> None:
-        """Tell a reader what was done with the operation."""
+        """Report a reader what was done with the operation."""
         self.notes[f"{self.operation.name}: {text}"] = None
 
 
@@ -49,7 +49,7 @@ def count_least_ranks(operation: Operation) -> int:
 
 
 def has_enough_ranks(line: CaseScope) -> bool:
-    """Return whether the placement has the ranks that the operation takes; a note tells who stays out."""
+    """Return whether the placement has the ranks that the operation takes; a note shows who stays out."""
     operation, placement = line.operation, line.placement
     if operation.in_pairs and placement.ranks % 2 and placement.ranks > 1:
         line.note(f"ranks work in pairs; the last of the {placement.ranks} of {placement.name} stays out")
@@ -89,7 +89,7 @@ def list_usable_datatypes(line: CaseScope) -> list[str]:
 
 
 def list_usable_sizes(line: CaseScope, datatype: str) -> list[int]:
-    """Return the sizes that an operation can use; a note tells those it cannot."""
+    """Return the sizes that an operation can use; a note shows those it cannot."""
     operation, sizes = line.operation, line.plan.sizes_bytes
     if not operation.sized:
         return [0]

@@ -56,7 +56,7 @@ def compiled(tmp_path: Path) -> int:
     return len(list(tmp_path.glob("home/builds/*/receipt.json")))
 
 
-def test_receipt_tells_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
+def test_receipt_shows_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
     made = build.build(library, tmp_path / "home", core)
     assert made.receipt.library == "x-1"
     assert made.receipt.missing == ["MPI_Bcast"]
@@ -127,7 +127,7 @@ def test_log_of_a_failed_link_names_its_command(library: Library, core: Path, tm
     assert re.search(r"/main\.o .*/ops/bcast\.o -o .*/rankbench-core -lm$", command)
 
 
-def test_the_first_of_several_broken_sources_is_told(library: Library, core: Path, tmp_path: Path) -> None:
+def test_the_first_of_several_broken_sources_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     for number in range(6):
         (core / f"z{number}.c").write_text(f"int broken{number} = nonsense;\n", "utf-8")
     with pytest.raises(RankbenchError, match=r"^x-1: the core does not compile: .*/z0.c:1:"):
@@ -269,6 +269,6 @@ def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Libra
 
 
 def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
-    assert described(tmp_path, '#!/bin/sh\necho "told $TOLD" >&2\n', 0o755, library, core) == (
-        "x-1: CORE --describe gives no description: told by the library"
+    assert described(tmp_path, '#!/bin/sh\necho "reported $TOLD" >&2\n', 0o755, library, core) == (
+        "x-1: CORE --describe gives no description: given by the library"
     )

@@ -253,5 +253,5 @@ def test_only_root_lets_root_run(user: int, allowed: bool, monkeypatch: pytest.M
     assert ("OMPI_ALLOW_RUN_AS_ROOT" in families.list_families()["openmpi"].make_environment(Path("/l"))) == allowed
 
 
-def test_intel_is_told_its_root() -> None:
+def test_intel_is_given_its_root() -> None:
     assert families.list_families()["intel-mpi"].make_environment(Path("/l")) == {"I_MPI_ROOT": "/l"}

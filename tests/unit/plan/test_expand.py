@@ -51,7 +51,7 @@ CHANGES: dict[str, dict[str, object]] = {
         "messages": 0,
     },
 }
-"""What is told of some operations here, whatever the core has by now."""
+"""What is reported some operations here, whatever the core has by now."""
 MORE: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
     "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [number("dimensions", 1, 3, 2)],
@@ -536,7 +536,7 @@ def test_what_makes_no_difference_is_no_case_of_its_own() -> None:
     )
 
 
-def test_an_option_that_makes_no_difference_anywhere_is_told() -> None:
+def test_an_option_that_makes_no_difference_anywhere_is_reported() -> None:
     said = 'tests = [0, 8]\nspread_us = 50\nbusy_us = 7\nquantity = ["time", "memory"]'
     assert chosen('operations = ["allreduce", "passive"]', said) == (
         [("allreduce", {}), ("allreduce", {"quantity": "memory"}), ("passive", {})],
@@ -548,7 +548,7 @@ def test_an_option_that_makes_no_difference_anywhere_is_told() -> None:
     )
 
 
-def test_an_option_of_operations_that_are_not_measured_is_told() -> None:
+def test_an_option_of_operations_that_are_not_measured_is_reported() -> None:
     assert chosen('operations = ["bcast"]', 'window = 8\n"pingpong.from" = 1') == (
         [("bcast", {})],
         [

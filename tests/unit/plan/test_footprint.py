@@ -1,4 +1,4 @@
-"""What samples take of memory and disk, as told beforehand; `tests/mpi/test_rings.py` holds it against the truth."""
+"""What samples take of memory and disk, as stated beforehand; `tests/mpi/test_rings.py` holds it against the truth."""
 
 from __future__ import annotations
 

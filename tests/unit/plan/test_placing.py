@@ -248,7 +248,7 @@ def test_a_number_is_a_list_of_one() -> None:
     assert [placement.name for placement in found.placements] == ["socket", "2x1", "2x2"]
 
 
-def test_what_of_a_table_there_is_no_room_for_is_told_in_a_line() -> None:
+def test_what_of_a_table_there_is_no_room_for_is_reported_in_a_line() -> None:
     matrix = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
     found = read(matrix)
     assert [placement.name for placement in found.placements] == ["1x1", "1x2", "1x4"]
@@ -342,7 +342,7 @@ def test_where_nothing_is_left_that_is_an_error(text: str, machine: Machine, rea
     assert refusal(f"placements = [{text}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
 
 
-def test_an_error_tells_of_all_that_was_left_out() -> None:
+def test_an_error_shows_of_all_that_was_left_out() -> None:
     assert refusal('placements = ["sockets", "nodes"]') == (
         "plan.toml: placements: nothing is left of sockets: takes two sockets, the machine has one "
         "and nodes: takes two hosts or more, found 0"
@@ -368,7 +368,7 @@ def test_ranks_that_are_not_bound_are_on_no_certain_socket() -> None:
 def test_places_are_not_made_up_where_the_machine_hides_its_cores() -> None:
     hidden = msgspec.structs.replace(PAIR, cpus=[])
     assert read('placements = ["core-pairs", "1x1"]', hidden).notes == [
-        "core-pairs: the machine does not tell where its cores are; left out"
+        "core-pairs: the machine does not show where its cores are; left out"
     ]
 
 
@@ -426,5 +426,5 @@ def test_a_placement_that_makes_no_sense_is_one_line(text: str, answer: str) -> 
 
 
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])
-def test_numbers_are_told_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
+def test_numbers_are_reported_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
     assert format_ranges(numbers) == text

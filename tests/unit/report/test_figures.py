@@ -71,7 +71,7 @@ def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
     assert "curves-pingpong.blocking.byte.socket.none.from_1.to_0.svg" not in drawn
 
 
-def test_an_unknown_format_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_unknown_format_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         write_figures(tmp_path, evaluations.evaluation(), ["pgn"])
     assert str(error.value) == "figure format 'pgn': did you mean png? (allowed: png, svg, pdf)"

@@ -104,7 +104,7 @@ def test_figures_of_launches_are_kept_once(page: str) -> None:
     assert part(page, "launches")[key][3] == {"launches": "distribution"}
 
 
-def test_the_book_tells_who_wins_each_case(page: str) -> None:
+def test_the_book_shows_who_wins_each_case(page: str) -> None:
     found = book(page)
     columns = found["cases"]
     assert {len(values) for values in columns.values()} == {9}
@@ -140,7 +140,7 @@ def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) ->
     assert "<h3>barrier" not in section
 
 
-def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: str, tmp_path: Path) -> None:
+def test_starts_and_ranks_have_sections_where_there_is_something_to_show(page: str, tmp_path: Path) -> None:
     assert 'id="starts"' not in page
     assert 'id="ranks"' in page
     view = evaluations.evaluation(starts=("none",))
@@ -163,7 +163,7 @@ def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: 
     assert 'data-plot="ranks"' not in html
 
 
-def test_a_decided_campaign_tells_what_it_did_not_measure() -> None:
+def test_a_decided_campaign_shows_what_it_did_not_measure() -> None:
     view = evaluations.evaluation()
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
     campaign_view = dataclasses.replace(view, case_rows=rows)

@@ -35,7 +35,7 @@ class Family(Protocol):
     pmi: str = "pmi2"
     """The interface by which its programs, started by Slurm's own launcher, find each other: `srun --mpi`."""
     compiler_variable: str
-    """By which its wrapper is told to call another C compiler."""
+    """By which its wrapper is instructed to call another C compiler."""
     versions: tuple[str, ...]
     """Patterns of the texts by which such a library names itself; the group is the version."""
     failures: tuple[tuple[str, str], ...]

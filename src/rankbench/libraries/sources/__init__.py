@@ -47,7 +47,7 @@ class Installation(Record, frozen=True):
     environment: dict[str, str] = msgspec.field(default_factory=dict)
     """What its source says must be set for it."""
     origin: dict[str, str] = msgspec.field(default_factory=dict)
-    """What its source tells of how it was made, as `Library.origin`."""
+    """What its source reports how it was made, as `Library.origin`."""
 
 
 def is_executable(file: Path) -> bool:

@@ -1,6 +1,6 @@
 """Spack: the packages that provide MPI, by `spack find`. Spec formats 4 to 6 (Spack 0.21 to 1.3) are read by key.
 
-`spack find --json` tells how a package was built and, of one that Spack built, not where it is; `--format` tells that.
+`spack find --json` shows how a package was built and, of one that Spack built, not where it is; `--format` shows that.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SHORT_HASH = 7
 
 
 class Package(NamedTuple):
-    """An installed package: its node as Spack tells it, where it is, and what compiled it."""
+    """An installed package: its node as Spack shows it, where it is, and what compiled it."""
 
     node: Mapping[str, Any]
     prefix: str

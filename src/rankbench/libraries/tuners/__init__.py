@@ -2,7 +2,7 @@
 
 FAMILIES: names of the families. IN_LAUNCH: whether settings can change within a launch (else each is a candidate).
 `variants(operation, variables)` yields the ways in which the library can make an operation. `handover(rules, ranks)`
-makes the library's own file of rules. `can_split(operation)` tells whether that file can name several variants by size.
+makes the library's own file of rules. `can_split(operation)` shows whether that file can name several variants by size.
 """
 
 from __future__ import annotations
