@@ -132,16 +132,16 @@ def test_what_has_no_case_left_says_so(page: Chrome) -> None:
     texts = [element.text for element in shown(page, ".nothing")]
     assert texts == [
         "No case passes the filters.",
+        "No table has a case that passes the filters.",
         "No finding rests on a case that passes the filters.",
         "No curve passes the filters.",
-        "No table has a case that passes the filters.",
         *["Nothing of this rests on a case that passes the filters."] * 2,
     ]
     assert [
         find_element.get_attribute("id")
         for find_element in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")
     ] == [
-        *("map", "findings", "curves", "tables", "places", "ranks"),
+        *("map", "tables", "findings", "curves", "places", "ranks"),
     ]
 
 

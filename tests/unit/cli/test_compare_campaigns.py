@@ -9,6 +9,7 @@ import pytest
 from fakes.nights import CASES, night, slower
 
 from rankbench.cli.commands.compare import compare
+from rankbench.cli.commands.report import report
 from rankbench.cli.display import console
 from rankbench.model import RankbenchError
 
@@ -61,6 +62,20 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
         "beta takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change is known.",
         "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×: 1.31–1.31×).",
     ]
+
+
+def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> None:
+    night(tmp_path / "old", version="1.0", scatter=0.0)
+    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+    report(tmp_path / "new")
+    assert 'id="changes"' not in (tmp_path / "new/report.html").read_text()
+    report(tmp_path / "new", against=tmp_path / "old")
+    page = (tmp_path / "new/report.html").read_text()
+    section = page[page.index('<section id="changes"') : page.index('<section id="case"')]
+    assert '<th scope="col">fastest then</th>' in section
+    row = section[section.index("allreduce 8 B") :].split("</tr>")[0]
+    assert [figure in row for figure in ("502 ns", "658 ns", "1.31×")] == [True] * 3
+    assert UNCONTROLLED.strip() in section
 
 
 def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def test_the_verdict_is_the_first_thing_said(page: str) -> None:
         "A/A false alarms",
         'id="filters"',
         'id="map"',
-        ">beta crashes",
+        "</span> beta crashes",
         'id="case"',
         'id="method"',
     ]
@@ -114,8 +114,18 @@ def test_the_book_shows_who_wins_each_case(page: str) -> None:
     assert [found["lines"]["key"][line] for line in columns["line"][:2]] == ["pingpong.blocking.byte.socket.none"] * 2
 
 
-def test_a_finding_has_its_picture(page: str) -> None:
-    finding = page[page.index(">beta crashes") : page.index('<section id="case"')]
+def test_answer_map_and_tables_come_before_the_findings(page: str) -> None:
+    places = [page.index(f'<section id="{name}"') for name in ("verdict", "map", "tables", "findings", "case")]
+    assert places == sorted(places)
+
+
+def test_a_finding_is_a_line_that_opens_to_its_text_and_one_chart(page: str) -> None:
+    section = page[page.index('<section id="findings"') : page.index('<section id="case"')]
+    number = len(evaluations.evaluation().verdict.findings)
+    assert section.count("<details>") == section.count('<li class="') == number > 0
+    charts = re.findall(r'data-plot="(\w+)" data-key="([^"]*)"', section)
+    assert len(charts) == len(set(charts)), "each chart is drawn once"
+    finding = section[section.index("beta crashes") :]
     assert 'data-plot="curves" data-key="allreduce.nonblocking.float.socket.window"' in finding
 
 
