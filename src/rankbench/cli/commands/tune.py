@@ -10,7 +10,7 @@ import typer
 
 from rankbench import launch, libraries, plan, profiles, tuning
 from rankbench.campaign.variables import variables
-from rankbench.cli.commands.advise import spelt
+from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, tell
 from rankbench.cli.folders import campaign_folder, home
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
@@ -108,7 +108,7 @@ def make_request(
     if calls or profile:
         if (operations, sizes) != (OPERATIONS, SIZES):
             raise RankbenchError("--calls and --profile say which operations and sizes are tuned; leave those out")
-        names, sizes = list_called(profiles.read(profile).calls if profile else spelt(calls))
+        names, sizes = list_called(profiles.read(profile).calls if profile else parse_calls(calls))
     request = plan.parse_plan(
         f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
         f"threshold = '{threshold}'\n",
