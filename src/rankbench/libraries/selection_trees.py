@@ -71,25 +71,25 @@ def find_algorithm(trees: Trees, operation: str, value: str) -> str:
 
 def make_algorithm(trees: Trees, operation: str, value: str, parameters: Mapping[str, str]) -> Tree:
     """Return the part of a tree that calls an algorithm, or the library's own choice where it cannot serve the call."""
-    own = trees.above[f"collective={operation}"]["comm_type=intra"]
+    default = trees.above[f"collective={operation}"]["comm_type=intra"]
     if not value:
-        return own
+        return default
     name = find_algorithm(trees, operation, value)
     tree: Tree = {f"algorithm={name}": {f"{key}={text}": {} for key, text in parameters.items()}}
     if value == "smp":
-        tree = {"comm_hierarchy=parent": tree, "comm_hierarchy=any": own}
+        tree = {"comm_hierarchy=parent": tree, "comm_hierarchy=any": default}
     if f"{operation}_{value}" == REGULAR_BLOCKS:
-        tree = {"is_block_regular=yes": tree, "is_block_regular=no": own}
+        tree = {"is_block_regular=yes": tree, "is_block_regular=no": default}
     if POWER_OF_TWO.search(f"{operation}_{value}"):
-        tree = {"comm_size=pow2": tree, "comm_size=any": own}
+        tree = {"comm_size=pow2": tree, "comm_size=any": default}
     if ENOUGH_ELEMENTS.search(value):
-        tree = {"count<pow2": own, "count=any": tree}
+        tree = {"count<pow2": default, "count=any": tree}
     if operation in BUILT_IN_OPERATION:
-        tree = {"is_op_built_in=yes": tree, "is_op_built_in=no": own}
+        tree = {"is_op_built_in=yes": tree, "is_op_built_in=no": default}
     if operation in COMMUTATIVE and value != "noncommutative":
-        tree = {"is_commutative=yes": tree, "is_commutative=no": own}
-    if f"{IN_PLACE}=yes" in own:
-        tree = {f"{IN_PLACE}=yes": own[f"{IN_PLACE}=yes"], f"{IN_PLACE}=no": tree}
+        tree = {"is_commutative=yes": tree, "is_commutative=no": default}
+    if f"{IN_PLACE}=yes" in default:
+        tree = {f"{IN_PLACE}=yes": default[f"{IN_PLACE}=yes"], f"{IN_PLACE}=no": tree}
     return tree
 
 
@@ -105,26 +105,26 @@ def find_composition(trees: Trees, operation: str, variables: Mapping[str, Varia
     )
 
 
-def limit_sizes(key: str, ranges: Iterable[Range], own: Tree) -> Tree:
+def limit_sizes(key: str, ranges: Iterable[Range], default: Tree) -> Tree:
     """Return a tree with each range of sizes, in rising order, and the library's own choice for all other sizes."""
     tree: Tree = {}
     end = 0
     for first, last, part in ranges:
         if first > end:
-            tree[f"{key}<={first - 1}"] = own
+            tree[f"{key}<={first - 1}"] = default
         tree[f"{key}<={last}"] = part
         end = last + 1
-    return {**tree, f"{key}=any": own}
+    return {**tree, f"{key}=any": default}
 
 
-def limit_ranks(parts: Mapping[int, Tree], own: Tree) -> Tree:
+def limit_ranks(parts: Mapping[int, Tree], default: Tree) -> Tree:
     """Return a tree with a part for each number of ranks, and the library's own choice for all other numbers."""
     tree: Tree = {}
     for ranks, previous in zip(sorted(parts), itertools.chain([0], sorted(parts)), strict=False):
         if ranks - 1 > previous:
-            tree[f"comm_size<={ranks - 1}"] = own
+            tree[f"comm_size<={ranks - 1}"] = default
         tree[f"comm_size<={ranks}"] = parts[ranks]
-    return {**tree, "comm_size=any": own}
+    return {**tree, "comm_size=any": default}
 
 
 def replace_operations(tree: Tree, parts: Mapping[str, Tree]) -> str:

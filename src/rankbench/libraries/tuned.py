@@ -49,7 +49,7 @@ def place_files(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 def find_proven(library: Library, home: Path, host: str) -> ProvenSettings:
-    """Return the newest proven settings of a library on a machine. An empty host stands for any machine.
+    """Return the newest proven settings of a library on a machine. An empty host means any machine.
 
     Raises RankbenchError where there are none.
     """

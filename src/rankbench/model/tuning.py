@@ -56,7 +56,7 @@ class Handover(Record, frozen=True):
     """What makes a library use rules: variables, and its own tuning files where it needs some."""
 
     settings: dict[str, str]
-    """Of a candidate, as plans have them; `{folder}` stands for the folder of the files."""
+    """Of a candidate, as plans have them; `{folder}` is the folder of the files."""
     files: dict[str, str] = {}
     """Texts by name."""
 

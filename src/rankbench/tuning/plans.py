@@ -96,7 +96,7 @@ def _format_settings(task: Task) -> str:
 
 
 def _format_candidates(task: Task) -> str:
-    """Return a candidate for the n-th variant of every operation, as operations do not heed each other's settings."""
+    """Return a candidate for each name of a variant, with its settings of all operations."""
     settings: dict[str, dict[str, str]] = {}
     for name in task.operations:
         for variant in task.variants.get(name, ()):

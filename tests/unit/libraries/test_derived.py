@@ -75,7 +75,7 @@ def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> N
             CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library]
         )
     assert str(error.value) == (
-        f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} does not heed MPICH_CC and calls {library.compiler}; '
+        f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} ignores MPICH_CC and calls {library.compiler}; '
         "leave compiler out, or use a library built by that compiler"
     )
 
@@ -85,7 +85,7 @@ def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(CandidateSpec(library="mpich", compiler="false"), [library])
     assert str(error.value) == (
-        f'mpich-4.3.2: compiler "false": {library.wrapper} does not heed MPICH_CC and calls nothing; '
+        f'mpich-4.3.2: compiler "false": {library.wrapper} ignores MPICH_CC and calls nothing; '
         "leave compiler out, or use a library built by that compiler"
     )
 

@@ -51,7 +51,7 @@ CHANGES: dict[str, dict[str, object]] = {
         "messages": 0,
     },
 }
-"""What is told of some operations here, whatever the core has by now."""
+"""A description of some operations, independent of the core."""
 MORE: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
     "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [number("dimensions", 1, 3, 2)],

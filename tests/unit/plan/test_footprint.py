@@ -1,4 +1,4 @@
-"""What samples take of memory and disk, as told beforehand; `tests/mpi/test_rings.py` holds it against the truth."""
+"""Estimates of the memory and disk that samples need; `tests/mpi/test_rings.py` compares them with measurements."""
 
 from __future__ import annotations
 

@@ -368,7 +368,7 @@ def test_ranks_that_are_not_bound_are_on_no_certain_socket() -> None:
 def test_places_are_not_made_up_where_the_machine_hides_its_cores() -> None:
     hidden = msgspec.structs.replace(PAIR, cpus=[])
     assert read('placements = ["core-pairs", "1x1"]', hidden).notes == [
-        "core-pairs: the machine does not tell where its cores are; left out"
+        "core-pairs: the machine does not report where its cores are; left out"
     ]
 
 
@@ -406,8 +406,8 @@ def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
          "name, cpus, cores)"),
         ('placements = [{ name = "far", cpus = [0, -1] }]', "placements[0].cpus[1]: found -1, expected a whole number, "
          "0 or more"),
-        ('placements = [{ name = "far", cpus = [1, 1] }]', "placements[0].cpus: found [1, 1], expected a list in which "
-         "each stands once"),
+        ('placements = [{ name = "far", cpus = [1, 1] }]', "placements[0].cpus: found [1, 1], expected a list "
+         "without duplicates"),
         ('placements = [{ name = "far", cpus = 1 }]', "placements[0].cpus: found 1, expected a list of whole numbers "
          "such as [0, 12]"),
         ('placements = [{ name = "a", cpus = [0] }, { name = "a", cpus = [1] }]', 'placements[1]: placement "a" is '

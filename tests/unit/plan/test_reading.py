@@ -298,8 +298,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "binding, oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, together, "
          "clock, synchronisation, estimator, confidence, stop, baseline, "
          "control, threshold, calls, seed, job, suite, suites)"),
-        ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which asks who takes '
-         "least of all; leave one out"),
+        ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which compares all '
+         "candidates; leave one out"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', 'sizes: 8 is larger than 1: write "1:8:x2"'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
@@ -364,7 +364,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("[options]\nwindow = [1, 2.5]", f"options.window[1]: found 2.5, expected {OPTION}"),
         ("[options]\nwindow = []", f"options.window: found [], expected {OPTION}"),
         ("[options.put.epoch]\nx = 1", f"options.put.epoch: found a table, expected {OPTION}"),
-        ('[options]\n"put.epoch" = "fence"\n[options.put]\nepoch = "lock"', "options.put.epoch: stands there twice"),
+        ('[options]\n"put.epoch" = "fence"\n[options.put]\nepoch = "lock"', "options.put.epoch: is given twice"),
         ('pairs = "some"', 'pairs: found "some"; (allowed: all)'),
         ('pairs = "all"\n[options]\nfrom = 1', "pairs: options.from names ranks as well; leave one of the two out"),
         ('pairs = "all"\n[options.pingpong]\nto = 1',

@@ -156,9 +156,9 @@ def write_trees(trees: Trees, rules: Mapping[str, Sequence[Rule]], variables: Ma
             by_ranks[rule.ranks][0].append((first, last, composition))
             by_ranks[rule.ranks][1].append((first, last, find_tree(trees, operation, rule.variant, variables)))
         for parts, tree, index in ((device, trees.device, 0), (above, trees.above, 1)):
-            own = tree[f"collective={operation}"]["comm_type=intra"]
+            default = tree[f"collective={operation}"]["comm_type=intra"]
             parts[operation] = limit_ranks(
-                {ranks: limit_sizes(key, lists[index], own) for ranks, lists in by_ranks.items()}, own
+                {ranks: limit_sizes(key, lists[index], default) for ranks, lists in by_ranks.items()}, default
             )
     return {
         DEVICE_FILE: selection_trees.replace_operations(trees.device, device),
