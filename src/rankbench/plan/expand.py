@@ -172,7 +172,7 @@ def list_repetitions(
 ) -> tuple[set[tuple[str, str]], list[str]]:
     """Return operations between two ranks and the placements that would only repeat them, with a note.
 
-    Placements by numbers are of two kinds: ranks 0 and 1 on one node, or on two. One placement of each kind is measured:
+    Placements by numbers are of two kinds: ranks 0 and 1 on one node, or on two. One of each kind is measured:
     the first one that has a core for each rank, if there is one.
     """
     names = list(
