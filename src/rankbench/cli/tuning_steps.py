@@ -114,8 +114,8 @@ class Session(NamedTuple):
         result = self.measure("screening", task, tuning.SCREENING_BLOCKS)
         screened = result
         promising = choosing.select_promising(task, result)
-        left = task._replace(variants=promising)
-        tell(f"screening: {left.variant_count} of {number} variants may be faster than the library's own choice")
+        promising_task = task._replace(variants=promising)
+        tell(f"screening: {promising_task.variant_count} of {number} variants may be faster than the library's own choice")
         varied = {
             operation: [
                 variant
@@ -133,15 +133,15 @@ class Session(NamedTuple):
             promising_too = choosing.select_promising(parameters, result)
             added = sum(map(len, promising_too.values()))
             tell(f"parameters: {added} of {parameters.variant_count} variants of the fastest algorithms may be faster")
-            left = left._replace(
+            promising_task = promising_task._replace(
                 variants={name: [*variants, *promising_too.get(name, ())] for name, variants in promising.items()}
             )
-        if not left.variants:
-            return left, screened
-        everything = left._replace(
+        if not promising_task.variants:
+            return promising_task, screened
+        everything = promising_task._replace(
             variants={name: [*task.variants.get(name, ()), *varied.get(name, ())] for name in task.operations}
         )
-        final = self.measure("search", left, self.blocks)
+        final = self.measure("search", promising_task, self.blocks)
         # What left early still shows, by its slowness, whether a file is in effect.
         slow = choosing.SearchResult(
             {point: ratio for point, ratio in screened.ratios.items() if point not in final.ratios}, screened.wrong
@@ -157,7 +157,7 @@ class Session(NamedTuple):
             tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
         gains = choosing.list_gains(task, result)
         if gains:
-            point = min(gains, key=lambda one: gains[one])
+            point = min(gains, key=lambda key: gains[key])
             tell(
                 f"gain so far: faster in {len(gains)} cases; most: {gains[point]:.2f}x of the time "
                 f"({point.operation} {format_size(point.size_bytes)} with {point.variant})"

@@ -141,7 +141,7 @@ def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant
     promising: dict[str, list[Variant]] = {}
     for operation in task.operations:
         for variant in _list_right(task, result, operation):
-            ratios = [one for point, one in result.ratios.items() if point[1::2] == (operation, variant.name)]
+            ratios = [ratio for point, ratio in result.ratios.items() if point[1::2] == (operation, variant.name)]
             if any(ratio.low < SCREENING_RATIO and ratio.ratio < 1 + task.threshold for ratio in ratios):
                 promising.setdefault(operation, []).append(variant)
     return promising
@@ -171,8 +171,8 @@ def choose_rules(task: Task, result: SearchResult, abilities: Abilities) -> list
     for operation in task.operations:
         for placement in sorted(task.placements, key=lambda name: task.placements[name]):
             search = _Search(task, result, operation, placement)
-            splittable = [one for one in search.variants if one.name in abilities.can_split.get(operation, ())]
-            others = [one for one in search.variants if one not in splittable]
+            splittable = [variant for variant in search.variants if variant.name in abilities.can_split.get(operation, ())]
+            others = [variant for variant in search.variants if variant not in splittable]
             choose = search.choose_ranges if abilities.has_own_choice else search.cover_sizes
             choices = [list(choose(splittable)), list(search.choose_one(others))]
             rules += min(choices, key=search.multiply_ratios)
@@ -248,12 +248,12 @@ class _Search(NamedTuple):
     def choose_ranges(self, variants: Sequence[Variant]) -> Iterator[Rule]:
         """Yield a rule for each range of sizes in which a variant is faster; other sizes are left to the library."""
         yield from self.merge_ranges(
-            {size: [one for one in variants if self.is_faster(size, one)] for size in self.sizes}
+            {size: [variant for variant in variants if self.is_faster(size, variant)] for size in self.sizes}
         )
 
     def cover_sizes(self, variants: Sequence[Variant]) -> Iterator[Rule]:
         """Yield rules for all sizes with variants that are not slower, where one of them is faster somewhere."""
-        able = {size: [one for one in variants if self.is_harmless(size, one)] for size in self.sizes}
+        able = {size: [variant for variant in variants if self.is_harmless(size, variant)] for size in self.sizes}
         if all(able.values()):
             rules = list(self.merge_ranges(able))
             if any(self.is_faster(size, _find_rule(rules, size).variant) for size in self.sizes):
@@ -264,8 +264,8 @@ class _Search(NamedTuple):
         start, variant = 0, None
         previous = 0
         for size in self.sizes:
-            ratios = {one.name: ratio.ratio for one in able[size] if (ratio := self.find_ratio(size, one))}
-            best = min(able[size], key=lambda one: ratios[one.name], default=None)
+            ratios = {other.name: ratio.ratio for other in able[size] if (ratio := self.find_ratio(size, other))}
+            best = min(able[size], key=lambda other: ratios[other.name], default=None)
             lowest = min(ratios.values(), default=0.0)
             if variant and ratios.get(variant.name, math.inf) <= lowest * (1 + self.task.threshold):
                 previous = size

@@ -104,20 +104,20 @@ def drop_slower(rules: Sequence[Rule], proof: Proof, *, single: bool) -> tuple[l
     Where no rule covers the case, what is written for the operation makes it slower all the same: all its rules go. So
     they do where rules cannot go one by one (not `single`).
     """
-    left = list(rules)
+    remaining = list(rules)
     sentences = []
     for case in proof.slower:
         name = f"{case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks"
-        own = [rule for rule in left if rule.operation == case.operation]
-        covering = [rule for rule in own if _covers(rule, case)]
-        dropped = covering if covering and single else own
-        left = [rule for rule in left if rule not in dropped]
+        candidates = [rule for rule in remaining if rule.operation == case.operation]
+        covering = [rule for rule in candidates if _covers(rule, case)]
+        dropped = covering if covering and single else candidates
+        remaining = [rule for rule in remaining if rule not in dropped]
         if covering and single:
             sentences.append(f"slower as tuned: {name}; its rule is left out")
         elif dropped:
             why = "rules of this library cannot be left out one by one" if covering else "no rule is for this case"
             sentences.append(f"slower as tuned: {name}; {why}, so all rules of {case.operation} are left out")
-    return left, sentences
+    return remaining, sentences
 
 
 def _covers(rule: Rule, case: Case) -> bool:

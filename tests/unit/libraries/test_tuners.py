@@ -74,8 +74,8 @@ def list_numbers(text: str) -> list[str]:
 def test_rules_for_several_numbers_of_ranks_have_a_fence_between_them() -> None:
     rules = [rule("bcast", 0, 8, "3", ranks=ranks) for ranks in (2, 3, 8)]
     (text,) = tuners.list_tuners()["openmpi"].make_handover(rules, NOTHING_KNOWN).files.values()
-    own, ring = ["1", "0 0 0 0"], ["2", "0 3 0 0", "9 0 0 0"]
-    ranks = ["1", *own, "2", *ring, "3", *ring, "4", *own, "8", *ring, "9", *own]
+    fence, ring = ["1", "0 0 0 0"], ["2", "0 3 0 0", "9 0 0 0"]
+    ranks = ["1", *fence, "2", *ring, "3", *ring, "4", *fence, "8", *ring, "9", *fence]
     assert list_numbers(text) == ["1", "7", "6", *ranks]
 
 
@@ -130,8 +130,8 @@ def test_mpich_switches_the_device_off_for_one_operation() -> None:
 
 def test_mpich_cannot_set_a_variable_to_two_values() -> None:
     rules = [
-        msgspec.structs.replace(one, all_sizes=True)
-        for one in (rule("bcast", 8, 8, "x", A="1"), rule("reduce", 8, 8, "y", A="2"))
+        msgspec.structs.replace(unnamed, all_sizes=True)
+        for unnamed in (rule("bcast", 8, 8, "x", A="1"), rule("reduce", 8, 8, "y", A="2"))
     ]
     with pytest.raises(RankbenchError, match="reduce: A cannot be 2 and 1"):
         tuners.list_tuners()["mpich"].make_handover(rules, NOTHING_KNOWN)
@@ -192,18 +192,18 @@ def test_mpich_has_two_complete_trees_with_fences(mpich: tuners.Target) -> None:
     }
     device, above = (json.loads(text) for text in handover.files.values())
     assert device["collective=bcast"] == DEVICE["collective=bcast"]
-    own = DEVICE["collective=allreduce"]["comm_type=intra"]
+    default = DEVICE["collective=allreduce"]["comm_type=intra"]
     network = {"composition=MPIDI_Allreduce_intra_composition_beta": {}}
-    sizes = {"avg_msg_size<=7": own, "avg_msg_size<=63": network, "avg_msg_size<=512": network, "avg_msg_size=any": own}
-    ranks = {"comm_size<=3": own, "comm_size<=4": sizes, "comm_size=any": own}
+    sizes = {"avg_msg_size<=7": default, "avg_msg_size<=63": network, "avg_msg_size<=512": network, "avg_msg_size=any": default}
+    ranks = {"comm_size<=3": default, "comm_size<=4": sizes, "comm_size=any": default}
     assert device["collective=allreduce"] == {"comm_type=intra": ranks}
     assert above["collective=allreduce"]["comm_type=inter"] == ABOVE["collective=allreduce"]["comm_type=inter"]
     tree = above["collective=allreduce"]["comm_type=intra"]["comm_size<=4"]["avg_msg_size<=512"]
     algorithm = {"algorithm=MPIR_Allreduce_intra_recexch": {"k=3": {}, "single_phase_recv=0": {}}}
-    own = ABOVE["collective=allreduce"]["comm_type=intra"]
+    default = ABOVE["collective=allreduce"]["comm_type=intra"]
     assert tree == {
-        "is_commutative=yes": {"is_op_built_in=yes": algorithm, "is_op_built_in=no": own},
-        "is_commutative=no": own,
+        "is_commutative=yes": {"is_op_built_in=yes": algorithm, "is_op_built_in=no": default},
+        "is_commutative=no": default,
     }
 
 

@@ -130,7 +130,7 @@ def test_the_slowest_variant_shows_whether_a_file_is_in_effect() -> None:
 
 def slower(size_bytes: int, ranks: int = 2) -> proving.Proof:
     """Return a proof in which one case is slower."""
-    case = next(one for one in campaigns.cases_of("socket") if one.operation == "allreduce")
+    case = next(other for other in campaigns.cases_of("socket") if other.operation == "allreduce")
     case = msgspec.structs.replace(case, operation="bcast", size_bytes=size_bytes, ranks=ranks)
     return proving.Proof(None, [(case, SLOW)], 0.03)
 

@@ -115,7 +115,7 @@ def make_request(
         "",
         launch.machine(),
     )
-    ranks = [one.ranks for one in request.placements]
+    ranks = [item.ranks for item in request.placements]
     if len(set(ranks)) < len(ranks):
         raise RankbenchError(
             f"--placement: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
@@ -152,7 +152,7 @@ def make_task(library: Library, request: Request, tuner: Tuner, target: Target) 
         library.name,
         [name for name in request.operations if variants[name]],
         request.plan.sizes_bytes,
-        {one.name: one.ranks for one in request.plan.placements},
+        {place.name: place.ranks for place in request.plan.placements},
         request.plan.threshold,
         variants,
     )
