@@ -68,8 +68,7 @@ def run_pip(command: list[str], log: Path) -> None:
 
 
 def find_reason(output: str) -> str:
-    """Return what went wrong from pip's output: an index out of reach is reported by a warning, all else by an
-    error."""
+    """Return what went wrong from pip's output: an index out of reach is a warning, all else an error."""
     lines = output.splitlines()
     retries = [line for line in lines if line.startswith("WARNING: Retrying")]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]

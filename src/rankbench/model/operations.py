@@ -82,7 +82,7 @@ class Foreign(Record, frozen=True):
 
 
 class Operation(Record, frozen=True):
-    """One operation as the core's `--describe` shows it, or a benchmark of another program."""
+    """One operation as the core's `--describe` reports it, or a benchmark of another program."""
 
     name: str
     help: str
@@ -91,7 +91,7 @@ class Operation(Record, frozen=True):
     kind: str
     """The family of operations it belongs to: `point-to-point`, `collective`, `self-test`."""
     metric: Literal["time", "latency", "bandwidth", "rate"]
-    """What a sample is: the time of a call, or half of it; bandwidth and rate are times too, reported per second."""
+    """What a sample is: the time of a call, or half of it; bandwidth and rate are times too, shown per second."""
     forms: list[Form]
     send: Amount
     receive: Amount
@@ -134,7 +134,7 @@ class Operation(Record, frozen=True):
     datatypes: list[str] = []
     """Names of those it can be measured with."""
     options: list[Option] = []
-    """What can be chosen, in the order in which it is reported."""
+    """What can be chosen, in the order in which it is shown."""
     foreign: Foreign | None = None
     """Of another program's benchmark."""
 

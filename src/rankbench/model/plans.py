@@ -178,7 +178,7 @@ class SuiteSpec(Record, frozen=True):
     modules: list[str] = []
     """Environment modules that put them on PATH, loaded after those of each library."""
     arguments: list[str] = []
-    """What its programs are reported besides."""
+    """Further arguments of its programs."""
 
 
 class Plan(Record, frozen=True):
