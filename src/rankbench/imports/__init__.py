@@ -55,7 +55,7 @@ WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")
 """Lines that are not the tool's and may matter to a reader."""
 ERRORS = (".err", ".stderr")
-UNKNOWN = "not-told"
+UNKNOWN = "not-reported"
 NO_RESULTS = "has no results"
 STARTS = {
     "none": "calls follow each other, after at most one barrier",
@@ -489,7 +489,8 @@ def make_library(label: str) -> Library:
 
 def list_notes(files: Sequence[FileContent], labels: Sequence[str]) -> Iterator[str]:
     """Yield remarks for the readers of the campaign."""
-    yield "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
+    yield "These results were imported: rankbench did not measure them, and knows only what the files say about the
+    runs."
     if len(labels) > 1 and not all(file.in_turns for file in files if file.parts):
         yield (
             "Not all libraries took turns: changes of the machine between their files count as differences between the "

@@ -194,7 +194,12 @@ def test_mpich_has_two_complete_trees_with_fences(mpich: tuners.Target) -> None:
     assert device["collective=bcast"] == DEVICE["collective=bcast"]
     default = DEVICE["collective=allreduce"]["comm_type=intra"]
     network = {"composition=MPIDI_Allreduce_intra_composition_beta": {}}
-    sizes = {"avg_msg_size<=7": default, "avg_msg_size<=63": network, "avg_msg_size<=512": network, "avg_msg_size=any": default}
+    sizes = {
+        "avg_msg_size<=7": default,
+        "avg_msg_size<=63": network,
+        "avg_msg_size<=512": network,
+        "avg_msg_size=any": default,
+    }
     ranks = {"comm_size<=3": default, "comm_size<=4": sizes, "comm_size=any": default}
     assert device["collective=allreduce"] == {"comm_type=intra": ranks}
     assert above["collective=allreduce"]["comm_type=inter"] == ABOVE["collective=allreduce"]["comm_type=inter"]
