@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 STUDY = printed.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 LATENCY = imports.latencies((0, 1.5), (8, 2.5))
-NOTE = "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
+NOTE = "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
 APART = (
-    "Not all libraries took turns: what changed on the machine between their files counts as a difference between them."
+    "Not all libraries took turns: changes of the machine between their files count as differences between the "
+    "libraries."
 )
 
 
@@ -227,34 +228,32 @@ def test_what_stands_among_figures_is_in_the_launch_s_log(study: Store) -> None:
     ]
 
 
-BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 lines more)"
+BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 more lines)"
 
 
 def test_notes_tell_what_was_found(study: Store) -> None:
     first, nothing, cut, threads, harmless, guess = study.campaign.notes
     assert first == NOTE
-    assert nothing.startswith(
-        "iallreduce.out: no figures in it; iallreduce.err beside it says: [proxy:0@vm] HYDU_create"
-    )
-    assert nothing.endswith("osu_iallreduce (No such file or directory) (and 25 lines more)")
+    assert nothing.startswith("iallreduce.out: has no results; iallreduce.err beside it says: [proxy:0@vm] HYDU_create")
+    assert nothing.endswith("osu_iallreduce (No such file or directory) (and 25 more lines)")
     assert cut == "ibcast.out: ends without 'done', in round 3, with OpenMPI"
     assert threads == "latency_mt.out: " + "; ".join(
         [
             "line 66: IntelMPI printed nothing after 2 B in round 1",
-            f"line 73: among the figures of IntelMPI: {BAD}",
+            f"line 73: among the results of IntelMPI: {BAD}",
             "line 117: OpenMPI printed nothing after 0 B in round 2",
             "line 124: IntelMPI printed nothing after 32 B in round 2",
-            f"line 135: among the figures of IntelMPI: {BAD}",
+            f"line 135: among the results of IntelMPI: {BAD}",
             "line 179: OpenMPI printed nothing after 2 B in round 3",
             "line 188: IntelMPI printed nothing after 8 B in round 3",
-            f"line 197: among the figures of IntelMPI: {BAD}",
+            f"line 197: among the results of IntelMPI: {BAD}",
         ]
     )
     assert re.match(r"The number of ranks of \d+ runs is a guess: ", guess)
     assert harmless == (
-        "8 files are whole although errors lie beside them; such as acc_latency.out: acc_latency.err beside it says: "
+        "8 files are complete although they have error files, such as acc_latency.out: acc_latency.err beside it says: "
         "[vm:22771] /openmpi-5.0.11/ompi/mca/osc/ucx/osc_ucx_component.c:375  Error: OSC UCX component priority set "
-        "inside component query failed (and 143 lines more)"
+        "inside component query failed (and 143 more lines)"
     )
 
 
@@ -317,14 +316,14 @@ def test_names_in_another_order_than_the_file_s(tmp_path: Path) -> None:
 
 def test_a_file_that_does_not_name_its_libraries(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
-    assert refused(tmp_path, path) == (f"{path}:1: does not tell which library this is; name them all: --labels A,B")
+    assert refused(tmp_path, path) == (f"{path}:1: does not name the library; name them all: --labels A,B")
     assert [candidate.name for candidate in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
 
 
 def test_one_library_s_name_is_none_for_those_that_take_turns(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
     assert refused(tmp_path, Source(path, "C")) == (
-        f"{path}: 2 libraries take turns in it, and C is the name of one; name them all: --labels A,B"
+        f"{path}: 2 libraries take turns in it, and C is one name; name them all: --labels A,B"
     )
 
 
@@ -344,9 +343,9 @@ def test_a_library_that_printed_something_else_has_rows_that_say_so(tmp_path: Pa
         ("B", 2, "ok", ""),
     ]
     (crashed,) = [launch for launch in made.launches() if launch.status == LaunchStatus.CRASHED]
-    assert crashed.reason == "printed 'mpiexec: command not found' and no figures"
+    assert crashed.reason == "printed 'mpiexec: command not found' and no results"
     assert made.campaign.notes[1:] == [
-        "a.out: line 12: B printed 'mpiexec: command not found' and no figures in round 1"
+        "a.out: line 12: B printed 'mpiexec: command not found' and no results in round 1"
     ]
 
 
@@ -413,20 +412,20 @@ def test_two_benchmarks_of_one_file_are_of_one_block(tmp_path: Path) -> None:
 def test_names_of_turns_do_not_fit_a_plain_file(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", LATENCY)
     assert refused(tmp_path, path, labels=["A"]) == (
-        f"{path}: libraries do not take turns in it, as --labels says; name its own: LABEL={path}"
+        f"{path}: has one library, and --labels names several; name this one: LABEL={path}"
     )
 
 
 def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", LATENCY)
     assert refused(tmp_path, path, Source(tmp_path / "." / "a.txt", "B")) == (
-        f"{path}: named twice; its figures are of one run"
+        f"{path}: named twice; it has the results of one run"
     )
 
 
 def test_a_size_that_stands_twice_in_a_table(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", imports.latencies((8, 1.0), (16, 1.0), (8, 1.0)))
-    assert refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in one table"
+    assert refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in this table"
 
 
 def test_errors_beside_a_whole_file_are_told(tmp_path: Path) -> None:
@@ -436,7 +435,7 @@ def test_errors_beside_a_whole_file_are_told(tmp_path: Path) -> None:
     made = make(tmp_path, path)
     assert made.campaign.imported[0].said == ["a.stderr beside it says: warning: no fast network"]
     assert made.campaign.notes[1:] == [
-        "1 file is whole although errors lie beside it: a.txt: a.stderr beside it says: warning: no fast network"
+        "1 file is complete although it has an error file: a.txt: a.stderr beside it says: warning: no fast network"
     ]
 
 
@@ -506,11 +505,11 @@ def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_pa
 def test_starts_of_cases_are_explained(tmp_path: Path) -> None:
     made = imports.campaign(tmp_path, {"A": [LATENCY]})
     assert [(start.name, start.help) for start in made.campaign.starts] == [
-        ("none", "calls follow each other, after one barrier at most")
+        ("none", "calls follow each other, after at most one barrier")
     ]
 
 
-NO_TABLES = r"empty|the output of no benchmark that is known \(allowed: .*\)|[\w -]+: no table in it"
+NO_TABLES = r"empty|not the output of a known benchmark \(allowed: .*\)|[\w -]+: no table in it"
 RECORDED = {
     "osu-5.3": 700,
     "osu-7.4": 1400,
@@ -550,7 +549,7 @@ def test_one_damaged_file_of_several_leaves_nothing(tmp_path: Path) -> None:
     good = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
     bad = file(tmp_path, "bad.txt", LATENCY.replace("2.50", "nan"))
     message = refused(tmp_path, *good[:2], bad, good[2])
-    assert message == f"{bad}:5: Avg Latency(us) is 'nan'; a number from 0 would be right"
+    assert message == f"{bad}:5: Avg Latency(us) is 'nan'; expected a number of 0 or more"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.txt", "1.txt", "2.txt", "bad.txt"]
 
 
@@ -561,22 +560,22 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_figures_that_are_not_there(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": "", "B": ""}]))
-    assert refused(tmp_path, path) == f"{path}: no figures in it"
+    assert refused(tmp_path, path) == f"{path}: has no results"
     other = file(tmp_path, "b.txt", "")
     assert refused(tmp_path, other) == f"{other}: empty"
-    assert refused(tmp_path, other, path) == f"no figures in any of 2 files; of the first: {other}: empty"
+    assert refused(tmp_path, other, path) == f"no results in any of 2 files; the first: {other}: empty"
 
 
 def test_files_without_figures_are_told_and_left_out(tmp_path: Path) -> None:
     """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
     paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
     made = make(tmp_path, *paths)
-    assert [record.said for record in made.campaign.imported][:2] == [[], ["no figures in it: empty"]]
+    assert [record.said for record in made.campaign.imported][:2] == [[], ["has no results: empty"]]
     assert made.campaign.notes[1:3] == [
-        "b.txt: no figures in it: empty",
-        "c.txt: no figures in it: the output of no benchmark that is known",
+        "b.txt: has no results: empty",
+        "c.txt: has no results: not the output of a known benchmark",
     ]
-    assert made.campaign.imported[2].said[0].startswith("no figures in it: the output of no benchmark that is known")
+    assert made.campaign.imported[2].said[0].startswith("has no results: not the output of a known benchmark")
 
 
 def test_errors_while_storing_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -625,8 +624,8 @@ def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
     record = with_hosts(tmp_path, ["n1"]).campaign
     assert [case.ranks for case in record.cases] == [1]
     assert record.notes[-1] == (
-        "Only 1 rank by the names of hosts: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves nothing. "
-        "If a host's name stands there once for several ranks, import again with --ranks N."
+        "Only 1 rank by the host names: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves no data. "
+        "If several ranks share a line with a host name, import again with --ranks N."
     )
 
 
@@ -643,7 +642,7 @@ def test_names_of_hosts_that_agree_with_the_user_say_where(tmp_path: Path) -> No
 
 def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
     assert with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
-        "The number of ranks of 2 runs is a guess: a line with a host's name before a run counts as a rank. If it is "
+        "The number of ranks of 2 runs is a guess: each line with a host name before a run counts as a rank. If it is "
         "wrong, import again with --ranks N."
     )
 
@@ -653,7 +652,7 @@ def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_turns", [True, False])
 def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
-    for row, words in (("O24  0.55\n", "'O24' is no number"), ("16  1e308\n", "is 1e+308, expected a time below")):
+    for row, words in (("O24  0.55\n", "'O24' is not a number"), ("16  1e308\n", "is 1e+308, expected a time below")):
         text = imports.latencies((8, 1.5), (16, 1.6)) + row
         text = imports.in_turns([{"A": text}]) if in_turns else text
         with pytest.raises(RankbenchError, match=re.escape(words)):

@@ -61,7 +61,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="span",
                 start="window",
-                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has ended",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has finished",
                 data="checked",
             ),
         ),
@@ -71,7 +71,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="span",
                 start="window",
-                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has ended",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has finished",
                 data="checked",
             ),
         ),
@@ -81,7 +81,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="maximum",
                 start="library-barrier",
-                text=MEDIAN + "a sample is the time of one call after a barrier, on the rank that it took longest",
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the slowest rank",
                 data="checked",
             ),
         ),
@@ -91,7 +91,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="mean",
                 over_ranks="maximum",
                 start="none",
-                text=MEDIAN + "a sample is the mean of a loop of calls, on the rank that it took longest",
+                text=MEDIAN + "a sample is the mean of a loop of calls, on the slowest rank",
                 data="checked",
             ),
         ),
@@ -101,9 +101,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="one",
                 start="none",
-                text=MEDIAN
-                + "a sample is the time of one call on one rank; half of it, since a message goes there and "
-                "comes back",
+                text=MEDIAN + "a sample is the time of one call on one rank; half of it, since it is a round trip",
                 trip="half",
                 data="checked",
             ),
@@ -114,9 +112,8 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="one",
                 start="none",
-                text=MEDIAN
-                + "a sample is the time of one call on one rank; divided by 32, since as many messages follow "
-                "each other in it",
+                text=MEDIAN + "a sample is the time of one call on one rank; divided by 32, since it has as many "
+                "messages in a row",
                 trip="gap",
                 data="checked",
             ),
@@ -128,7 +125,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_ranks="span",
                 start="roundtime",
                 text=MEDIAN
-                + "a sample is the time from the common start of one call until the last rank has ended; bytes "
+                + "a sample is the time from the common start of one call until the last rank has finished; bytes "
                 "of all ranks over that time",
                 counted=2.0,
                 data="checked",
@@ -140,8 +137,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="maximum",
                 start="barrier",
-                text=MEDIAN
-                + "a sample is the time of one call after a barrier, on the rank that it took longest; messages "
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the slowest rank; messages "
                 "of all ranks over that time",
                 data="checked",
             ),
@@ -152,7 +148,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="single",
                 over_ranks="maximum",
                 start="none",
-                text=MEDIAN + "the call is made once in a launch; the time of the rank that it took longest",
+                text=MEDIAN + "one call in a launch; the time of the slowest rank",
                 data="checked",
             ),
         ),
@@ -176,10 +172,9 @@ def test_a_collective_of_imb_beside_our_own() -> None:
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
             "Allreduce (imb) is the mean over ranks, allreduce (rankbench) lasts from a common start until the last "
-            "rank has ended",
-            "Allreduce (imb) begins calls after MPI_Barrier, allreduce (rankbench) begins calls at times agreed on "
-            "before",
-            "Allreduce (imb) does not look at what was received, allreduce (rankbench) looks at what was received",
+            "rank has finished",
+            "Allreduce (imb) starts calls after MPI_Barrier, allreduce (rankbench) starts calls at agreed times",
+            "Allreduce (imb) does not check the received data, allreduce (rankbench) checks the received data",
         ]
     )
 
@@ -189,7 +184,7 @@ def test_our_own_can_begin_as_imb_does() -> None:
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
             "Allreduce (imb) is the mean over ranks, allreduce (rankbench) is that of the slowest rank",
-            "Allreduce (imb) does not look at what was received, allreduce (rankbench) looks at what was received",
+            "Allreduce (imb) does not check the received data, allreduce (rankbench) checks the received data",
         ]
     )
 
@@ -197,8 +192,7 @@ def test_our_own_can_begin_as_imb_does() -> None:
 def test_benchmarks_of_one_name_are_told_apart() -> None:
     assert compare_benchmarks(foreign("a"), foreign("a", start="window")) == Comparable(
         [
-            "the first a (tool) makes one call after the other, the second a (tool) begins calls at times agreed on "
-            "before",
+            "the first a (tool) makes one call after the other, the second a (tool) starts calls at agreed times",
         ]
     )
 
@@ -211,8 +205,7 @@ def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
         "pingpong (rankbench) is the median over calls, Pingpong_Send_Recv (skampi) is the mean over calls without the "
         "fastest and the slowest",
         "pingpong (rankbench) is that of one rank, Pingpong_Send_Recv (skampi) is that of the slowest rank",
-        "pingpong (rankbench) looks at what was received, Pingpong_Send_Recv (skampi) does not look at what was "
-        "received",
+        "pingpong (rankbench) checks the received data, Pingpong_Send_Recv (skampi) does not check the received data",
         "pingpong (rankbench) is half of a round trip, Pingpong_Send_Recv (skampi) is a whole round trip",
     ]
     assert compare_benchmarks(operation, PINGPONG).factor == 0.5
@@ -269,7 +262,7 @@ def test_bytes_per_second_are_messages_times_their_size() -> None:
 
 def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
     assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
-        "Reduce_scatter (imb) gives the size of the whole vector, reduce_scatter (rankbench) gives the size of a block"
+        "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a block"
     )
     assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), named("osu-reduce_scatter")).differences == []
 
@@ -286,7 +279,7 @@ def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
         ),
         (
             *(named("imb-ext-window"), ALLREDUCE),
-            "Window (imb) measures what no operation of rankbench does, allreduce (rankbench) measures allreduce",
+            "Window (imb) measures something that no operation of rankbench measures, allreduce (rankbench) measures allreduce",
         ),
         (
             *(named("imb-mpi1-allreduce"), named("imb-nbc-iallreduce_pure")),
@@ -306,7 +299,7 @@ def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
         ),
         (
             *(foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),
-            "latency (tool) is the time from one send to the next, which no answer ends, pingpong (rankbench) is half "
+            "latency (tool) is the time from one send to the next, without an answer, pingpong (rankbench) is half "
             "of a round trip",
         ),
         (
@@ -315,8 +308,8 @@ def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
         ),
         (
             *(foreign("Bcast", counterpart="bcast"), BCAST),
-            "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have ended "
-            "the last; bcast (rankbench) begins calls together",
+            "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have "
+            "finished the last; bcast (rankbench) starts calls together",
         ),
     ],
     ids=lambda value: getattr(value, "name", ""),
@@ -328,7 +321,7 @@ def test_what_cannot_be_compared_is_refused(operation: Operation, other: Operati
 def test_our_own_can_be_the_one_that_overlaps() -> None:
     assert compare_benchmarks(named("imb-mpi1-bcast"), BCAST, "none").reason == (
         "bcast (rankbench) makes one call after the other, and a rank can be in the next bcast before others have "
-        "ended the last; Bcast (imb) begins calls together"
+        "finished the last; Bcast (imb) starts calls together"
     )
     assert compare_benchmarks(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
 

@@ -98,7 +98,7 @@ def test_noise_waits_for_a_table_and_is_cut() -> None:
 
 def test_an_unknown_benchmark_says_so_and_a_varied_one_has_another_name() -> None:
     operation = make_unknown("tool", "New Thing (2)", MEANING)
-    assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), which is not known to rankbench")
+    assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), unknown to rankbench")
     other = make_variant(operation, "window", start="window", over_calls="median")
     assert other.foreign
     assert (other.name, other.start, other.foreign.meaning.start) == ("tool-new-thing-2-window", "window", "window")

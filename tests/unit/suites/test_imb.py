@@ -246,21 +246,21 @@ def test_operations_have_names_of_their_own() -> None:
         (
             "imb-mpi1-allreduce",
             "mean over ranks (t_min: the fastest rank, t_max: the slowest) of a rank's mean time of a call; calls are "
-            "timed one by one, and all ranks meet in MPI_Barrier between them; 1000 repetitions after some that do not "
-            "count, fewer of sizes that would move more than 40 MB or take more than 10 s, or as -iter and -time say",
+            "timed one by one, with MPI_Barrier between them; 1000 repetitions after some unscored ones, fewer for sizes "
+            "that would move more than 40 MB or take more than 10 s, or as set by -iter and -time",
         ),
         (
             "imb-mpi1-pingpong",
-            "half of a round trip: half of the time of a loop of calls, which follow each other at once, divided by "
-            "their number, of the rank that took longest; Mbytes/sec: the bytes of one message over the longest time; "
-            "1000 repetitions after some that do not count, fewer of sizes that would move more than 40 MB or take "
-            "more than 10 s, or as -iter and -time say",
+            "half of a round trip: half of the time of a loop of back-to-back calls, divided by their number, of "
+            "the slowest rank; Mbytes/sec: the bytes of one message over the longest time; 1000 repetitions after some "
+            "unscored ones, fewer for sizes that would move more than 40 MB or take more than 10 s, or as set by -iter "
+            "and -time",
         ),
         (
             "imb-mt-unibandmt",
-            "bytes of windows of messages, each acknowledged, from the ranks' first half to their second, of all "
-            "pairs together, over the time of the rank that took longest; 1000 repetitions after 100 that do not "
-            "count, or as -repeat and -warmup say",
+            "bytes of acknowledged windows of messages from the first half of the ranks to the second, of all pairs, "
+            "over the time of the slowest rank; 1000 repetitions after 100 unscored ones, or as set by -repeat and "
+            "-warmup",
         ),
     ],
 )
@@ -368,16 +368,16 @@ def output(
         ("2019 Update 6", " -sync on", "imb-mpi1-bcast", "library-barrier", ""),
         (
             *("2021.2", " -npmin 4 -sync off", "imb-mpi1-bcast-unsynchronised", "none"),
-            "; but here without the barrier: calls follow each other at once",
+            "; but here without the barrier: calls are back to back",
         ),
         (
             *("4.1 Update 1", "", "imb-mpi1-bcast-unsynchronised", "none"),
-            "; but here without the barrier: calls follow each other at once",
+            "; but here without the barrier: calls are back to back",
         ),
         ("4.1", " -sync 1", "imb-mpi1-bcast", "library-barrier", ""),
         (
             *("2018", " -imb_barrier on", "imb-mpi1-bcast-imb-barrier", "barrier"),
-            "; but here by a barrier of IMB's own, made of MPI_Sendrecv",
+            "; but here with IMB's own barrier of MPI_Sendrecv",
         ),
     ],
 )
@@ -584,7 +584,7 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert table.operation.foreign.counterpart == ""
     assert meaning(table).start == "not told"
     assert meaning(table).text == (
-        "not known to rankbench: t_avg[usec] as the heading says, as other tables of IMB the mean of a run's calls"
+        "unknown to rankbench: t_avg[usec] by the heading; assumed to be a mean over calls, as in other tables of IMB"
     )
 
 

@@ -48,8 +48,8 @@ def test_what_editors_and_terminals_add_is_taken_away(raw: bytes, text: str) -> 
         (b"a\n\nb\n\x1f\x8b\x08\n", "f:4: not text (a byte of value 31)"),
         (b"\xff\xfea\x00\n\x00", "f:1: text in UTF-16; save it as UTF-8"),
         (b"\xfe\xff\x00a\x00\n", "f:1: text in UTF-16; save it as UTF-8"),
-        (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? end it with a newline if it is not"),
-        (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? end it with a newline if it is not"),
+        (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? If not, end it with a newline"),
+        (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? If not, end it with a newline"),
         (b"a\n" + b"b" * 65537 + b"\n", "f:2: longer than 65,536 characters; no tool prints such a line"),
         (b"a\n" + b"b" * 3_000_000, "f:2: longer than 65,536 characters; no tool prints such a line"),
     ],
@@ -158,7 +158,7 @@ def test_a_row_whose_first_word_is_damaged_is_an_error(word: str, place: int) ->
     with pytest.raises(RankbenchError) as caught:
         watched("# Size  Avg  Iterations", *texts)
     assert str(caught.value) == (
-        f"out.txt:{place + 2}: {word!r} is no number, and what follows is a row's; is it damaged?"
+        f"out.txt:{place + 2}: {word!r} is not a number, and the rest of the line is a row; is it damaged?"
     )
 
 

@@ -30,7 +30,7 @@ TAKEN = [
     ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
 ]
 NAME_IT = (
-    "two columns, as MPBench prints them, and the file's name does not tell of what; name it after the benchmark, such "
+    "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the benchmark, such "
     "as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, allreduce, alltoall)"
 )
 
@@ -100,7 +100,7 @@ def test_what_is_read_says_what_it_is() -> None:
     (latency,) = printed.tables(mpbench, "4 1.5", "latency.txt")
     assert latency.operation.foreign
     assert latency.operation.foreign.meaning.trip == "gap"
-    assert "no latency" in latency.operation.foreign.meaning.text
+    assert "not a latency" in latency.operation.foreign.meaning.text
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert (table.operation.name, table.datatype, table.rows[0].size_bytes) == ("mpiperf-usertest", "", 1)
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
-    assert "not known to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _meaning(table).text
 
 
 def test_several_reports_may_follow_each_other() -> None:

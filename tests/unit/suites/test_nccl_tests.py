@@ -83,7 +83,7 @@ TAKEN = [
     (EACH_CALL, "f", "nccl_tests-new_thing_perf", "in-place", 1024, "i_p99", 12.5),
 ]
 NAME_IT = (
-    "the test does not tell which collective it is, nor does the file's name; name it after the program, such as "
+    "neither the output nor the file's name names the collective; name the file after the program, such as "
     "all_reduce_perf.txt (allowed: all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf, reduce_perf, "
     "alltoall_perf, alltoallv_perf, gather_perf, scatter_perf, sendrecv_perf, hypercube_perf)"
 )
@@ -132,7 +132,7 @@ def test_a_root_a_graph_and_aggregated_calls_are_options() -> None:
         "value": "time", "minimum": "i_min", "maximum": "i_max", "p99": "i_p99",
     }  # fmt: skip
     assert (table.datatype, table.ranks) == ("oddtype", 0)
-    assert "not known to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _meaning(table).text
 
 
 def test_the_time_of_the_processor_is_another_benchmark() -> None:

@@ -149,7 +149,7 @@ def test_a_failed_check_of_the_data_is_told(after: str, wrong: str) -> None:
     assert third.rows[0].wrong == fifth.rows[0].wrong == wrong
 
 
-MIXED = "a row as of NetPIPE's {} after one of its {}, expected one kind in a run"
+MIXED = "a row of NetPIPE's {} after one of its {}, expected one form in a run"
 NOT_A_SENTENCE = "expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?"
 
 

@@ -378,7 +378,7 @@ def test_a_benchmark_that_is_not_known_is_understood_by_its_headings() -> None:
     assert (operation.name, operation.metric, table.scale) == ("osu-mpi-novel-bandwidth", "bandwidth", 1e6)
     assert (operation.foreign.counterpart, operation.foreign.meaning.start) == ("", "not told")
     assert operation.foreign.meaning.text == (
-        "not known to rankbench: what the output calls MPI Novel Bandwidth; taken for a mean over calls and ranks"
+        "unknown to rankbench: MPI Novel Bandwidth in the output; assumed to be a mean over calls and ranks"
     )
 
 
@@ -407,15 +407,15 @@ def test_the_topology_of_neighbours_is_told_before_the_title() -> None:
 
 # --- damaged files --------------------------------------------------------------------------------------------------
 
-ONE_NUMBER = "Avg Latency(us) is {!r}; a number from 0 would be right"
+ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("1", "1 values, where the columns are: Size, Avg Latency(us)"),
-        ("1 2 3", "3 values, where the columns are: Size, Avg Latency(us)"),
-        ("1 " * 30_000, "30000 values, where the columns are: Size, Avg Latency(us)"),
+        ("1", "1 values, expected Size, Avg Latency(us)"),
+        ("1 2 3", "3 values, expected Size, Avg Latency(us)"),
+        ("1 " * 30_000, "30000 values, expected Size, Avg Latency(us)"),
         ("1   nan", ONE_NUMBER.format("nan")),
         ("1   -nan", ONE_NUMBER.format("-nan")),
         ("1   inf", ONE_NUMBER.format("inf")),
@@ -426,12 +426,12 @@ ONE_NUMBER = "Avg Latency(us) is {!r}; a number from 0 would be right"
         ("1   0x1p3", ONE_NUMBER.format("0x1p3")),
         ("1   ?", ONE_NUMBER.format("?")),
         ("1   ٣", ONE_NUMBER.format("٣")),
-        ("-1   0.5", "Size is '-1'; a whole number of bytes would be right"),
-        ("1.5   0.5", "Size is '1.5'; a whole number of bytes would be right"),
-        ("1e3   0.5", "Size is '1e3'; a whole number of bytes would be right"),
-        ("4611686018427387905  0.5", "Size is '4611686018427387905'; a whole number of bytes would be right"),
-        ("9" * 5000 + "  0.5", f"Size is {'9' * 40!r}; a whole number of bytes would be right"),
-        ("nan  0.5", "Size is 'nan'; a whole number of bytes would be right"),
+        ("-1   0.5", "Size is '-1'; expected a whole number of bytes"),
+        ("1.5   0.5", "Size is '1.5'; expected a whole number of bytes"),
+        ("1e3   0.5", "Size is '1e3'; expected a whole number of bytes"),
+        ("4611686018427387905  0.5", "Size is '4611686018427387905'; expected a whole number of bytes"),
+        ("9" * 5000 + "  0.5", f"Size is {'9' * 40!r}; expected a whole number of bytes"),
+        ("nan  0.5", "Size is 'nan'; expected a whole number of bytes"),
     ],
 )
 def test_a_damaged_row_is_one_message_with_its_line(row: str, message: str) -> None:
@@ -450,39 +450,39 @@ def test_the_largest_size_and_the_longest_number_are_read() -> None:
     [
         (
             "# OSU MPI Latency Test v7.4\n1   0.5\n",
-            "f:2: a row, and before it no line that tells the columns, as `# Size  Latency (us)`",
+            "f:2: a row before the line with the columns, such as `# Size  Latency (us)`",
         ),
         (
             "# OSU MPI Latency Test v7.4\n# Size      Bandwidth (MB/s)\n1   0.5\n",
-            "f:2: MPI Latency with columns that are not known: Bandwidth (MB/s)",
+            "f:2: MPI Latency with unknown columns: Bandwidth (MB/s)",
         ),
-        ("# OSU MPI Latency Test v7.4\n# Size\n", "f:2: MPI Latency with columns that are not known: "),
+        ("# OSU MPI Latency Test v7.4\n# Size\n", "f:2: MPI Latency with unknown columns: "),
         (
             "# OSU MPI Latency Test v7.4\n# Size      Speed (furlongs)\n",
-            "f:2: MPI Latency with columns that are not known: Speed (furlongs)",
+            "f:2: MPI Latency with unknown columns: Speed (furlongs)",
         ),
         (
             "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    0.93\n    0.94\n",
-            "f:4: a second row, where MPI Barrier Latency has one",
+            "f:4: a second row;  MPI Barrier Latency has one",
         ),
         (
             "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    nan\n",
-            "f:3: Avg Latency(us) is 'nan'; a number from 0 would be right",
+            "f:3: Avg Latency(us) is 'nan'; expected a number of 0 or more",
         ),
         (
             "# OSU MPI Init Test v7.4\nnprocs: 2, min: 18 ms, max: 22 ms\n",
-            "f:2: not as osu_init prints it; `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms` would be",
+            "f:2: not a line of osu_init, such as `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms`",
         ),
-        ("nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n", "f:1: max is '-3'; a number from 0 would be right"),
+        ("nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n", "f:1: max is '-3'; expected a number of 0 or more"),
         (
             VALIDATED.replace("Pass", "Pas"),
-            "f:4: 4 values, where the columns are: Size, Avg Latency(us), P50 Tail Lat(us), Validation",
+            "f:4: 4 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
         ),
         (
             VALIDATED.replace("Fail              0.94", "Fail"),
-            "f:5: 3 values, where the columns are: Size, Avg Latency(us), P50 Tail Lat(us), Validation",
+            "f:5: 3 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
         ),
-        (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; a whole number of bytes would be right"),
+        (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; expected a whole number of bytes"),
     ],
 )
 def test_a_damaged_text_is_one_message_with_its_line(text: str, message: str) -> None:

@@ -55,7 +55,7 @@ def test_a_plain_file_is_one_run() -> None:
 
 
 def test_a_plain_file_must_be_a_tool_s() -> None:
-    assert refused("hello\n").startswith("f: the output of no benchmark that is known (allowed: ")
+    assert refused("hello\n").startswith("f: not the output of a known benchmark (allowed: ")
 
 
 def test_a_plain_file_that_is_longer_than_its_head_is_read_to_its_end() -> None:

@@ -121,7 +121,7 @@ def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
     )
     assert (table.version, table.rows[0].size_bytes, table.rows[0].numbers) == ("", 4, (6.0, 0.0, 160.0, 5.7, 5.7))
     assert table.operation.name == "skampi-mine"
-    assert table.operation.help == "Mine, which is not known to rankbench"
+    assert table.operation.help == "Mine, unknown to rankbench"
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
     assert table.operation.foreign.meaning.start == "not told"
