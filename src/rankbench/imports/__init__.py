@@ -55,7 +55,7 @@ WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")
 """Lines that are not the tool's and may matter to a reader."""
 ERRORS = (".err", ".stderr")
-UNKNOWN = "not-told"
+UNKNOWN = "not-reported"
 NO_RESULTS = "has no results"
 STARTS = {
     "none": "calls follow each other, after at most one barrier",

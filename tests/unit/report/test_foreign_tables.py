@@ -74,10 +74,10 @@ def test_a_benchmark_without_a_counterpart_has_none(study: CampaignView) -> None
     assert [row[1].text for row in table.rows] == ["–"]
 
 
-def test_each_file_is_told_with_what_was_found_in_it(study: CampaignView) -> None:
+def test_each_file_is_reported_with_what_was_found_in_it(study: CampaignView) -> None:
     table = foreign_tables.files(study)
     assert table.caption == "Files that were imported"
-    assert table.columns == ["file", "printed by", "tells of itself", "found"]
+    assert table.columns == ["file", "printed by", "reports itself", "found"]
     latency, barrier, nothing = texts(table)
     folder = printed.SAMPLES / "study"
     assert latency == [str(folder / "latency.out"), "OSU micro-benchmarks 5.3", "–", "–"]
@@ -141,7 +141,7 @@ def test_the_page_draws_means_and_extremes(page: str) -> None:
 def test_markdown_has_both_tables(study: CampaignView) -> None:
     text = markdown(study)
     assert "| benchmark | as the core's | what its number is | data |" in text
-    assert "| file | printed by | tells of itself | found |" in text
+    assert "| file | printed by | reports itself | found |" in text
     assert text_of("osu-barrier") in text
 
 

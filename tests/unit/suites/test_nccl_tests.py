@@ -116,7 +116,7 @@ def test_the_head_and_the_foot_are_facts() -> None:
     assert (first.facts["avg bus bandwidth"], first.facts["out of bounds values"]) == ("7.19", "0 OK")
 
 
-def test_wrong_values_are_told_and_what_was_not_looked_at() -> None:
+def test_wrong_values_are_reported_and_what_was_not_looked_at() -> None:
     assert [row.wrong for row in printed.tables(nccl_tests, ALL_REDUCE)[1].rows] == ["", "3 wrong values"]
     checked, unchecked = printed.tables(nccl_tests, ALL_GATHER, "all_gather")
     assert (_meaning(checked).data, _meaning(unchecked).data) == ("checked", "not checked")
@@ -155,7 +155,7 @@ def test_tests_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("file", ["out.txt", "all_reduce_broadcast.txt"])
-def test_a_name_that_tells_nothing_is_refused(file: str) -> None:
+def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
     assert printed.refused(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
 
 

@@ -340,7 +340,7 @@ def make_unknown(component: str, spelling: str, columns: Sequence[str], *, sized
     value = columns[find_roles(columns)["value"]]
     text = f"unknown to rankbench: {value} by the heading; assumed to be a mean over calls, as in other tables of IMB"
     over_ranks: OverRanks = "mean" if value == "t_avg[usec]" else "maximum"
-    means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not told", text=text, megabyte=MEGABYTE)
+    means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not reported", text=text, megabyte=MEGABYTE)
     metric = "bandwidth" if value == BANDWIDTH else "time"
     return make_entry(component or "unknown", spelling, means, metric=metric, sized=sized)
 

@@ -124,7 +124,7 @@ def _make_nonblocking(call: str) -> Operation:
 
 
 def _make_persistent(call: str) -> Operation:
-    start: Literal["not told", "library-barrier"] = "not told" if call == "barrier" else "library-barrier"
+    start: Literal["not reported", "library-barrier"] = "not reported" if call == "barrier" else "library-barrier"
     text = (
         f"mean over ranks of each rank's mean time of MPI_Start and MPI_Wait, without MPI_{call.capitalize()}_init, "
         f"which is called before; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
@@ -789,7 +789,7 @@ def _make_unknown(title: str, roles: Container[Role], quantity: str, *, sized: b
     meaning = Meaning(
         over_calls="mean",
         over_ranks="mean",
-        start="not told",
+        start="not reported",
         megabyte=MEGABYTE if quantity == "bandwidth" else 0,
         text=f"unknown to rankbench: {title} in the output; assumed to be a mean over calls and ranks",
     )

@@ -60,7 +60,7 @@ RUNTIMES: dict[str, tuple[Literal["maximum", "span", "one"], str]] = {
     ),
     "process": ("one", "The time is the end minus the start of the process in the option process."),
 }
-StartName = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+StartName = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]
 STARTS: dict[str, tuple[StartName, str]] = {
     "MPI_Barrier": ("library-barrier", "MPI_Barrier comes before each call."),
     "Double_MPI_Barrier": ("library-barrier", "MPI_Barrier comes twice before each call."),
