@@ -48,7 +48,7 @@ DESCRIPTIONS: dict[str, dict[Any, str]] = {
         "library-barrier": "starts calls after MPI_Barrier",
         "window": "starts calls at agreed times",
         "roundtime": "starts each call at a time agreed on just before",
-        "not told": "does not say how calls start",
+        "not reported": "does not say how calls start",
     },
     "data": {
         "not checked": "does not check the received data",

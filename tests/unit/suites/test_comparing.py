@@ -262,7 +262,8 @@ def test_bytes_per_second_are_messages_times_their_size() -> None:
 
 def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
     assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
-        "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a block"
+        "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a "
+        "block"
     )
     assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), named("osu-reduce_scatter")).differences == []
 
@@ -279,7 +280,8 @@ def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
         ),
         (
             *(named("imb-ext-window"), ALLREDUCE),
-            "Window (imb) measures something that no operation of rankbench measures, allreduce (rankbench) measures allreduce",
+            "Window (imb) measures something that no operation of rankbench measures, allreduce (rankbench) measures "
+            "allreduce",
         ),
         (
             *(named("imb-mpi1-allreduce"), named("imb-nbc-iallreduce_pure")),

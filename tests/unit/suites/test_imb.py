@@ -246,8 +246,8 @@ def test_operations_have_names_of_their_own() -> None:
         (
             "imb-mpi1-allreduce",
             "mean over ranks (t_min: the fastest rank, t_max: the slowest) of a rank's mean time of a call; calls are "
-            "timed one by one, with MPI_Barrier between them; 1000 repetitions after some unscored ones, fewer for sizes "
-            "that would move more than 40 MB or take more than 10 s, or as set by -iter and -time",
+            "timed one by one, with MPI_Barrier between them; 1000 repetitions after some unscored ones, fewer for "
+            "sizes that would move more than 40 MB or take more than 10 s, or as set by -iter and -time",
         ),
         (
             "imb-mpi1-pingpong",

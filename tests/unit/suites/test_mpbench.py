@@ -30,8 +30,9 @@ TAKEN = [
     ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
 ]
 NAME_IT = (
-    "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the benchmark, such "
-    "as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, allreduce, alltoall)"
+    "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the "
+    "benchmark, such as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, "
+    "allreduce, alltoall)"
 )
 
 

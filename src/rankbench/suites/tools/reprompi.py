@@ -142,8 +142,8 @@ NOTES = {
 def _make_meaning(call: str, figure: Figure, runtime: str, start_name: str) -> Meaning:
     over_calls, figures = FIGURES[figure]
     over_ranks, clocks = RUNTIMES[runtime]
-    not_told: tuple[StartName, str] = "not told", f"The start of processes is called {start_name!r}."
-    start, begins = STARTS.get(start_name, not_told)
+    unknown: tuple[StartName, str] = "not reported", f"The start of processes is called {start_name!r}."
+    start, begins = STARTS.get(start_name, unknown)
     return Meaning(
         over_calls=over_calls,
         over_ranks=over_ranks,

@@ -83,7 +83,7 @@ CLOCK = Meaning(
 NOT_KNOWN = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
-    start="not told",
+    start="not reported",
     text="A measurement of a SKaMPI program unknown to rankbench: the output shows neither the call nor how processes "
     f"start together. {STATISTICS}",
 )
