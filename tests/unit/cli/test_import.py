@@ -26,7 +26,10 @@ GUESS = (
     "note: The number of ranks of {} runs is a guess: each line with a host name before a run counts as a rank. If it "
     "is wrong, import again with --ranks N."
 )
-NOTE = "note: These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
+NOTE = (
+    "note: These results were imported: rankbench did not measure them, and knows only what the files say about the "
+    "runs."
+)
 APART = (
     "note: Not all libraries took turns: changes of the machine between their files count as differences between "
     "the libraries."
