@@ -112,7 +112,7 @@ def test_a_table_names_operations_forms_and_sizes(tmp_path: Path) -> None:
         ("Comm_split", ""),
     ],
 )
-def test_calls_are_the_operations_that_stand_for_them(name: str, operation: str) -> None:
+def test_calls_are_converted_to_operations(name: str, operation: str) -> None:
     assert profiles.find_operation(name) == operation
 
 
@@ -137,7 +137,7 @@ NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
         (NO_CALLS, ": IPM lists no call that moves data"),
     ],
 )
-def test_what_is_no_profile_is_reported_in_a_line(text: str, says: str, tmp_path: Path) -> None:
+def test_a_text_that_is_not_a_profile_is_refused_in_one_line(text: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         read(tmp_path, text)
     assert str(error.value) == f"{tmp_path / 'profile'}{says}"

@@ -59,7 +59,7 @@ def _meaning(table: Table) -> Meaning:
 
 
 @pytest.mark.parametrize(("name", "operation", "size", "row", "column", "figure"), TAKEN)
-def test_figures_are_those_of_the_file(
+def test_values_are_those_of_the_file(
     name: str, operation: str, size: int, row: int, column: str, figure: float
 ) -> None:
     table = printed.sample(reprompi, FOLDER / name)[0]
@@ -254,7 +254,7 @@ def test_a_run_without_an_end_is_refused(after: str) -> None:
     )
 
 
-def test_what_is_not_repromis_is_kept() -> None:
+def test_unrecognised_lines_are_kept() -> None:
     (table,) = printed.tables(reprompi, RAW + "WARNING: slow\nMPI_Scan 0 1 0.1\n" + END)
     assert [line.text for line in table.noise] == ["WARNING: slow"]
 
