@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
     from rankbench.suites import Line, Row, Table
 
-RUNS = ("program", "arguments", "planned", "typed")
+RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
 """What a tool has that can be run."""
 PLACE = "suites"
 """Below rankbench's folder: what was built from tarballs."""
@@ -74,7 +74,7 @@ def described(description: Description, planned: Plan) -> Description:
             raise RankbenchError(f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, known())}')
     own = {spec.name: spec.arguments for spec in planned.suites}
     rows = [
-        msgspec.structs.replace(tool.planned(operation, planned, own.get(name, [])), kind=tool.NAME)
+        msgspec.structs.replace(tool.apply_plan(operation, planned, own.get(name, [])), kind=tool.NAME)
         for name, tool in known().items()
         if name in asked
         for operation in tool.OPERATIONS
@@ -126,7 +126,7 @@ def program(
         )
     environment = libraries.make_environment(library, path, besides)
     own = spec.arguments if spec else []
-    return Program(path.absolute(), environment, operation, [*tool.typed(operation, path), *own])
+    return Program(path.absolute(), environment, operation, [*tool.list_type_arguments(operation, path), *own])
 
 
 class Looked(NamedTuple):
