@@ -115,7 +115,7 @@ class Session(NamedTuple):
         screened = result
         promising = choosing.select_promising(task, result)
         promising_task = task._replace(variants=promising)
-        tell(f"screening: {promising_task.variant_count} of {number} variants may be faster than the library's own choice")
+        tell(f"screening: {promising_task.variant_count} of {number} variants may be faster than the default")
         varied = {
             operation: [
                 variant

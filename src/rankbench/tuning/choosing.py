@@ -171,7 +171,9 @@ def choose_rules(task: Task, result: SearchResult, abilities: Abilities) -> list
     for operation in task.operations:
         for placement in sorted(task.placements, key=lambda name: task.placements[name]):
             search = _Search(task, result, operation, placement)
-            splittable = [variant for variant in search.variants if variant.name in abilities.can_split.get(operation, ())]
+            splittable = [
+                variant for variant in search.variants if variant.name in abilities.can_split.get(operation, ())
+            ]
             others = [variant for variant in search.variants if variant not in splittable]
             choose = search.choose_ranges if abilities.has_own_choice else search.cover_sizes
             choices = [list(choose(splittable)), list(search.choose_one(others))]

@@ -63,7 +63,11 @@ def test_receipt_tells_what_the_binary_is_made_of(library: Library, core: Path, 
     assert result.receipt.flags == [*build.FLAGS, *build.LIBRARIES]
     assert result.receipt.linked == f"{shutil.which('cc')} -I{tmp_path}/library/include"
     assert result.receipt.binary_sha256 == hashlib.sha256(result.binary.read_bytes()).hexdigest()
-    assert sorted(path.name for path in result.binary.parent.iterdir()) == ["missing.h", "rankbench-core", "receipt.json"]
+    assert sorted(path.name for path in result.binary.parent.iterdir()) == [
+        "missing.h",
+        "rankbench-core",
+        "receipt.json",
+    ]
 
 
 def test_second_build_compiles_nothing(library: Library, core: Path, tmp_path: Path) -> None:

@@ -106,7 +106,10 @@ def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
         build_environment={"B_ROOT": "b", "MPICH_CC": "cc"},
         binary_of="mpich-3.4",
     )
-    assert inspection.find_linked(runner.wrapper, runner.environment) == ("libmpi.so.12", f"{tmp_path}/a/lib/libmpi.so.12")
+    assert inspection.find_linked(runner.wrapper, runner.environment) == (
+        "libmpi.so.12",
+        f"{tmp_path}/a/lib/libmpi.so.12",
+    )
 
 
 def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +213,7 @@ def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
     assert libraries.explain_wrong_libmpi(library, f"{other.prefix}/lib/libmpi.so.12") == (
         f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12; "
-        "unset LD_LIBRARY_PATH or let it lead to this library first"
+        "unset LD_LIBRARY_PATH, or name this library first in it"
     )
 
 

@@ -110,7 +110,12 @@ def make_library(name: str, source: str = "pypi") -> Library:
     return Library(name=name, family=family, version=version, source=source, prefix="", wrapper="", launcher="")
 
 
-FOUND = [make_library("mpich-4.3.2"), make_library("mpich-10.0"), make_library("openmpi-5.0.11"), make_library("mpich-10.0@system", "system")]
+FOUND = [
+    make_library("mpich-4.3.2"),
+    make_library("mpich-10.0"),
+    make_library("openmpi-5.0.11"),
+    make_library("mpich-10.0@system", "system"),
+]
 
 
 @pytest.mark.parametrize(

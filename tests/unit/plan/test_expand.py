@@ -559,7 +559,9 @@ def test_an_option_of_operations_that_are_not_measured_is_reported() -> None:
 
 
 def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
-    assert expand_options('operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]') == (
+    assert expand_options(
+        'operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]'
+    ) == (
         [("bcast", {}), ("bcast", {"arrival": "random"}), ("bcast", {})],
         ["bcast: ranks arrive random only at agreed times, which start barrier has not; left out"],
     )

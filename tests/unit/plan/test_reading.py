@@ -154,7 +154,12 @@ until = "precision 2%"
         msgspec.structs.replace(usual, cache="cold"),
         msgspec.structs.replace(usual, cache="cold", alignment=2 << 20),
     ]
-    assert (planned.clock, planned.synchronisation, planned.estimator, planned.confidence) == ("tsc", "ring", "p90", 0.99)
+    assert (planned.clock, planned.synchronisation, planned.estimator, planned.confidence) == (
+        "tsc",
+        "ring",
+        "p90",
+        0.99,
+    )
     assert planned.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
 
 
