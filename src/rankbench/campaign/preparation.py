@@ -72,7 +72,7 @@ class Wanted(NamedTuple):
 
 
 def prepare(wanted: Wanted, tell: Tell) -> Prepared:
-    """Return the campaign in the wanted folder, begun if it is not there. `tell` takes lines on what is being done.
+    """Return the campaign in the wanted folder, begun if it is not there. `show` takes lines on what is being done.
 
     The folder is locked first: of two runs at the same time one goes on, and the other changes nothing.
     """

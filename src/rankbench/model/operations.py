@@ -51,7 +51,7 @@ class Meaning(Record, frozen=True):
     """What it is of the calls of one run; `single`: there is one, or each is printed."""
     over_ranks: Literal["mean", "maximum", "minimum", "one", "span"]
     """What it is of the ranks: `one` rank measures, or the `span` from the common start to the last rank's end."""
-    start: Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+    start: Literal["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]
     """How ranks begin a call together, as in the core; `none`: calls follow each other."""
     text: str
     """All of it in a sentence, with what else must be known: repetitions, warm-up, what was dropped."""

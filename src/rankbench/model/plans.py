@@ -202,7 +202,7 @@ class Plan(Record, frozen=True):
     stop: Stop
     control: bool
     threshold: float
-    """Practical threshold: 0.03 calls differences below 3 % not worth telling."""
+    """Practical threshold: 0.03 calls differences below 3 % not worth showing."""
     seed: int
     text: str
     """The TOML as written."""

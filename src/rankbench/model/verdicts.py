@@ -240,7 +240,7 @@ class Span(Record, frozen=True, omit_defaults=True):
 
 
 class Finding(Record, frozen=True):
-    """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
+    """Something worth showing. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
 
     kind: str
     title: Text

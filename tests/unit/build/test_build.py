@@ -56,7 +56,7 @@ def count_compilations(tmp_path: Path) -> int:
     return len(list(tmp_path.glob("home/builds/*/receipt.json")))
 
 
-def test_receipt_tells_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
+def test_receipt_shows_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
     result = build.build(library, tmp_path / "home", core)
     assert result.receipt.library == "x-1"
     assert result.receipt.missing == ["MPI_Bcast"]
@@ -273,6 +273,6 @@ def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Libra
 
 
 def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
-    assert read_description(tmp_path, '#!/bin/sh\necho "told $TOLD" >&2\n', 0o755, library, core) == (
-        "x-1: CORE --describe gives no description: told by the library"
+    assert read_description(tmp_path, '#!/bin/sh\necho "reported $TOLD" >&2\n', 0o755, library, core) == (
+        "x-1: CORE --describe gives no description: given by the library"
     )

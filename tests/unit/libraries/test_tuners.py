@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -13,6 +13,8 @@ from rankbench.model import Choice, RankbenchError, Rule, Variable, Variant
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rankbench.libraries.selection_trees import Tree
 
 
 def make_variables(name: str, *values: str, description: str = "", value: str = "0") -> dict[str, Variable]:
@@ -138,11 +140,11 @@ def test_mpich_cannot_set_a_variable_to_two_values() -> None:
 
 
 COMPOSITION = "Select composition for Allreduce 0 Auto selection 1 NM + SHM with reduce + bcast 2 NM only composition"
-DEVICE: Any = {
+DEVICE: Tree = {
     "collective=allreduce": {"comm_type=intra": {"composition=MPIDI_Allreduce_intra_composition_alpha": {}}},
     "collective=bcast": {"comm_type=intra": {"composition=MPIDI_Bcast_intra_composition_alpha": {}}},
 }
-ABOVE: Any = {
+ABOVE: Tree = {
     "collective=ibcast": {"comm_type=intra": {"algorithm=MPIR_Ibcast_intra_sched_auto": {}}},
     "collective=allreduce": {
         "comm_type=intra": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
@@ -193,7 +195,7 @@ def test_mpich_has_two_complete_trees_with_fences(mpich: tuners.Target) -> None:
     device, above = (json.loads(text) for text in handover.files.values())
     assert device["collective=bcast"] == DEVICE["collective=bcast"]
     default = DEVICE["collective=allreduce"]["comm_type=intra"]
-    network: Any = {"composition=MPIDI_Allreduce_intra_composition_beta": {}}
+    network: Tree = {"composition=MPIDI_Allreduce_intra_composition_beta": {}}
     sizes = {
         "avg_msg_size<=7": default,
         "avg_msg_size<=63": network,
@@ -204,7 +206,7 @@ def test_mpich_has_two_complete_trees_with_fences(mpich: tuners.Target) -> None:
     assert device["collective=allreduce"] == {"comm_type=intra": ranks}
     assert above["collective=allreduce"]["comm_type=inter"] == ABOVE["collective=allreduce"]["comm_type=inter"]
     tree = above["collective=allreduce"]["comm_type=intra"]["comm_size<=4"]["avg_msg_size<=512"]
-    algorithm: Any = {"algorithm=MPIR_Allreduce_intra_recexch": {"k=3": {}, "single_phase_recv=0": {}}}
+    algorithm: Tree = {"algorithm=MPIR_Allreduce_intra_recexch": {"k=3": {}, "single_phase_recv=0": {}}}
     default = ABOVE["collective=allreduce"]["comm_type=intra"]
     assert tree == {
         "is_commutative=yes": {"is_op_built_in=yes": algorithm, "is_op_built_in=no": default},

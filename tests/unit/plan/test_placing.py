@@ -342,7 +342,7 @@ def test_where_nothing_is_left_that_is_an_error(text: str, machine: Machine, rea
     assert refusal(f"placements = [{text}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
 
 
-def test_an_error_tells_of_all_that_was_left_out() -> None:
+def test_an_error_shows_of_all_that_was_left_out() -> None:
     assert refusal('placements = ["sockets", "nodes"]') == (
         "plan.toml: placements: nothing is left of sockets: takes two sockets, the machine has one "
         "and nodes: takes two hosts or more, found 0"

@@ -143,7 +143,7 @@ def table(one: Mix) -> Table:
 
 
 def against(standing: mix.Standing) -> str:
-    """Return the ratio to the best with its interval, `~` where it tells nothing."""
+    """Return the ratio to the best with its interval, `~` where it shows nothing."""
     if standing.ratio == standing.low == standing.high == 1:
         return ""
     ratio = format_ratio(standing.ratio) if standing.different else "~"
