@@ -222,7 +222,7 @@ def wrong_library(library: Library, stream: Stream) -> str:
         return ""
     mapped = next((rank.libmpi for rank in stream.ranks if rank.libmpi), "unknown file")
     first_line = inside.partition("\n")[0]
-    advice = "unset LD_LIBRARY_PATH or let it lead to this library first"
+    advice = "unset LD_LIBRARY_PATH, or name this library first in it"
     return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
 
 
