@@ -81,6 +81,11 @@ def everywhere(view: CampaignView, summaries: Sequence[Summary]) -> str:
     return f"{format_text('start: {names}', names=view.cases[0].start)}, {each(launches)}, {interval}"
 
 
+def line_title(name: str, measure: Measure) -> str:
+    """Return the title of a chart or table: a name and what is measured, which is not said twice."""
+    return f"{name}: {heading(measure).removeprefix(f'{measure.name} in ' if name.startswith(measure.name) else '')}"
+
+
 def heading(measure: Measure) -> str:
     """Return what the axis of one operation shows."""
     own = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}

@@ -111,6 +111,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "legend": legend(view),
         "findings": findings(view),
         "warnings": sum(finding.severity != "note" for finding in view.verdict.findings),
+        "remarks": sum(finding.severity == "note" for finding in view.verdict.findings),
         "period": period(view),
         "maps": maps(view),
         "lines": {key: line_of(part) for key, part in view.parts("line")},
@@ -149,16 +150,18 @@ def changes(held: Held) -> dict[str, Any]:
     """Return what changed since an older campaign: a table with the verdicts of both, how to read it, and sentences."""
     past = {verdict.case.key: verdict for verdict in held.then.shown_verdicts()}
     present = {verdict.case.key: verdict for verdict in held.now.shown_verdicts()}
+    renamed = {match.old: match.new for match in held.told.matches}
     table = then_and_now.table(held)
     rows = []
     for row, change in zip(table.rows, held.told.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
-        rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners])
-    columns = [*table.columns, format_text("fastest then"), format_text("fastest now")]
+        words = then_and_now.describe_change(change, before, now, renamed)
+        rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)])
+    columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": then_and_now.explanation(held.told),
+        "explanation": f"{then_and_now.explanation(held.told)} {then_and_now.day_to_day()}",
         "sentences": list(then_and_now.lines(held.told)),
     }
 

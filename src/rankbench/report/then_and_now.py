@@ -12,10 +12,11 @@ from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rankbench.across.conditions import Match
     from rankbench.across.two_campaigns import Change, Held, Remark, ThenAndNow
+    from rankbench.model import CaseVerdict
 
 SAME = "~"
 MARK = "°"
@@ -44,6 +45,35 @@ def explanation(now: ThenAndNow) -> str:
         same=SAME,
         percent=now.threshold * 100,
     )
+
+
+def day_to_day() -> str:
+    """Return what no interval between two campaigns can hold."""
+    return format_text(
+        "Intervals are of the launches of both campaigns: variation of the machine from day to day is not in them."
+    )
+
+
+def describe_change(
+    change: Change, before: CaseVerdict | None, now: CaseVerdict | None, renamed: Mapping[str, str]
+) -> str:
+    """Return what changed for a candidate, and for the verdict on its case: `slower, new winner`; empty: nothing.
+
+    `renamed` leads from a candidate's name then to its name now.
+    """
+    words = []
+    if change.different:
+        if change.memory:
+            words.append(format_text("more memory") if change.ratio > 1 else format_text("less memory"))
+        else:
+            words.append(format_text("slower") if change.ratio > 1 else format_text("faster"))
+    if before and now and before.winners and now.winners:
+        past = [renamed.get(name, name) for name in before.winners]
+        if len(past) == 1 and len(now.winners) > 1:
+            words.append(format_text("no longer distinguishable"))
+        elif len(now.winners) == 1 and now.winners != past:
+            words.append(format_text("new winner"))
+    return ", ".join(words)
 
 
 def matched(match: Match) -> str:

@@ -167,7 +167,7 @@ def hills(names: list[str], measure: Measure) -> alt.Chart:
         )
         .mark_rect(opacity=0.85, strokeWidth=0)
         .encode(
-            x=alt.X("first:Q", scale=TIME, axis=axes.value_axis(measure)),
+            x=alt.X("first:Q", scale=TIME, axis=axes.value_axis(measure, channel="x")),
             x2="last:Q",
             y2="top:Q",
             tooltip=[*forms.tooltips("candidate"), alt.Tooltip("shown:N", title=format_text("share of samples"))],

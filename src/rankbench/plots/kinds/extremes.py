@@ -40,7 +40,7 @@ def chart(view: CampaignView) -> Chart | None:
         if len(sizes) > 1
         else bar_form.form(view.candidates, measure)
     )
-    title = format_text("{name}: {heading}, mean and extremes", name=name, heading=captions.heading(measure))
+    title = format_text("{title}, mean and extremes", title=captions.line_title(name, measure))
     return Chart(form, title, captions.circumstances(view, format_text("bars: smallest to largest")), {"points": rows})
 
 

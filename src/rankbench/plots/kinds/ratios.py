@@ -99,7 +99,7 @@ def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) 
         if memory
         else format_text("time / time of {base}", base=base)
     )
-    axis = axes.log_axis(title, "datum.label + '×'")
+    axis = axes.log_axis(title, axes.RATIO_LABEL)
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     chart = alt.Chart(forms.data("ratios")).encode(
         x=axes.size_x(list(sizes)),
