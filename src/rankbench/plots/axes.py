@@ -46,11 +46,11 @@ def log_axis(heading: str, label: str, channel: str = "y") -> alt.Axis:
     leading = "round(100 * datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
     ends = f"domain('{channel}')"
     span = f"{ends}[1] / {ends}[0]"
-    labelled = f"{span} < 3 || {leading} === 100 || ({span} < 100 && indexof([200, 500], {leading}) >= 0)"
+    is_labelled = f"{span} < 3 || {leading} === 100 || ({span} < 100 && indexof([200, 500], {leading}) >= 0)"
     strong = {"condition": {"test": f"indexof([100, 200, 500], {leading}) < 0", "value": 0.3}, "value": 1}
     return alt.Axis(
         title=heading,
-        labelExpr=f"{labelled} ? ({label}) : ''",
+        labelExpr=f"{is_labelled} ? ({label}) : ''",
         labelSeparation=8,
         labelOverlap="greedy",
         gridOpacity=strong,
@@ -58,7 +58,7 @@ def log_axis(heading: str, label: str, channel: str = "y") -> alt.Axis:
 
 
 def time_axis(heading: str = "", channel: str = "y") -> alt.Axis:
-    """Return an axis of nanoseconds, labelled in ns, µs, ms and s."""
+    """Return an axis of nanoseconds, is_labelled in ns, µs, ms and s."""
     return log_axis(heading or format_text("time"), TIME_LABEL, channel)
 
 

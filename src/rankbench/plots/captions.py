@@ -28,7 +28,7 @@ def circumstances(view: CampaignView, interval: str = "", start: str = "") -> st
     if not launches:
         return format_text("{setting}, no launch that counts", setting=setting)
     coverage = min(summary.coverage for summary in summaries)
-    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or covered(view, coverage)}"
+    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or describe_coverage(view, coverage)}"
 
 
 def each(launches: Sequence[int], estimator: str = "median") -> str:
@@ -40,20 +40,20 @@ def each(launches: Sequence[int], estimator: str = "median") -> str:
     return format_text("{launches} each by its {estimator}", launches=counted, estimator=estimator)
 
 
-def covered(view: CampaignView, coverage: float) -> str:
+def describe_coverage(view: CampaignView, coverage: float) -> str:
     """Return how sure intervals are at least, or why there are none."""
     if not coverage:
-        return uncovered(view)
+        return explain_missing_intervals(view)
     return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
 
 
 def crowd(view: CampaignView, case: Case) -> str:
     """Return what must be said of a placement with more ranks on a node than it has cores."""
-    places = [one for one in view.campaign.plan.placements if one.name == case.placement]
+    places = [place for place in view.campaign.plan.placements if place.name == case.placement]
     return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), view.campaign) if places else ""
 
 
-def uncovered(view: CampaignView) -> str:
+def explain_missing_intervals(view: CampaignView) -> str:
     """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
     planned = view.campaign.plan
     if planned.estimator != TRIMMED:
@@ -77,7 +77,7 @@ def everywhere(view: CampaignView, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
     coverage = min(summary.coverage for summary in summaries)
-    interval = covered(view, coverage) if coverage else format_text("too few for intervals")
+    interval = describe_coverage(view, coverage) if coverage else format_text("too few for intervals")
     return f"{format_text('start: {names}', names=view.cases[0].start)}, {each(launches)}, {interval}"
 
 
@@ -88,5 +88,5 @@ def line_title(name: str, measure: Measure) -> str:
 
 def heading(measure: Measure) -> str:
     """Return what the axis of one operation shows."""
-    own = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
-    return own.get(measure.name, measure.heading)
+    names = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
+    return names.get(measure.name, measure.heading)

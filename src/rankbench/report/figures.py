@@ -110,17 +110,17 @@ def lines_left_out(view: CampaignView) -> set[str]:
     texts = set(evidence_cases(view))
     scopes = [SCOPES[name] for name in ("line", "places")]
     keys = {scope(case): scope for scope in scopes for case in view.cases}
-    kept = {scope(case) for scope in scopes for case in view.cases if case.key in texts}
+    drawn = {scope(case) for scope in scopes for case in view.cases if case.key in texts}
     lines = sum(scope == scopes[0] for scope in keys.values())
-    return keys.keys() - kept if lines > MOST_LINES else set()
+    return keys.keys() - drawn if lines > MOST_LINES else set()
 
 
 def evidence_cases(view: CampaignView) -> list[str]:
     """Return the keys of the cases that the conclusion or a finding rests on, or that stand for a group."""
     verdict = view.verdict
-    told = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
-    told += [group.cases[:1] for group in alike(verdict)]
-    return list(dict.fromkeys(key for keys in told for key in keys[:SHOWN]))
+    case_lists = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
+    case_lists += [group.cases[:1] for group in alike(verdict)]
+    return list(dict.fromkeys(key for keys in case_lists for key in keys[:SHOWN]))
 
 
 def alike(verdict: Verdict) -> list[Group]:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def paragraphs(view: CampaignView) -> list[tuple[str, str]]:
     """Return titles and texts."""
-    measured = [] if view.campaign.imported else list(_measured(view))
-    return [*measured, *_judged(view)]
+    measured = [] if view.campaign.imported else list(_describe_measuring(view))
+    return [*measured, *_describe_judging(view)]
 
 
-def _measured(view: CampaignView) -> Iterator[tuple[str, str]]:
+def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
     blocks = format_text(
         "One launch is one mpiexec. A block launches every candidate once, in an order drawn from a recorded seed. "
         "There were {n}.",
@@ -111,7 +111,7 @@ def _samples(view: CampaignView) -> str:
     )
 
 
-def _judged(view: CampaignView) -> Iterator[tuple[str, str]]:
+def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
     plan = view.campaign.plan
     meaning = getattr(estimators.find_estimator(plan.estimator), "MEANING", None)
     yield (

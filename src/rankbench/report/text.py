@@ -68,8 +68,8 @@ def markdown_cell(cell: Cell) -> str:
 
 def latex(view: CampaignView) -> str:
     """Return the tables of figures for booktabs; the document needs `\\usepackage{booktabs}`."""
-    found = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, view))
-    return "\n\n".join(map(latex_table, found)) + "\n"
+    all_tables = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, view))
+    return "\n\n".join(map(latex_table, all_tables)) + "\n"
 
 
 def latex_table(table: Table) -> str:

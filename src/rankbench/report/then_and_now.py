@@ -76,23 +76,23 @@ def describe_change(
     return ", ".join(words)
 
 
-def matched(match: Match) -> str:
+def describe_match(match: Match) -> str:
     """Return who is held against whom, and why."""
     return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
-def table(held: Held) -> Table:
+def table(comparison: Held) -> Table:
     """Return one row per case and candidate."""
-    of, view = {case.key: case for case in held.now.campaign.cases}, held.now
+    of, view = {case.key: case for case in comparison.now.campaign.cases}, comparison.now
     rows = []
-    for change in held.told.changes:
+    for change in comparison.told.changes:
         measure = view.measure(of[change.case])
         figures = (Cell(measure.spelt(figure)) for figure in (change.old_ns, change.new_ns))
-        rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, judged(change))])
-    return Table(heading(held.told), [*COLUMNS], rows)
+        rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, describe_ratio(change))])
+    return Table(heading(comparison.told), [*COLUMNS], rows)
 
 
-def judged(change: Change) -> tuple[str, str, str]:
+def describe_ratio(change: Change) -> tuple[str, str, str]:
     """Return ratio, interval and adjusted p-value; a lone launch gives no interval."""
     ratio = format_ratio(change.ratio) + MARK * change.explained if change.different else SAME
     if math.isinf(change.high):
@@ -109,16 +109,16 @@ def lines(now: ThenAndNow) -> Iterator[str]:
 
 def circumstances(now: ThenAndNow) -> Iterator[str]:
     """Yield who was matched with whom, and what must be known."""
-    yield format_text("Matched: {pairs}.", pairs="; ".join(map(matched, now.matches)) or format_text("nobody"))
+    yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("nobody"))
     yield from map(remark, now.remarks)
 
 
-def remark(one: Remark) -> str:
+def remark(note: Remark) -> str:
     """Return a remark with what to do about it."""
-    return f"{render(one.text)} {render(one.advice)}".rstrip()
+    return f"{render(note.text)} {render(note.advice)}".rstrip()
 
 
-def markdown(held: Held) -> str:
+def markdown(comparison: Held) -> str:
     """Return everything as Markdown."""
-    texts = [markdown_cell(Cell(line)) for line in (explanation(held.told), *lines(held.told))]
-    return "\n\n".join([markdown_table(table(held)), *texts]) + "\n"
+    texts = [markdown_cell(Cell(line)) for line in (explanation(comparison.told), *lines(comparison.told))]
+    return "\n\n".join([markdown_table(table(comparison)), *texts]) + "\n"

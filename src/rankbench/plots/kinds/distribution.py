@@ -68,21 +68,21 @@ def ends(summaries: list[Summary]) -> tuple[float, float]:
 
 def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return by case and candidate the share of samples in each bin, of all cases that are drawn in one sweep."""
-    whole = view.summaries_of
-    told = {
-        key: [summary for _, summary in found if summary.launches and summary.candidate in view.candidates]
-        for key, found in whole.items()
+    all_summaries = view.summaries_of
+    spread_summaries = {
+        key: [summary for _, summary in case_summaries if summary.launches and summary.candidate in view.candidates]
+        for key, case_summaries in all_summaries.items()
         if view.only is None or key in view.only
     }
-    reach = [(key, *ends(summaries)) for key, summaries in told.items() if summaries]
+    reach = [(key, *ends(summaries)) for key, summaries in spread_summaries.items() if summaries]
     edges = pl.LazyFrame(reach, schema={"case": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     place = (pl.col("time_ns") / pl.col("low")).log() / (pl.col("high") / pl.col("low")).log() * BINS
     samples = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
     binned = samples.join(edges, on="case").with_columns(bin=place.floor().clip(0, BINS).cast(pl.Int32))
-    found: dict[str, dict[str, NDArray[np.float64]]] = {}
+    bins: dict[str, dict[str, NDArray[np.float64]]] = {}
     for case, name, at, count in binned.group_by("case", "candidate", "bin").len().collect().iter_rows():
-        found.setdefault(case, {}).setdefault(name, np.zeros(BINS + 1))[at] = count
-    return {case: {name: values[:BINS] / values.sum() for name, values in by.items()} for case, by in found.items()}
+        bins.setdefault(case, {}).setdefault(name, np.zeros(BINS + 1))[at] = count
+    return {case: {name: values[:BINS] / values.sum() for name, values in by.items()} for case, by in bins.items()}
 
 
 def hill(candidate: str, shares: NDArray[np.float64]) -> Row:

@@ -70,8 +70,8 @@ def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) ->
 def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
     """Draw lines over sizes with bars from the smallest to the largest."""
     scale = alt.Scale(type="log", nice=False, padding=10)
-    told = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
-    base = told.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
+    points = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
+    base = points.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
     y = alt.Y("value:Q", scale=scale, axis=axes.value_axis(measure))
     line = base.mark_line(strokeWidth=1.5).encode(y=y, strokeDash=palette.dash(candidates))
     extremes = base.mark_errorbar(ticks=True).encode(y=alt.Y("low:Q", scale=scale, title=measure.heading), y2="high:Q")

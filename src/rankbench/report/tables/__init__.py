@@ -216,10 +216,10 @@ def winner(verdict: CaseVerdict, spread: str = "") -> str:
         if len(verdict.winners_by_level) == 1
         else ""
     )
-    return only + joined_winners(verdict, spread)
+    return only + join_winners(verdict, spread)
 
 
-def joined_winners(verdict: CaseVerdict, spread: str = "") -> str:
+def join_winners(verdict: CaseVerdict, spread: str = "") -> str:
     """Return the winners and their margin, levels of the reference aside."""
     names = f" {verdict.sign} ".join(verdict.winners)
     if verdict.margin <= 1:
@@ -309,7 +309,7 @@ def libraries(view: CampaignView) -> Table:
             [
                 Cell(candidate.name, format_text("A/A twin of {name}", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
-                Cell(said(view.launches, candidate.name)),
+                Cell(describe_launches(view.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
                 Cell(settings or format_text("none")),
             ]
@@ -324,7 +324,7 @@ def libraries(view: CampaignView) -> Table:
     return Table(format_text("Candidates"), columns, rows)
 
 
-def said(launches: Iterable[Launch], candidate: str) -> str:
+def describe_launches(launches: Iterable[Launch], candidate: str) -> str:
     """Return the first line of the version string that the library gave inside a launch."""
     strings = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == candidate)
     return next(strings, "–").strip().split("\n")[0]
@@ -332,11 +332,11 @@ def said(launches: Iterable[Launch], candidate: str) -> str:
 
 def seats(view: CampaignView) -> Table:
     """Return where the ranks ran, once for each different answer."""
-    seen: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
+    launches_by: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in view.launches:
         if launch.ranks:
             seats = ", ".join(map(seat, launch.ranks))
-            seen[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
+            launches_by[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
     rows = [
         [
             Cell(placement),
@@ -345,7 +345,7 @@ def seats(view: CampaignView) -> Table:
             Cell(seats),
             Cell(libmpi),
         ]
-        for (placement, seats, libmpi), launches in seen.items()
+        for (placement, seats, libmpi), launches in launches_by.items()
     ]
     columns = [
         format_text("placement"),
@@ -366,14 +366,14 @@ def seat(fact: RankFact) -> str:
 
 def clocks(view: CampaignView) -> Table:
     """Return the time sources in use, their resolution and cost, and how far ranks share a clock."""
-    seen: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    costs_by: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
     for facts, launch in ((launch.facts, launch) for launch in view.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
         several = format_text("{n}, synchronised by {how}", n=identities, how=compared)
         shared = format_text("one, nothing to synchronise") if identities == 1 else several
         key = (facts.source, facts.source_reason, format_time(facts.resolution_ns), shared)
-        seen[key].append(facts.cost_ns)
+        costs_by[key].append(facts.cost_ns)
     rows = [
         [
             Cell(source, reason),
@@ -381,7 +381,7 @@ def clocks(view: CampaignView) -> Table:
             Cell(format_text("{low:time} to {high:time}", low=min(costs), high=max(costs))),
             Cell(shared),
         ]
-        for (source, reason, resolution, shared), costs in seen.items()
+        for (source, reason, resolution, shared), costs in costs_by.items()
     ]
     columns = [
         format_text("source"),
