@@ -68,7 +68,7 @@ def value_axis(measure: Measure, heading: str = "", channel: str = "y") -> alt.A
 
 
 def size_position(size_bytes: int, sizes: list[int]) -> float:
-    """Return where a size stands on a logarithmic axis; no bytes at all stand one step left of the smallest size."""
+    """Return the position of a size on a logarithmic axis; 0 B is one step left of the smallest size."""
     return size_bytes or min((size for size in sizes if size), default=1) / 2
 
 

@@ -32,7 +32,7 @@ class Panels(NamedTuple):
     """In rising order."""
 
     def x(self, value: float, panel: int) -> float:
-        """Return where a value stands in a panel, from the left end of the first panel."""
+        """Return the position of a value in a panel, from the left end of the first panel."""
         first, middle, last = (math.log2(size) for size in (self.values[0], value, self.values[-1]))
         return round(panel * (last - first + 2 * MARGIN) + MARGIN + middle - first, 3)
 
@@ -80,7 +80,7 @@ class Panels(NamedTuple):
 def panelled(panels: Panels, x: alt.X, series: Series, measure: Measure, texts: Sequence[str]) -> list[alt.Chart]:
     """Return a line with its interval and its points for each of the series in each panel, heads, and failures.
 
-    Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures stand at the foot.
+    Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures are at the foot.
     """
     points = in_words(alt.Chart(data("points")), measure.kind)
     base = points.encode(x=x, color=alt.Color(**series.by(series.colours)), detail="part:N", tooltip=tooltips(*texts))

@@ -40,7 +40,7 @@ def folded(line: str) -> str:
 
 
 def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> Row:
-    """Return one cell: where it stands, what fills it, and its label in one or two lines."""
+    """Return one cell: its position, its fill, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
     decided = verdict.margin > 1 and not verdict.differs

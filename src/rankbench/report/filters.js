@@ -1,4 +1,4 @@
-/* Filters work together on cases; what stands for lines or cases is shown where one of its cases passes. */
+/* Filters work together on cases; an element of lines or cases is shown where one of its cases passes. */
 const form = document.getElementById("filters");
 const CALLED = {
   placement: say("placement"),

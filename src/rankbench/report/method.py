@@ -105,7 +105,7 @@ def _samples(view: CampaignView) -> str:
     if most == 1:
         return format_text("Every sample is one timed call.")
     return format_text(
-        "A sample is one timed call, or, where a call is short beside a reading of the clock, the mean of several: of "
+        "A sample is one timed call, or, where a call is short compared with a reading of the clock, the mean of several: of "
         "up to {n} here.",
         n=most,
     )

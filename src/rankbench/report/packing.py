@@ -1,4 +1,4 @@
-"""How charts and tables lie in the page: columns beside each other, zipped, and unpacked when they are first shown."""
+"""How charts and tables lie in the page: columns, zipped, and unpacked when they are first shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVEL = 6
 def charts(drawn: Iterable[tuple[str, str, Chart]]) -> tuple[list[Row], dict[str, dict[str, Any]]]:
     """Return all forms, and by plot all charts as number of the form, title, subtitle and data sets.
 
-    Equal forms are kept once. So is a data set that another plot has of the same part: there stands that plot's name.
+    Equal forms are kept once. So is a data set that another plot has of the same part: that plot's name is stored instead.
     """
     numbers: dict[int, tuple[int, Row]] = {}
     forms: dict[str, int] = {}
@@ -73,7 +73,7 @@ def cell(entry: Cell, numbers: dict[str, int]) -> str | list[Any]:
 
 
 def deflate(value: object) -> str:
-    """Return anything as zipped JSON in letters that can stand in a page."""
+    """Return anything as zipped JSON in letters that a page can hold."""
     return base64.b64encode(gzip.compress(msgspec.json.encode(value), LEVEL, mtime=0)).decode()
 
 

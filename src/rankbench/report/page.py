@@ -1,6 +1,6 @@
 """The report: one HTML file that holds everything it shows and asks no network for anything.
 
-What stands in the HTML itself is read first: the verdict, findings, and the `book` of all cases in columns, from which
+The HTML itself holds what is read first: the verdict, findings, and the `book` of all cases in columns, from which
 the page draws its winner map and answers to filters. Charts and tables are packed (`packing`), and the page makes each
 of them when it comes into view.
 """
@@ -57,7 +57,7 @@ def write_html(path: Path, view: CampaignView, comparison: Held | None = None) -
 
 
 def html(view: CampaignView, comparison: Held | None = None) -> str:
-    """Return the report as one page; with what changed since an older campaign, where one is held against it."""
+    """Return the report as one page; with what changed since an older campaign, where one is compared with it."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
     shown = contents(view) | {"changes": changes(comparison) if comparison else None}
     shown["book"] = packing.escape_script(shown["book"])

@@ -46,11 +46,11 @@ def markdown(view: CampaignView) -> str:
 
 
 def groups(view: CampaignView) -> Iterator[str]:
-    """Yield the groups of lines whose curves look alike, each with its members."""
+    """Yield the groups of lines whose curves have the same shape, each with its members."""
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
     for group in alike(view.verdict):
         members = case_labels.joined(names[line] for line in group.lines[1:])
-        yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
+        yield f"**{render(group.title)}** {render(group.text)} {format_text('The same: {members}.', members=members)}"
 
 
 def markdown_table(table: Table) -> str:

@@ -24,11 +24,11 @@ MARK = "°"
 SMALLEST_P = 0.001
 COLUMNS = ["case", "candidate", "then", "now", "ratio", "interval", "p"]
 RATIO = COLUMNS.index("ratio")
-WHY = {"name": "the same name", "family": "the same family", "request": "as asked"}
+WHY = {"name": "the same name", "family": "the same family", "request": "as requested"}
 
 
 def heading(now: ThenAndNow) -> str:
-    """Return what is held against what."""
+    """Return the names and dates of both campaigns."""
     return format_text(
         "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
         new=now.new,
@@ -77,7 +77,7 @@ def describe_change(
 
 
 def describe_match(match: Match) -> str:
-    """Return who is held against whom, and why."""
+    """Return which candidates are compared, and why."""
     return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
@@ -102,14 +102,14 @@ def describe_ratio(change: Change) -> tuple[str, str, str]:
 
 
 def lines(now: ThenAndNow) -> Iterator[str]:
-    """Yield who was matched with whom, what must be known, and at last what was found."""
+    """Yield the matched candidates, the remarks and the result."""
     yield from circumstances(now)
     yield from map(render, now.sentences)
 
 
 def circumstances(now: ThenAndNow) -> Iterator[str]:
-    """Yield who was matched with whom, and what must be known."""
-    yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("nobody"))
+    """Yield the matched candidates and the remarks."""
+    yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("none"))
     yield from map(remark, now.remarks)
 
 

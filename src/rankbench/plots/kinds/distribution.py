@@ -36,7 +36,7 @@ LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 HILL = 0.62
 """The part of a candidate's row that its highest bin fills."""
 BELOW, ABOVE = -0.14, 0.76
-"""Where, in the same unit, the figures of launches and the words stand."""
+"""Heights, in the same unit, of the values of launches and of the words."""
 TIME = alt.Scale(type="log", nice=False, padding=8)
 
 
@@ -86,7 +86,7 @@ def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
 
 
 def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
-    """Return the heights of a candidate's bins, one letter each, and the share that the highest stands for.
+    """Return the heights of a candidate's bins, one letter each, and the share of the highest.
 
     A height is the square root of the share, so that rare slow calls are seen; any sample at all has some.
     """
@@ -150,7 +150,7 @@ def placed(names: list[str], dataset: str, offset: float) -> alt.Chart:
 
 
 def hills(names: list[str], measure: Measure) -> alt.Chart:
-    """Return the bins of every candidate as bars that stand on its row."""
+    """Return the bins of every candidate as bars on its row."""
     most = len(LETTERS) - 1
     step = f"pow(datum.high / datum.low, 1 / {BINS})"
     base: alt.Chart = placed(names, "hills", 0).transform_calculate(letter="split(datum.letters, '')")

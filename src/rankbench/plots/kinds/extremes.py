@@ -1,4 +1,4 @@
-"""Extremes: the mean over launches of each launch's figure with the smallest and the largest, as many plot them."""
+"""Extremes: the mean over launches of each launch's figure with the smallest and the largest."""
 
 from __future__ import annotations
 

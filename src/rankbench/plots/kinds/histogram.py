@@ -1,4 +1,4 @@
-"""The histogram of one case: bins of whole clock steps where most samples lie, the long tail beside it on a log axis.
+"""The histogram of one case: bins of whole clock steps where most samples lie, then the long tail on a log axis.
 
 Every candidate, and of rings every edge rank, has a row of its own with the same two parts: left of the dashed line
 time runs evenly, right of it by powers of ten. Axes are drawn from data, so that all cases share one form.
@@ -51,7 +51,7 @@ MAIN = 0.64
 """Where the tail begins, as a part of the width."""
 GAP = 0.012
 BARS, MARKS, WORDS = 0.50, 0.565, (0.79, 0.69)
-"""Within a row's height: where the highest bar ends, and where marks of modes and words about the row stand."""
+"""Within a row's height: where the highest bar ends, and where marks of modes and the row's words are."""
 LEFT = -0.075
 ROW_HEIGHT = 128
 BULK = 0.97
@@ -98,7 +98,7 @@ class Axis:
         return MAIN if self.high > self.split else 1.0
 
     def place(self, times: Values) -> Values:
-        """Return where times stand."""
+        """Return the positions of times."""
         main_part = (times - self.low) / (self.split - self.low) * (self.main - (GAP if self.main < 1 else 0))
         if self.main == 1:
             return np.asarray(main_part)

@@ -54,10 +54,10 @@ ODD = "#ff3b30"
 
 @dataclasses.dataclass(frozen=True)
 class Frame:
-    """Where everything stands: columns are numbered from 0, heights are pixels from the top."""
+    """Positions: columns are numbered from 0, heights are pixels from the top."""
 
     ranks: list[int]
-    """In the order in which they stand."""
+    """In the order of the axis."""
     places: Places
     candidates: list[str]
 
@@ -95,7 +95,7 @@ class Frame:
 
     @property
     def above(self) -> int:
-        """Return what stands above the cells of a candidate."""
+        """Return the heading of a candidate's cells."""
         return HEAD + STRIP * len(self.levels) + LABELS
 
     def top(self, candidate: str) -> int:
@@ -144,7 +144,7 @@ def frame_of(view: CampaignView, shown: list[str]) -> Frame:
 
 
 def describe_order(frame: Frame) -> str:
-    """Return in what order ranks stand, if it is not that of the machine."""
+    """Return the order of ranks, if it is not that of the machine."""
     if frame.places.disputed:
         who = maps.ranks_named(frame.places.disputed)
         return format_text("; ranks in their own order, since launches placed {who} differently", who=who)
@@ -173,7 +173,7 @@ def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) 
 
 
 def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: tuple[int, int]) -> Row:
-    """Return one cell, less where it stands."""
+    """Return one cell without its position."""
     first, second = pair
     measure = view.measure(case)
     return {
@@ -191,7 +191,7 @@ def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: 
     }
 
 
-# --- what stands around them, and lines -------------------------------------------------------------------------------
+# --- headings and lines -----------------------------------------------------------------------------------------------
 
 
 def words(frame: Frame) -> Iterator[Row]:
@@ -287,7 +287,7 @@ def form(frame: Frame, colour: alt.Color) -> Row:
 
 
 def cells(frame: Frame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Return cells, and what stands in them: frames of those that do not fit, and figures."""
+    """Return cells with frames of those that do not fit, and figures."""
     height = frame.cell[0]
     gap = 1 if height > 12 else 0.5 if height > 8 else 0
     base = alt.Chart(forms.data("cells")).encode(

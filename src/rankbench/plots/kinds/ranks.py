@@ -28,7 +28,7 @@ HEIGHT = 220
 MOST_NUMBERS = 32
 """Ranks whose numbers have room below the axis."""
 BESIDE = 0.6
-"""The part of a rank's width over which candidates stand beside each other."""
+"""The part of a rank's width over which candidates are spread."""
 
 
 def chart(view: CampaignView) -> Chart | None:
@@ -57,7 +57,7 @@ def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
 
 
 def place(view: CampaignView, row: Row) -> Row:
-    """Return whose rank it is and where it stands: candidates beside each other."""
+    """Return a rank's candidate and position: candidates are side by side."""
     count = len(view.candidates)
     beside = (view.candidates.index(row["candidate"]) - (count - 1) / 2) * BESIDE / count
     last = format_text("{share:.0%} of {n} samples", share=row["last"], n=row["samples"])
@@ -83,7 +83,7 @@ def times(view: CampaignView, row: Row) -> Row:
 
 
 def beside(candidates: tuple[str, ...], ranks: int, *fields: str) -> alt.Chart:
-    """Return the ranks to the right, candidates beside each other."""
+    """Return the ranks from left to right, candidates side by side."""
     step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
     axis = alt.Axis(title=format_text("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
     return alt.Chart(forms.data("ranks")).encode(

@@ -50,7 +50,7 @@ def chart(view: CampaignView) -> Chart | None:
 
 
 def heading(line: str, base: str, *, memory: bool) -> str:
-    """Return what is held against what."""
+    """Return the title: what is compared with what."""
     if memory:
         return format_text("{line}: memory relative to {base}", line=line, base=base)
     return format_text("{line}: time relative to {base}", line=line, base=base)

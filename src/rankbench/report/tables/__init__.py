@@ -14,7 +14,7 @@ It may have
 - `note(table)`: what a folded table says of itself beside its name,
 - `ABSENT`, or `absent(view)`: why there is no such table, for `rankbench show`,
 - `ANCHOR`: the section's name in addresses, if it is not the flag,
-- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print what stands below a figure;
+- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print the detail below a figure;
   `UNASKED`: `rankbench show` prints them without the flag, below each `line` or below the `campaign`.
 """
 
@@ -261,7 +261,7 @@ def failures(view: CampaignView) -> Table:
 
 
 def not_judged(doubted: list[Summary]) -> str:
-    """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
+    """Return why cases of a candidate are not judged: the reason of the worst case."""
     worst = max(doubted, key=lambda summary: summary.error_ns / summary.typical_ns if summary.typical_ns else math.inf)
     if len(doubted) > 1:
         return format_text("not judged: at worst {doubt}", doubt=worst.doubt)
@@ -297,7 +297,7 @@ def listed(names: list[str], most: int = 3) -> str:
 
 
 def libraries(view: CampaignView) -> Table:
-    """Return what each candidate is made of, as found inside its own launches."""
+    """Return the software of each candidate, as seen inside its own launches."""
     campaign = view.campaign
     by_name = {library.name: library for library in campaign.libraries}
     receipts = {receipt.library: receipt for receipt in campaign.receipts}

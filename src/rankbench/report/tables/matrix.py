@@ -1,6 +1,6 @@
 """Tables of what was measured between all pairs of ranks: a matrix for each candidate, operation and size.
 
-Below the matrices of one operation and size stands what pairs take by what they share. Nothing is computed here.
+Below the matrices of one operation and size is the time of pairs by what they share. Nothing is computed here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables of rings: grids by ring and by direction, the same as lists with all figures; what a hop costs; shapes.
 
 Each table holds placements inside a node, or between nodes.
-Placements with more ranks on a node than it has cores stand in tables of their own, and their headings say so.
+Placements with more ranks on a node than it has cores have tables of their own, with a heading that says so.
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def setting(part: CampaignView, rows: pl.DataFrame, *, between: bool, short: boo
     text = f"{where} ({places}), {started}"
     if not short:
         return text
-    warning = "{told}; more ranks than the {cores} cores of a node: waiting is measured"
-    return format_text(warning, told=text, cores=part.campaign.machine.cores)
+    warning = "{text}; more ranks than the {cores} cores of a node: waiting is measured"
+    return format_text(warning, text=text, cores=part.campaign.machine.cores)
 
 
 def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
