@@ -46,7 +46,7 @@ def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, hom
 
 def test_synchronisation_is_as_right_as_it_says(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
-    asked = ("--runs", "5", "--wait", "0.2", "--all-sources", "--save", str(path))
+    asked = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
     process = rankbench("clock", library.name, *asked, home=home)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
     (kept,) = msgspec.json.decode(path.read_bytes())

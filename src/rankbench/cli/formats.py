@@ -25,19 +25,17 @@ TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help
 AnyFormat = Annotated[
     str, typer.Option("--format", metavar="table|json|csv|markdown", help="The form of what is printed.")
 ]
-HiddenFlag = Annotated[bool, typer.Option(hidden=True, help="The older way to choose a format.")]
 OUTPUT = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file instead.", show_default=False)]
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def chosen_format(name: str, *allowed: str, **flags: bool) -> str:
-    """Return the format that is meant: the one named, or that of an older flag. Raises RankbenchError for others."""
+def check_format(name: str, *allowed: str) -> str:
+    """Return the format named. Raises RankbenchError where the command does not have it."""
     from rankbench.model import RankbenchError
 
-    found = next((flag for flag, given in flags.items() if given), name)
-    if found not in allowed:
+    if name not in allowed:
         raise RankbenchError(f"--format {name}: not a format of this command; {suggestion(name, allowed)}")
-    return found
+    return name
 
 
 def print_json(value: object) -> None:

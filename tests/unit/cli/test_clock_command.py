@@ -89,7 +89,7 @@ def test_every_source_has_tables_of_its_own(run: Command) -> None:
 
 def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
-    run("--save", str(path), "--ranks", "3")
+    run("--format", "json", "--output", str(path), "--ranks", "3")
     (kept,) = msgspec.json.decode(path.read_bytes())
     assert kept["library"]["name"] == "mpich-9.9"
     assert {one["synchronisation"]: one["error_ns"]["max"] for one in kept["accuracies"]} == dict.fromkeys(
@@ -99,10 +99,11 @@ def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -> None:
-    code, _, err = run("--save", str(tmp_path / "absent" / "clock.json"))
+    code, _, err = run("--format", "json", "--output", str(tmp_path / "absent" / "clock.json"))
     assert (code, err) == (
         2,
-        f"rankbench: --save {tmp_path}/absent/clock.json: cannot be written (No such file or directory)\n",
+        f"rankbench: --output {tmp_path}/absent/clock.json: cannot be written (No such file or directory); "
+        "name another file\n",
     )
 
 

@@ -111,11 +111,11 @@ def test_regressions_come_first_each_by_what_it_costs(
     history([planted_changes(tmp_path, calls)])
     lines = [line for line in shown(capsys) if " since " in line]
     assert [line.partition(",")[0] for line in lines] == order
-    history([tmp_path], csv=True)
+    history([tmp_path], format_="csv")
     rows = shown(capsys)
     assert rows[0] == "case,candidate,since,campaign,ratio,low,high,p_adjusted,cost_ns,share"
     assert [row.partition(".")[0] for row in rows[1:]] == [one.partition(" ")[0] for one in order]
-    history([tmp_path], json=True)
+    history([tmp_path], format_="json")
     told = json.loads(capsys.readouterr().out)["changes"]
     assert [one["ratio"] > 1 for one in told] == [True, True, False]
     assert [one["cost_ns"] > 0 for one in told] == ([True, True, False] if not calls else [True, False, False])
@@ -193,7 +193,7 @@ def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> N
 
 
 def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    history([nights], json=True)
+    history([nights], format_="json")
     told = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in told["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
     (turn,) = told["series"][0]["turns"]
@@ -303,7 +303,7 @@ def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.Capt
         "(campaign night-6: its record has nothing new)",
         "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",
     ]
-    history([tmp_path], json=True)
+    history([tmp_path], format_="json")
     (step,) = json.loads(capsys.readouterr().out)["machine"]
     assert (step["campaign"], step["since"], step["name"]) == (4, "2026-03-05", "night-5")
     assert step["ratio"] == pytest.approx(1.2, rel=0.01)

@@ -197,7 +197,7 @@ def test_a_library_that_does_not_work_is_told_and_the_others_are_asked(
 
 
 def test_json_is_what_the_core_says(run: Command) -> None:
-    _, out, err = run("--json")
+    _, out, err = run("--format", "json")
     assert (json.loads(out), err) == (msgspec.to_builtins(fakes.description()), "")
 
 
@@ -218,7 +218,7 @@ def test_without_a_library_it_says_how_to_get_one(
 
 
 def test_markdown_is_the_page(run: Command) -> None:
-    _, out, err = run("--markdown")
+    _, out, err = run("--format", "markdown")
     assert (out + "\n", err) == (catalogue.page(fakes.description()), "")
 
 

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.text import Text
 
@@ -14,9 +13,9 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, placed
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes, chosen
-from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
+from rankbench.model import LaunchFacts, Library, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
 from rankbench.statistics import clocks
@@ -45,7 +44,7 @@ LIMITS = ("likely: median", "within", "bound: median", "largest")
 
 
 class Found(Record, frozen=True):
-    """What the clocks are like under one library, as `--save` writes it."""
+    """What the clocks are like under one library, as `--format json` prints it."""
 
     library: Library
     wait_s: float
@@ -65,7 +64,6 @@ def clock(
     runs: Annotated[int, typer.Option(min=1, help="How often each method synchronises by each source.")] = 20,
     wait: Annotated[float, typer.Option(min=0.001, help="Seconds until each offset is asked for again.")] = 0.2,
     all_sources: Annotated[bool, typer.Option("--all-sources", help="Not only by the source auto takes.")] = False,  # noqa: FBT002
-    save: Annotated[Path | None, typer.Option(hidden=True, help="As --format json --output FILE.")] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
@@ -74,7 +72,7 @@ def clock(
 
     Of synchronisation: how accurate it is, and what it costs.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     machine = launch.machine()
     wanted = ranks or max(2, machine.cores // machine.sockets)
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
@@ -88,8 +86,6 @@ def clock(
             show(found[-1])
     if form == "json":
         print_json(found)
-    if save:
-        write(save, found)
     broken = [line for one in found for line in outside(one)]
     for line in broken if form == "table" else []:
         console.print(line, style="red", soft_wrap=True, markup=False)
@@ -110,14 +106,6 @@ def studied(library: Library, ranks: int, arguments: Sequence[str], wait_s: floa
         drifts=clocks.drifts(study.offsets),
         study=study,
     )
-
-
-def write(path: Path, found: list[Found]) -> None:
-    """Write everything as JSON."""
-    try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
-    except OSError as error:
-        raise RankbenchError(f"--save {path}: cannot be written ({error.strerror})") from None
 
 
 def outside(found: Found) -> Iterator[str]:

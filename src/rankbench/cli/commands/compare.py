@@ -17,8 +17,7 @@ from rankbench.cli.figures import by_case_and_candidate, control, missing, sprea
 from rankbench.cli.folders import is_campaign, named_campaign
 from rankbench.cli.formats import (
     AnyFormat,
-    HiddenFlag,
-    chosen_format,
+    check_format,
     plain,
     print_csv,
     print_json,
@@ -71,32 +70,29 @@ def compare(
     third: Annotated[
         str, typer.Argument(metavar="[CANDIDATE]", help="After a campaign and a candidate: the other candidate.")
     ] = "",
-    folder: Annotated[Path | None, typer.Option(hidden=True, help="The campaign, as the first argument is.")] = None,
     match: Annotated[
         list[str] | None,
         typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together."),
     ] = None,
     format_: AnyFormat = "table",
-    markdown: HiddenFlag = False,  # noqa: FBT002
-    json: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
     """Compare two candidates, or two campaigns, case by case.
 
     Two candidates of one campaign are paired within blocks; two campaigns, then and now, are unpaired. Printed of every
     case: the ratio of times and its interval; `~` where no difference can be shown.
     """
-    form = chosen_format(format_, "table", "json", "csv", "markdown", json=json, markdown=markdown)
+    form = check_format(format_, "table", "json", "csv", "markdown")
     words = [word for word in (first, second, third) if word]
     named = list(itertools.takewhile(names_campaign, words[:2]))
     rest = words[len(named) :]
     if len(named) == 2 and not rest:
         compare_campaigns(Path(named[0]), Path(named[1]), asked(match or []), form)
         return
-    if len(named) == 2 or (folder and named) or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
+    if len(named) == 2 or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
         raise RankbenchError(no_campaigns(words))
     if match:
         raise RankbenchError("--match is for two campaigns; name their folders, the older one first")
-    compare_candidates(folder or (Path(named[0]) if named else None), [*rest, "", ""][:2], form)
+    compare_candidates(Path(named[0]) if named else None, [*rest, "", ""][:2], form)
 
 
 # --- two campaigns ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from rankbench.campaign.preflight import looks
 from rankbench.campaign.preparation import found
 from rankbench.cli.display import columns, console, tell
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen
 from rankbench.cli.plans import Preset, chosen_plan, divided
 from rankbench.launch.machine_checks import hindrances
@@ -62,7 +62,7 @@ def doctor(
     One short launch of each candidate in each placement; then what on this machine could disturb measurements. Each
     line says what is wrong and what to change. Exit code 1: a candidate does not work somewhere.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     plans, names = divided(words or [])
     machine = launch.machine()
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}

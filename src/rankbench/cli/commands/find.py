@@ -17,7 +17,7 @@ from rankbench.campaign import doctor
 from rankbench.campaign.doctor import Check
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import HiddenFlag, TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import Library, Placement, RankbenchError, Record
 
@@ -45,13 +45,12 @@ def find(
     modules: Modules = None,
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
     format_: TableOrJson = "table",
-    json: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
     """List the MPI libraries in reach, and whether each works.
 
     For each library it compiles the core and runs a check on two ranks.
     """
-    form = chosen_format(format_, "table", "json", json=json)
+    form = check_format(format_, "table", "json")
     search = libraries.make_search(home(), prefix or (), modules or ())
     reach = libraries.find(search)
     if not reach:

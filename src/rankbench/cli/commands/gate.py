@@ -22,7 +22,7 @@ from rankbench.cli.display import console
 from rankbench.cli.display import tell as note
 from rankbench.cli.figures import control
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.live_progress import shown
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import asked as understood
@@ -166,7 +166,7 @@ def gate(
     --remeasure runs NEW's plan once more, with the libraries of both campaigns, and checks that: the campaign
     NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     worth = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):

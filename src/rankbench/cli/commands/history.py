@@ -13,7 +13,7 @@ from rankbench.across import trend
 from rankbench.cli.display import console, filled
 from rankbench.cli.figures import chosen_cases
 from rankbench.cli.folders import named_campaign
-from rankbench.cli.formats import HiddenFlag, chosen_format, destination, print_json
+from rankbench.cli.formats import check_format, destination, print_json
 from rankbench.cli.stored import current
 from rankbench.model import RankbenchError
 from rankbench.report import history as told_as
@@ -56,15 +56,13 @@ def history(
         str,
         typer.Option("--format", metavar="table|json|csv", help="The form of what is printed; csv: changes."),
     ] = "table",
-    json: HiddenFlag = False,  # noqa: FBT002
-    csv: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
     """Show since when times have changed, over many campaigns.
 
     A change is reported where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
     first, then improvements, each by the time that it costs or saves: the plan's [calls] count, else each case once.
     """
-    form = chosen_format(format_, "table", "json", "csv", json=json, csv=csv)
+    form = check_format(format_, "table", "json", "csv")
     named = [named_campaign(folder) for folder in folders]
     told = narrowed(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
     with destination(None if figures else output):

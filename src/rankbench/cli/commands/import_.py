@@ -11,7 +11,7 @@ from rich.markup import escape
 from rankbench import imports
 from rankbench.cli.display import console
 from rankbench.cli.folders import campaign_folder
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
@@ -51,7 +51,7 @@ def import_(
 
     Of OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI, NetPIPE and nccl-tests.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if meanings:
         print(page(), end="")  # noqa: T201 - for a file
         return

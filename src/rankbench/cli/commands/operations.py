@@ -14,7 +14,7 @@ from rankbench import build, libraries
 from rankbench.campaign import probing
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import HiddenFlag, chosen_format, print_json, with_output
+from rankbench.cli.formats import check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
@@ -63,14 +63,12 @@ def operations(
     format_: Annotated[
         str, typer.Option("--format", metavar="table|json|markdown", help="The form of what is printed.")
     ] = "table",
-    json: HiddenFlag = False,  # noqa: FBT002
-    markdown: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
     """List what can be measured, or explain operations.
 
     With forms, bytes and options of each, and which of them the installed libraries lack.
     """
-    form = chosen_format(format_, "table", "json", "markdown", json=json, markdown=markdown)
+    form = check_format(format_, "table", "json", "markdown")
     reach = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
     description = described(reach)
     if form == "json":

@@ -13,7 +13,7 @@ from rankbench.campaign import Wanted, foreign
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, tell
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.live_progress import shown
 from rankbench.cli.options import Modules, Prefixes, Results, chosen
 from rankbench.model import RankbenchError
@@ -81,7 +81,7 @@ def reconcile(
 
     The core and the programs measure the same calls in turns, in a campaign of its own.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     (meant,) = chosen([library], prefix or [], modules or [])
     places = dict(place(text) for text in tool or [])
     rows = list(there(meant, operations.split(","), places, prefix or (), modules or ()))

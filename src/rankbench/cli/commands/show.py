@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench.cli.display import answer, console, filled, plain_table, spread_lines
 from rankbench.cli.figures import around, chosen_cases, missing, spread
-from rankbench.cli.formats import AnyFormat, HiddenFlag, chosen_format, print_json, with_output
+from rankbench.cli.formats import AnyFormat, check_format, print_json, with_output
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, asked
 from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
@@ -84,14 +84,13 @@ def show(
     size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     verbose: Verbose = False,  # noqa: FBT002
     format_: AnyFormat = "table",
-    csv: HiddenFlag = False,  # noqa: FBT002
     **wanted: bool,
 ) -> None:
     """Show which candidate is fastest, and all figures.
 
     Of every case and candidate: the typical time, and half of its interval.
     """
-    printed = chosen_format(format_, "table", "json", "csv", "markdown", csv=csv)
+    printed = check_format(format_, "table", "json", "csv", "markdown")
     opened = current(folder)
     view = evaluate(
         opened,

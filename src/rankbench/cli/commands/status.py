@@ -9,7 +9,7 @@ import typer
 from rankbench import store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.display import columns, console, counted, tell
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.job_status import asked, follow, is_sound, last_job, tell_job, told, wrong, wrong_cases
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.stored import chosen_folder, take_in
@@ -41,7 +41,7 @@ def status(
 
     Results that a scheduler's job has brought are taken in first.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
     opened = store.open(chosen_folder(folder))

@@ -16,7 +16,7 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, placed
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes, chosen
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
@@ -88,7 +88,7 @@ def verify(
     Exit code 1: data or times are wrong. What other work or the hypervisor disturbed is no failure: it cannot be
     verified here.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     wanted = ranks or max(2, launch.machine().cores)
     failures: list[Failure] = []
     libraries = chosen(names or [], prefix or [], modules or [])
