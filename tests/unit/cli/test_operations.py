@@ -93,7 +93,8 @@ def test_one_operation_is_told_in_full(run: Command) -> None:
 def test_an_operation_that_is_not_there(run: Command) -> None:
     code, _, err = run("allreduec")
     assert code == 2
-    assert err.startswith("rankbench: no operation allreduec; did you mean allreduce? (allowed: accumulate, ")
+    assert err == "rankbench: no operation allreduec; did you mean allreduce? (`rankbench operations` lists them)\n"
+    assert "did you mean pingpong?" in run("PINGPONG")[2]
 
 
 # --- libraries --------------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def named(description: Description, name: str) -> Operation:
     """Return the operation of a name."""
     found = {operation.name: operation for operation in description.operations}
     if name not in found:
-        raise RankbenchError(f"no operation {name}; {suggestion(name, found)}")
+        raise RankbenchError(f"no operation {name}; {suggestion(name, found, 'rankbench operations')}")
     return found[name]
 
 
