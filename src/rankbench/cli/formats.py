@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
-TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="The form of what is printed.")]
+TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
 AnyFormat = Annotated[
-    str, typer.Option("--format", metavar="table|json|csv|markdown", help="The form of what is printed.")
+    str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")
 ]
-OUTPUT = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file instead.", show_default=False)]
+OUTPUT = Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead of the terminal.", show_default=False)]
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -43,8 +43,8 @@ def test_sources_accuracy_cost_and_drift_are_told(run: Command) -> None:
     assert "MPI_Wtime no – – it steps" in lines
     assert "auto takes tsc: finest step" in lines
     assert (
-        "Synchronisation by tsc. All ranks read one clock: nothing needs synchronising. The methods were run as if "
-        "they did not, so that their error is known exactly."
+        "Synchronisation by tsc. All ranks read one clock, so nothing needs synchronising. The methods were run as if "
+        "the clocks differed; their errors are therefore known exactly."
     ) in lines
     for method in study.METHODS:
         assert f"{method} at once 22.0 ns 23.6 ns 24.0 ns 23.0 ns 100% 50.0 ns 50.0 ns 0" in lines
@@ -69,7 +69,7 @@ def test_where_the_truth_is_not_known_only_bounds_are_shown(run: Command) -> Non
     assert code == 0
     assert "tree at once not known 23.0 ns – 50.0 ns 50.0 ns –" in lines
     assert (
-        "Synchronisation by tsc. What the offsets truly are cannot be known here; the bounds are what is promised."
+        "Synchronisation by tsc. The true offsets are not known here; only the bounds can be stated."
         in lines
     )
 

@@ -72,14 +72,14 @@ def compare(
     ] = "",
     match: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together."),
+        typer.Option(metavar="OLD=NEW", help="With two campaigns: the candidates to compare with each other."),
     ] = None,
     format_: AnyFormat = "table",
 ) -> None:
     """Compare two candidates, or two campaigns, case by case.
 
-    Two candidates of one campaign are paired within blocks; two campaigns, then and now, are unpaired. Printed of every
-    case: the ratio of times and its interval; `~` where no difference can be shown.
+    Two candidates of one campaign are paired within blocks. Two campaigns are unpaired. For each case: the ratio of
+    times and its interval; `~` where no difference can be shown.
     """
     form = check_format(format_, "table", "json", "csv", "markdown")
     words = [word for word in (first, second, third) if word]

@@ -43,12 +43,12 @@ class Found(Record, frozen=True):
 def find(
     prefix: Prefixes = None,
     modules: Modules = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not build or run anything.")] = False,  # noqa: FBT002
     format_: TableOrJson = "table",
 ) -> None:
-    """List the MPI libraries in reach, and whether each works.
+    """List the MPI libraries found here, and whether each works.
 
-    For each library it compiles the core and runs a check on two ranks.
+    For each library, it compiles the measuring program and runs a check on two ranks.
     """
     form = check_format(format_, "table", "json")
     search = libraries.make_search(home(), prefix or (), modules or ())

@@ -54,13 +54,14 @@ def history(
     every: Annotated[bool, typer.Option("--all", help=f"Tell all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
     format_: Annotated[
         str,
-        typer.Option("--format", metavar="table|json|csv", help="The form of what is printed; csv: changes."),
+        typer.Option("--format", metavar="table|json|csv", help="Output format; csv prints the changes."),
     ] = "table",
 ) -> None:
     """Show since when times have changed, over many campaigns.
 
-    A change is reported where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
-    first, then improvements, each by the time that it costs or saves: the plan's [calls] count, else each case once.
+    A change is reported if it exceeds the variation between campaigns and lasts for at least two of them. Regressions
+    come first, then improvements, sorted by the time that they cost or save: weighted by the plan's [calls], or each
+    case once.
     """
     form = check_format(format_, "table", "json", "csv")
     named = [named_campaign(folder) for folder in folders]

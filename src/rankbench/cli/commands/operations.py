@@ -59,14 +59,14 @@ def operations(
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not ask libraries what they lack.")] = False,  # noqa: FBT002
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not test which operations each library supports.")] = False,  # noqa: FBT002
     format_: Annotated[
-        str, typer.Option("--format", metavar="table|json|markdown", help="The form of what is printed.")
+        str, typer.Option("--format", metavar="table|json|markdown", help="Output format.")
     ] = "table",
 ) -> None:
     """List what can be measured, or explain operations.
 
-    With forms, bytes and options of each, and which of them the installed libraries lack.
+    Shows call types, bytes and options of each, and what the installed libraries do not support.
     """
     form = check_format(format_, "table", "json", "markdown")
     reach = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))

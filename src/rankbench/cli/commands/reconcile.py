@@ -60,17 +60,17 @@ TITLES = {
 
 @with_output
 def reconcile(
-    library: Annotated[str, typer.Argument(metavar="LIBRARY", help="With which MPI library, such as mpich==5.0.2.")],
+    library: Annotated[str, typer.Argument(metavar="LIBRARY", help="The MPI library to use, such as mpich==5.0.2.")],
     operations: Annotated[
         str, typer.Option(metavar="NAME,...", help="Operations of the core.")
     ] = "pingpong,allreduce,bcast,barrier",
     tool: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=FOLDER|TARBALL]", help="A foreign tool; repeatable. Else all that are there."),
+        typer.Option(metavar="NAME[=FOLDER|TARBALL]", help="A benchmark suite, repeatable; else all that are installed."),
     ] = None,
-    sizes: Annotated[str, typer.Option(help="As in a plan.")] = "8,1K,64K",
-    placement: Annotated[str, typer.Option(help="As in a plan.")] = "socket",
-    blocks: Annotated[int, typer.Option(min=3, help="How often each is launched.")] = 10,
+    sizes: Annotated[str, typer.Option(help="Message sizes, as in plans.")] = "8,1K,64K",
+    placement: Annotated[str, typer.Option(help="Where ranks run, as in plans.")] = "socket",
+    blocks: Annotated[int, typer.Option(min=3, help="Launches of each program.")] = 10,
     samples: Annotated[int, typer.Option(min=10, help="Calls of each case in a launch.")] = 200,
     results: Results = Path("results"),
     prefix: Prefixes = None,

@@ -35,7 +35,7 @@ rankbench report plan --figures png,svg
 def report(
     folder: CampaignFolder = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the page goes, if not to FOLDER/report.html.")
+        Path | None, typer.Option(metavar="FILE", help="Output file; default: CAMPAIGN/report.html.")
     ] = None,
     figures: Annotated[
         str, typer.Option(metavar="FORMATS", help=f"Write FOLDER/figures too, as {','.join(hand_over.FORMATS)}.")

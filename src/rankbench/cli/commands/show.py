@@ -77,9 +77,9 @@ def show(
     form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
     estimator: Annotated[
         str,
-        typer.Option(help=f"Statistic of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
+        typer.Option(help=f"Statistic per launch; default: the plan's. {notation.ESTIMATOR_HELP}."),
     ] = "",
-    confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
+    confidence: Annotated[str, typer.Option(help="Confidence of intervals; default: the plan's. 90%, 95% or 99%.")] = "",
     threshold: Threshold = "",
     size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     verbose: Verbose = False,  # noqa: FBT002
@@ -88,7 +88,7 @@ def show(
 ) -> None:
     """Show which candidate is fastest, and all figures.
 
-    Of every case and candidate: the typical time, and half of its interval.
+    For each case and candidate: the typical time and the half width of its interval.
     """
     printed = check_format(format_, "table", "json", "csv", "markdown")
     opened = current(folder)

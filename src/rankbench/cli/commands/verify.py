@@ -70,13 +70,13 @@ class Failure(NamedTuple):
 @with_output
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="LIBRARY", help="Which libraries; else all that are found.")
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="Libraries to test; else all that are found.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="How many; else as many as there are cores.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks; else one per core.")] = None,
     clock: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only by this time source, repeatable; else by all.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this time source, repeatable; else all.")
     ] = None,
-    thorough: Annotated[bool, typer.Option("--thorough", help="Data with every datatype and option too.")] = False,  # noqa: FBT002
+    thorough: Annotated[bool, typer.Option("--thorough", help="Also check data with every datatype and option.")] = False,  # noqa: FBT002
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
