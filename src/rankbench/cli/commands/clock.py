@@ -182,7 +182,7 @@ def truth(found: Found, source: str) -> str:
             "All ranks read one clock, so nothing needs synchronising. The methods were run as if the clocks differed; "
             "their errors are therefore known exactly."
         )
-    return "The ranks' clocks differ by offsets that the system tells exactly."
+    return "The ranks' clocks differ by offsets that the system shows exactly."
 
 
 def stage(accuracy: Accuracy, found: Found) -> str:

@@ -45,7 +45,7 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#PBS {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """A node stands there once for each of its ranks."""
         return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
 
