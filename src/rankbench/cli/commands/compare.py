@@ -30,7 +30,7 @@ from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
-from rankbench.report import then_and_now as told_as
+from rankbench.report import then_and_now as change_report
 from rankbench.statistics.placements import turned
 from rankbench.units import suggestion
 
@@ -123,28 +123,28 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
     if form == "json":
         print_json(held.told)
     elif form == "markdown":
-        print(told_as.markdown(held), end="")  # noqa: T201 - for other documents
+        print(change_report.markdown(held), end="")  # noqa: T201 - for other documents
     elif form == "csv":
-        content = told_as.table(held)
+        content = change_report.table(held)
         print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
     else:
-        console.print(Text(told_as.heading(held.told), "bold"))
-        console.print(Text(told_as.explanation(held.told)))
+        console.print(Text(change_report.heading(held.told), "bold"))
+        console.print(Text(change_report.explanation(held.told)))
         console.print()
         console.print(coloured(held), markup=False)
         console.print()
-        for line in told_as.lines(held.told):
+        for line in change_report.lines(held.told):
             console.print(Text(line))
 
 
 def coloured(held: Held) -> Table:
     """Return the table with what is slower in red, what is faster in green."""
-    content = told_as.table(held)
+    content = change_report.table(held)
     rows = plain_table(*content.columns)
     for change, row in zip(held.told.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"
         texts = [
-            Text(cell.text, colour if place == told_as.RATIO and change.different else "")
+            Text(cell.text, colour if place == change_report.RATIO and change.different else "")
             for place, cell in enumerate(row)
         ]
         rows.add_row(*texts)

@@ -141,10 +141,10 @@ def said(answers: Answers, operation: str = "") -> Iterator[Text]:
         for library, every in answers.items():
             found = [answer for answer in every if answer.status == status and operation in ("", answer.operation)]
             if found:
-                yield Text(f"{saying.format(library=library)}: {told(found, operation)}", colour or "yellow")
+                yield Text(f"{saying.format(library=library)}: {format_answers(found, operation)}", colour or "yellow")
 
 
-def told(answers: Sequence[Answer], operation: str) -> str:
+def format_answers(answers: Sequence[Answer], operation: str) -> str:
     """Return which calls are meant: those lacking by their MPI names, others by operation and form."""
     if answers[0].status == CaseStatus.LACKING:
         return ", ".join(dict.fromkeys(answer.reason.partition(" ")[0] for answer in answers))

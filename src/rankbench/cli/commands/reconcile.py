@@ -199,7 +199,7 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
     table = columns("size", "core", "tool", *(TITLES[part] for part in parts))
     for row in rows:
         size = format_size(row.pair.own.size_bytes) if operation.sized else "–"
-        cells = [told(row.parts[part]) if part in row.parts else "" for part in parts]
+        cells = [format_contrast(row.parts[part]) if part in row.parts else "" for part in parts]
         table.add_row(size, value(campaign, row, own=True), value(campaign, row, own=False), *cells)
     console.print(table)
     if first.comparable.reason:
@@ -220,6 +220,6 @@ def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
     return measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
 
 
-def told(ratio: Contrast) -> str:
+def format_contrast(ratio: Contrast) -> str:
     """Return a ratio with its interval."""
     return f"{ratio.ratio:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"

@@ -87,8 +87,8 @@ def report(
     if latex:
         pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
     if csv:
-        told = hand_over.csv_frames(view)
-        pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
+        frames = hand_over.csv_frames(view)
+        pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in frames.items()}
     for path, write in pieces.items():
         write_one(path, write)
 

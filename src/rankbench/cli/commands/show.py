@@ -257,9 +257,9 @@ def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary
     """Return a candidate's figure, in bold green if nobody is declared to be faster, or why there is none."""
     if summary is None or not summary.launches:
         return missing(part, verdict, summary)
-    told = len(verdict.winners) < len(verdict.ranking)
+    known = len(verdict.winners) < len(verdict.ranking)
     text = typical(part, verdict, summary)
-    return Text(text, "bold green" if told and name in verdict.winners else "")
+    return Text(text, "bold green" if known and name in verdict.winners else "")
 
 
 def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:

@@ -152,7 +152,7 @@ def tested_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
         result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
     ):
         console.print(f"refused: {reason}", soft_wrap=True, markup=False)
-    for group in alike([result for result in results if result.status not in HARMLESS]):
+    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
         yield failed(bench, group, group[0].case.memory.label)
     broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
     new = [
@@ -219,7 +219,7 @@ def circumstance(result: CaseResult, bench: Bench) -> str:
     return next((one for one in texts if "=" in one), ", ".join(texts))
 
 
-def alike(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
+def group_by_size(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ only by size."""
     return grouped(results, lambda result: (named(result), result.case.form, result.status))
 
