@@ -1,5 +1,7 @@
 """Write the pages of `docs/reference` that code knows: plan keys, commands, findings, operations, foreign tools.
 
+Beside them `rankbench.1`, the manual page: `man docs/reference/rankbench.1`.
+
 .venv/bin/python tools/reference.py
 """
 
@@ -14,6 +16,7 @@ import msgspec
 import typer
 
 from rankbench import cli, units
+from rankbench.cli import help_pages
 from rankbench.model import Description
 from rankbench.plan import keys
 from rankbench.report import catalogue, meanings
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
+MANUAL = FOLDER / "rankbench.1"
 DESCRIPTION = ROOT / "tests" / "fakes" / "description.json"
 """What the core of this version says of itself; a test compares it with the core's answer."""
 NOTICE = "\n<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
@@ -163,6 +167,57 @@ def render_operations() -> str:
     return catalogue.page(msgspec.json.decode(DESCRIPTION.read_bytes(), type=Description))
 
 
+# --- the manual page --------------------------------------------------------------------------------------------------
+
+
+def render_manual() -> str:
+    """Return the manual page: every command with its arguments, options and examples."""
+    app: Any = typer.main.get_command(cli.application())
+    examples, _, notes = cli.EPILOG.partition("\n\n")
+    lines = [
+        r'.\" Made by tools/reference.py: change the code, and run it again.',
+        '.TH RANKBENCH 1 "" rankbench "User Commands"',
+        ".SH NAME",
+        rf"rankbench \- {format_roff(app.help).rstrip('.')}",
+        ".SH SYNOPSIS",
+        ".B rankbench",
+        r"COMMAND [OPTIONS]",
+        ".SH EXAMPLES",
+        *format_example(examples.partition("\n")[2]),
+        ".SH COMMANDS",
+        *(line for name, command in app.commands.items() for line in render_manual_section(name, command)),
+        ".SH NOTES",
+        *(line for note in notes.strip().splitlines() for line in (format_roff(note), ".br")),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def render_manual_section(name: str, command: Any) -> Iterator[str]:
+    """Yield the lines of one command."""
+    arguments = [parameter for parameter in command.params if not parameter.opts[0].startswith("-")]
+    options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
+    words = [help_pages.usage(argument, None) for argument in arguments]
+    yield from [f".SS {name}", f".B rankbench {name}", format_roff(" ".join([*words, *["[OPTIONS]"] * bool(options)]))]
+    for paragraph in inspect.cleandoc(command.help).split("\n\n"):
+        yield from [".PP", format_roff(" ".join(paragraph.split()))]
+    for parameter in [*arguments, *options]:
+        value = "" if parameter in arguments or parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
+        names = parameter.opts if parameter in options else [parameter.metavar or parameter.name.upper()]
+        yield from [".TP", rf"\fB{format_roff(', '.join(names))}\fR{format_roff(value)}", format_roff(parameter.help or "")]
+    yield from format_example(command.epilog)
+
+
+def format_example(text: str) -> Iterator[str]:
+    """Yield lines that are shown as they are."""
+    yield from [".PP", ".nf", *map(format_roff, inspect.cleandoc(text).splitlines()), ".fi"]
+
+
+def format_roff(text: str) -> str:
+    """Return text in which nothing is a request or an escape of roff."""
+    escaped = text.replace("\\", r"\e").replace("-", r"\-")
+    return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "plan.md": render_plan,
     "cli.md": render_cli,
@@ -182,3 +237,4 @@ def render_page(name: str) -> str:
 if __name__ == "__main__":
     for name in PAGES:
         (FOLDER / name).write_text(render_page(name), encoding="utf-8")
+    MANUAL.write_text(render_manual(), encoding="utf-8")

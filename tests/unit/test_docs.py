@@ -83,6 +83,11 @@ def test_generated_pages_are_of_today(name: str) -> None:
     assert TEXTS[f"docs/reference/{name}"] == REFERENCE.render_page(name), stale
 
 
+def test_the_manual_page_is_of_today() -> None:
+    stale = "docs/reference/rankbench.1 is stale; make it again: .venv/bin/python tools/reference.py"
+    assert REFERENCE.MANUAL.read_text(encoding="utf-8") == REFERENCE.render_manual(), stale
+
+
 def _plan(table: str, key: str = "", value: str = "", *, placed: bool = True) -> Plan:
     """Return the least plan with a key; ranks that are not bound fit no socket of several."""
     said = {key: value} if key else {}

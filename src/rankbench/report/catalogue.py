@@ -18,8 +18,9 @@ METRICS = {
 HEAD = """\
 # Operations
 
-Everything that rankbench can time, as the measuring program describes it. `rankbench operations --markdown` makes this
-page; `rankbench operations` lists the same, and which of them each installed library does not support or does wrong.
+Everything that rankbench can time, as the measuring program describes it. `rankbench operations --format markdown`
+makes this page; `rankbench operations` lists the same, and which of them each installed library does not support or
+does wrong.
 
 A plan names operations, one of their forms (`allreduce.persistent`), or kinds of them: {kinds}. Options
 are named by their names, or by OPERATION.NAME. Options, datatypes and starts are explained at the end.

@@ -172,7 +172,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", launches=1)
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
-    compare(str(tmp_path / "old"), str(tmp_path / "new"), json=True)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="json")
     told = json.loads(capsys.readouterr().out)
     last = told["changes"][-1]
     assert (last["title"], last["old"], last["new"], last["old_launches"]) == ("barrier", "beta", "beta", 1)
@@ -185,7 +185,7 @@ def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
-    compare(str(tmp_path / "old"), str(tmp_path / "new"), markdown=True)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")
     lines = shown(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
     assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
@@ -234,7 +234,7 @@ def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
     night(tmp_path / "old", launches=2)
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path)
-    compare("alpha", "beta", folder=tmp_path / "old")
+    compare(str(tmp_path / "old"), "alpha", "beta")
     assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
@@ -250,24 +250,24 @@ def test_a_campaign_and_its_candidates_by_folder_and_by_name(
 
 def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
-    compare("alpha", "beta", folder=tmp_path / "old", format_="csv")
+    compare(str(tmp_path / "old"), "alpha", "beta", format_="csv")
     assert shown(capsys)[:2] == [
         "case,alpha-1.0,beta,ratio,interval,p",
         "allreduce 8 B,502 ns ±0.0%,502 ns ±0.0%,~,1.00–1.00×,1.000",
     ]
-    compare("alpha", "beta", folder=tmp_path / "old", format_="markdown", output=tmp_path / "table.md")
+    compare(str(tmp_path / "old"), "alpha", "beta", format_="markdown", output=tmp_path / "table.md")
     assert shown(capsys) == [f"wrote {tmp_path}/table.md"]
     assert (tmp_path / "table.md").read_text().splitlines()[1:3] == [
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         r"| allreduce 8 B | 502 ns ±0.0% | 502 ns ±0.0% | \~ | 1.00–1.00× | 1.000 |",
     ]
     with pytest.raises(RankbenchError) as error:
-        compare("alpha", "beta", folder=tmp_path / "old", format_="xml")
+        compare(str(tmp_path / "old"), "alpha", "beta", format_="xml")
     assert str(error.value) == ("--format xml: not a format of this command; (allowed: table, json, csv, markdown)")
 
 
 def test_matches_are_for_two_campaigns(tmp_path: Path) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
-        compare("alpha", "beta", folder=tmp_path / "old", match=["a=b"])
+        compare(str(tmp_path / "old"), "alpha", "beta", match=["a=b"])
     assert str(error.value) == "--match is for two campaigns; name their folders, the older one first"

@@ -237,7 +237,7 @@ def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
 def test_the_estimator_is_reported(plain: Measured) -> None:
     view = evaluate(plain.store, "min")
     _, part = next(view.parts("line"))
-    assert osu.said(part, "alpha", osu.BANDWIDTH)[0] == (
+    assert osu.comment_lines(part, "alpha", osu.BANDWIDTH)[0] == (
         "Measured by: rankbench 0.1.0, not OSU; "
         "each number follows from the median over launches of each launch's min time"
     )

@@ -4,7 +4,7 @@ A kind of table has
 - `TITLE`, the heading of its section in the page; where it is long also `SHORT`, for the navigation,
 - `FLAG` and `HELP`: by which option `rankbench show` prints it, and what the help says of that,
 - `ORDER`: its place among the others, everywhere,
-- `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--csv` prints of them: a frame or None.
+- `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--format csv` prints: a frame or None.
 
 It may have
 - `body(view) -> list[Block]`: what the page shows above the tables,
