@@ -236,7 +236,7 @@ run() {
     ! foreign "$function" || grows=$out/output.log
     printf '%s\n' "${node[@]}" >"$out/nodes"
     env | grep -E "^($speaks_to_mpi)" >"$out/environment"
-    timeout 30 "$program" --state >"$out/before.json" 2>/dev/null
+    [ "$together" -gt 1 ] || probe_state "$program" "$out/before.json"
     load=$(load) stolen=$(stolen_ms) began=$(date -u +%FT%T.%3N+00:00) began_ms=$(now_ms)
     : >"$out/output.log"
     exec 8> >(copy_output "$out" 9>&-)
@@ -256,11 +256,20 @@ run() {
     if [ -e "$out/hung" ]; then hung=true; else kill "$watcher" 2>/dev/null; fi
     wait "$watcher" 2>/dev/null
     await_end "$copying" 50
-    timeout 30 "$program" --state >"$out/after.json" 2>/dev/null
+    [ "$together" -gt 1 ] || probe_state "$program" "$out/after.json"
     if ! foreign "$function"; then
         if [ "$code" = 4 ] || grep -q 'the stream cannot be written' "$out/output.log"; then disk_is_full; fi
     fi
     write_ending "$code" "$hung" ending
+}
+
+# probe_state PROGRAM FILE...: the state of the machine. Launches that run at the same time share one look, since several would disturb
+# each other.
+probe_state() {
+    local program=$1 first=$2 file
+    shift 2
+    timeout 30 "$program" --state >"$first" 2>/dev/null
+    for file in "$@"; do cp "$first" "$file" 2>/dev/null; done
 }
 
 # write_ending CODE HUNG NAME: how the launch of `run` ended. A folder that has a file `ending` is complete.
@@ -405,7 +414,7 @@ hopeless() {
 # make_together CASES GROUP: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
 # `beside` names them as long as nobody has looked what became of them.
 make_together() {
-    local one name function cases group out those=() page number=0 visited together code full=false cut_s=0
+    local one name function cases group out outs those=() page number=0 visited together code full=false cut_s=0
     for one in "${queued[@]}"; do
         read -r name function cases group <<<"$one"
         out=$job/launches/$name/1
@@ -426,6 +435,8 @@ make_together() {
     printf '%s\n' "${those[@]}" >"$job/beside"
     page=/dev/shm/rankbench-turns-$job_id-$$-$RANDOM$RANDOM-%
     visited=$(grep '^case ' "$job/cases/$1" | sort -u | wc -l)
+    outs=("${those[@]% *}") outs=("${outs[@]/#/$job/launches/}")
+    probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/before.json}"
     began_ms=$(now_ms)
     for one in "${those[@]}"; do
         printf '%s\n' "${those[@]#* }" >"$job/launches/${one% *}/1/beside"
@@ -439,6 +450,7 @@ make_together() {
         [ "$code" != 1 ] || full=true
     done
     members=()
+    probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/after.json}"
     rm -f "${page%\%}"* # There is one only where not all launches came.
     ! $full || exit 1    # The member has said so.
     [ $((($(now_ms) - began_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - began_ms) / 1000))

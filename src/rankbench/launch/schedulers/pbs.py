@@ -16,6 +16,14 @@ FINISHED, UNKNOWN = 35, 153
 QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
 
 
+NODES = """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
+if command -v pbs_tmrsh >/dev/null; then
+    export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=pbs_tmrsh I_MPI_HYDRA_BOOTSTRAP=rsh I_MPI_HYDRA_BOOTSTRAP_EXEC=pbs_tmrsh
+    export OMPI_MCA_plm_rsh_agent=pbs_tmrsh PRTE_MCA_plm_ssh_agent=pbs_tmrsh
+fi"""
+"""A node stands in the file once for each of its ranks. What pbs_tmrsh starts belongs to the job and needs no ssh."""
+
+
 class Scheduler(schedulers.Scheduler):
     """Jobs by qsub, in chunks of a node each."""
 
@@ -46,8 +54,8 @@ class Scheduler(schedulers.Scheduler):
         return [f"#PBS {option}" for option in [*asked, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
-        """A node stands there once for each of its ranks."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
+        """Read the file of the job's nodes, and let launchers start programs there as PBS wants it."""
+        return NODES
 
     def question(self, number: str) -> list[str]:
         """Ask for the history only where there is one: by default a server keeps none and refuses `-x`."""
