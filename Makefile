@@ -31,7 +31,7 @@ test test-all: .venv/ready
 	exit $$failed
 
 # Is what is measured true, here and now? All claims of docs/evidence, or one: make prove CLAIM=hand-loop
-# A proof that cannot tell ends after 150 s, or after as many as are given: make prove BUDGET=30
+# A proof that cannot show ends after 150 s, or after as many as are given: make prove BUDGET=30
 prove: .venv/ready
 	tools/system-packages
 	BUDGET=$(BUDGET) .venv/bin/pytest --timeout 1800 tests/proofs$(if $(CLAIM),/test_$(subst -,_,$(CLAIM)).py)

@@ -262,7 +262,7 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
 static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BYTES]) {
     if (*job->stream == '\0')
         return true;
-    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then met as a full disk is: by an error that can be told. */
+    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then met as a full disk is: by an error that is known. */
     *stream = fopen(job->stream, "w");
     if (!*stream)
         snprintf(error, LINE_BYTES, "--stream %.300s: %s", job->stream, strerror(errno));

@@ -1,6 +1,6 @@
 """Its presence lets every test import `fakes`; and what holds for all: no example has a time limit, no store a disk.
 
-What tests need that the machine lacks is told once, in the end.
+What tests need that the machine lacks is reported once, in the end.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WANTED = "the machine lacks "
 
 @functools.cache
 def lacks(need: str) -> bool:
-    """Tell whether the machine lacks a program, or the right to make namespaces."""
+    """Report whether the machine lacks a program, or the right to make namespaces."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
     if need != "namespaces":
         return shutil.which(need, path=path) is None

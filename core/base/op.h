@@ -76,7 +76,7 @@ struct mismatch {
     const char *instead;
 };
 
-/* How ranks lie on a grid, as a case's results tell it. */
+/* How ranks lie on a grid, as a case's results show it. */
 struct layout {
     int dimensions;
     int extents[MOST_DIMENSIONS];
@@ -175,7 +175,7 @@ struct operation {
     int (*count_messages)(const struct call *);
     /* The first of the two, or rank 0, alone reads clocks; else the time is the last rank's. */
     bool rank_0_measures;
-    /* Ranks of which this is true measure, each for itself: samples of each of them are told. Known once it is prepared. */
+    /* Ranks of which this is true measure, each for itself: samples of each of them are reported. Known once it is prepared. */
     bool (*measures)(const struct call *);
     /* How many times in a row each call does what it is asked; a time is divided by it. 0 means 1. */
     int rounds;

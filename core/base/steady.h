@@ -1,4 +1,4 @@
-/* CLOCK_MONOTONIC, which is never set: by it time limits are kept, and a time source is told that was set in mid-case. */
+/* CLOCK_MONOTONIC, which is never set: time limits are kept by it, and it shows whether a time source was set in mid-case. */
 #ifndef RANKBENCH_STEADY_H
 #define RANKBENCH_STEADY_H
 

@@ -1,4 +1,4 @@
-/* One case from its buffers to its samples: prepare, check the data, time, check again, put away, tell. */
+/* One case from its buffers to its samples: prepare, check the data, time, check again, put away, show. */
 #include "case/case.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ static void take_part(const struct setting *setting, struct timing *timing, stru
         free_worker(worker);
 }
 
-/* --- telling --- */
+/* --- showing --- */
 
 /* One rank after the other hands its samples to rank 0, which writes them down at once. */
 struct handing {
@@ -225,7 +225,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
         tell(&timing, teller, result);
 }
 
-/* Why there are not the ranks that the operation needs; every rank can tell. */
+/* Why there are not the ranks that the operation needs; every rank can show. */
 static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
     const struct operation *operation = plan->operation;
     const int ranks = world->all.ranks, least = operation->between_two || operation->in_pairs ? 2 : operation->ranks_least;

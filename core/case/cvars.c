@@ -1,7 +1,9 @@
 /* MPI_T says of a variable its type, and of some a list of values with names (MPI_T_enum). MPICH and its kin have none of these lists:
- * their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that order. */
+ * their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that order. MPICH 4.0 has no line breaks
+ * there: `... selection algorithmring    - Force ring algorithm`. */
 #include "case/cvars.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,12 +105,50 @@ static bool visit_lines(const char *description, visit_function *visit, void *co
     return false;
 }
 
+/* Last words of lines in descriptions without line breaks; `algorithms` only after `-based `. */
+static const char *const line_ends[] = {"algorithm", "collectives", "primitives", "phase",     "receives", "Tree", "Allgather",
+                                        "error",     "bcast",       "reduce",     "allreduce", "barrier"};
+
+/* The name at the end of a word that begins with the last word of a line. */
+static const char *skip_line_end(const char *text, const char *word, size_t length) {
+    const bool plural = word - text > 7 && strncmp(word - 7, "-based ", 7) == 0;
+    for (size_t i = 0; i < sizeof line_ends / sizeof *line_ends; i++) {
+        const size_t bytes = strlen(line_ends[i]) + (i == 0 && plural);
+        if (bytes < length && strncmp(word, line_ends[i], strlen(line_ends[i])) == 0)
+            return word + bytes;
+    }
+    return word;
+}
+
+static bool is_of_name(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool visit_joined_lines(const char *text, visit_function *visit, void *context) {
+    char name[NAME_BYTES];
+    int64_t number = 0;
+    for (const char *dash = strstr(text, " - "); dash; dash = strstr(dash + 1, " - ")) {
+        const char *end = dash, *word;
+        while (end > text && end[-1] == ' ')
+            end--;
+        for (word = end; word > text && is_of_name(word[-1]);)
+            word--;
+        word = skip_line_end(text, word, (size_t)(end - word));
+        snprintf(name, NAME_BYTES, "%.*s", (int)(end - word), word);
+        if (*name && visit(context, name, number++))
+            return true;
+    }
+    return false;
+}
+
 static bool visit_names(const struct cvar *cvar, visit_function *visit, void *context) {
     if (cvar->type == MPI_CHAR)
         return false;
     if (cvar->names != MPI_T_ENUM_NULL)
         return visit_enum(cvar->names, visit, context);
-    return visit_lines(cvar->description, visit, context);
+    if (strchr(cvar->description, '\n') || strncmp(cvar->description, "Variable to ", 12) != 0)
+        return visit_lines(cvar->description, visit, context);
+    return visit_joined_lines(cvar->description, visit, context);
 }
 
 struct search {

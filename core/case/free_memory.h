@@ -2,7 +2,7 @@
 #ifndef RANKBENCH_FREE_MEMORY_H
 #define RANKBENCH_FREE_MEMORY_H
 
-/* Bytes, on this host and within the control groups of this process; very many where nobody tells. */
+/* Bytes, on this host and within the control groups of this process; very many where nobody shows. */
 double free_memory(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include "sync/clock.h"
 #include "sync/exchange.h"
 
-/* The one that answers carries its own point on to the moment for which the lead holds, which it is told in its own time. */
+/* The one that answers carries its own point on to the moment for which the lead holds, which it is reported in its own time. */
 static void help(const struct team *clocks, const struct source *source, struct point mine, int rank) {
     answer(clocks, source, rank);
     const int64_t moment_ns = receive_point(clocks, rank).at_ns;

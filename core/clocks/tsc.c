@@ -1,6 +1,6 @@
 /* The processor's own counter, read without the kernel: the time-stamp counter of x86, CNTVCT of Arm, the time base of POWER.
  *
- * It is a clock only where it runs at one rate, in all states of the processor, and equally on all of them. How fast is told
+ * It is a clock only where it runs at one rate, in all states of the processor, and equally on all of them. How fast is reported
  * by the kernel or by the processor, else measured; in any case it is compared with the kernel's monotonic clock. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -21,7 +21,7 @@
 
 #include "base/op.h"
 
-/* A counter that is further from the monotonic clock than this has not the frequency that was told. */
+/* A counter that is further from the monotonic clock than this has not the frequency that was reported. */
 static const double MOST_OFF = 1e-3;
 enum { CHECK_NS = 20000000, FRACTION_BITS = 32 };
 
@@ -43,7 +43,7 @@ static double frequency_of_processor(void) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
         return (double)c * b / a;
-    /* Under a hypervisor that tells it: in kHz. */
+    /* Under a hypervisor that shows it: in kHz. */
     __cpuid(0x40000000, a, b, c, d);
     if (a >= 0x40000010 && a < 0x40010000) {
         __cpuid(0x40000010, a, b, c, d);

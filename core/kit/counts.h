@@ -1,4 +1,4 @@
-/* Blocks of the ranks in one buffer: how large each is and where it lies, as calls with a v or a w in their name are told. */
+/* Blocks of the ranks in one buffer: how large each is and where it lies, as calls with a v or a w in their name are reported. */
 #ifndef RANKBENCH_COUNTS_H
 #define RANKBENCH_COUNTS_H
 

@@ -9,7 +9,7 @@ int resized(MPI_Datatype spread, long extent, MPI_Datatype *type);
 
 long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages);
 
-/* Data whose every byte can be predicted. `stream` tells apart what comes from different ranks or goes to different ones;
+/* Data whose every byte can be predicted. `stream` distinguishes what comes from different ranks or goes to different ones;
  * `base` is where in the receive buffer `data` begins, for the report. */
 void fill_bytes(unsigned char *data, long bytes, unsigned stream);
 void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch);

@@ -16,7 +16,7 @@ struct sight {
 /* What operations that make a communicator keep in `call->own`, or with what else they keep behind it. */
 struct made {
     MPI_Comm comm;
-    /* Of whom it is made, where the call is told so. */
+    /* Of whom it is made, where the call is reported so. */
     MPI_Group group;
     /* Of the communicator that the last call made, before it was freed. */
     struct sight seen;

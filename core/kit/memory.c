@@ -267,7 +267,7 @@ static void fill_with_gaps(const struct operation *operation, struct call *call)
     call->receive = receive;
 }
 
-/* Tells contents apart, not authors: what is looked for is an accident. */
+/* Reports contents apart, not authors: what is looked for is an accident. */
 static uint64_t digest(const unsigned char *from, const unsigned char *to) {
     uint64_t hash = 0x9e3779b97f4a7c15u, word = 0;
     for (; from < to; from += sizeof word) {

@@ -14,7 +14,7 @@ enum { PERIODIC, BORDERED };
 
 const struct choice graph_choice = {
     .name = "graph",
-    .help = "how the library is told who is whose neighbour: MPI_Cart_create or MPI_Dist_graph_create_adjacent",
+    .help = "how the library learns who is whose neighbour: MPI_Cart_create or MPI_Dist_graph_create_adjacent",
     NAMES_OF("cartesian", "distributed"),
 };
 

@@ -107,7 +107,7 @@ static int allocate_shared(const struct call *call, struct target *target) {
 
 enum { PLACE_TAG = 7100 };
 
-/* Every rank tells every other where its memory begins; no collective of the library under test is needed for it. */
+/* Every rank sends every other the address of its memory; no collective of the library under test is needed for it. */
 static int tell_places(const struct call *call, MPI_Aint own, MPI_Aint *places) {
     int code = MPI_SUCCESS;
     places[call->rank] = own;

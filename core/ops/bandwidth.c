@@ -1,9 +1,9 @@
 /* Windows of messages. The rows agree in what a window is, and differ in who sends one to whom:
  *
  *   from          send send send ... wait           hear that they arrived
- *   to            receive receive receive ... wait  tell it
+ *   to            receive receive receive ... wait  show it
  *
- * Receives begin before sends, so that a rank can do both; in ready mode it is first told that they have begun. Of several
+ * Receives begin before sends, so that a rank can do both; in ready mode it is first reported that they have begun. Of several
  * partners, all get their first message before one gets its second. */
 #include <stdlib.h>
 
@@ -337,7 +337,7 @@ static const struct operation message_rate_bidirectional = {
 
 static const struct operation fan_in = {
     .name = "fan-in",
-    .help = "windows of messages from all other ranks to rank 0 at once, until it tells each that all have arrived",
+    .help = "windows of messages from all other ranks to rank 0 at once, until it confirms to each that all have arrived",
     WINDOWS,
     .metric = "bandwidth",
     .send = A_WINDOW,

@@ -62,7 +62,7 @@ REGISTER(operation, neighbor_allgather);
 
 static const struct operation neighbor_allgatherv = {
     .name = "neighbor_allgatherv",
-    .help = "neighbor_allgather by the call that is told each neighbour's count and place; the counts are equal",
+    .help = "neighbor_allgather by the call that takes each neighbour's count and place; the counts are equal",
     .standard = "MPI-4.1 8.6.1",
     NEIGHBOURHOOD,
     SENDS({.own = 1}),

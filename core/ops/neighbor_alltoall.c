@@ -81,7 +81,7 @@ REGISTER(operation, neighbor_alltoall);
 
 static const struct operation neighbor_alltoallv = {
     .name = "neighbor_alltoallv",
-    .help = "neighbor_alltoall by the call that is told each neighbour's count and place; the counts are equal",
+    .help = "neighbor_alltoall by the call that takes each neighbour's count and place; the counts are equal",
     .standard = "MPI-4.1 8.6.2",
     NEIGHBOURHOOD,
     SENDS({.own = 1, .per_message = true}),
@@ -94,7 +94,7 @@ REGISTER(operation, neighbor_alltoallv);
 
 static const struct operation neighbor_alltoallw = {
     .name = "neighbor_alltoallw",
-    .help = "neighbor_alltoall by the call that is told each neighbour's count, place and type; all are equal",
+    .help = "neighbor_alltoall by the call that takes each neighbour's count, place and type; all are equal",
     .standard = "MPI-4.1 8.6.2",
     NEIGHBOURHOOD,
     SENDS({.own = 1, .per_message = true}),

@@ -391,7 +391,7 @@ static bool expand(struct job *job, const struct arguments *given, char error[LI
     struct sweep sweep = {.given = given, .sizes = sizes};
     char copy[LINE_BYTES], *rest = NULL;
     if (!given->operations)
-        return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help tells more)");
+        return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help shows more)");
     if (!parse_sizes(given->sizes ? given->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
         return false;
     snprintf(copy, sizeof copy, "%s", given->operations);
@@ -542,7 +542,7 @@ static const struct option options[] = {
     {"--turns", "PLACE/LAUNCHES/CASES:FILE",
      "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made",
      COPIED(turns)},
-    {"--threads", NULL, "tell MPI that several threads will call it; a job with cases of threads needs it",
+    {"--threads", NULL, "declare to MPI that several threads will call it; a job with cases of threads needs it",
      HELD(SWITCH, threads)},
     {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
     {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},

@@ -9,7 +9,7 @@
 #include "request/request.h"
 
 struct job {
-    /* Where cases are read from; empty: they were told on the command line. */
+    /* Where cases are read from; empty: they are given on the command line. */
     char file[LINE_BYTES];
     char stream[LINE_BYTES];
     /* With which other launches it measures in turn; empty: it is alone. */
@@ -29,7 +29,7 @@ struct job {
     bool cvars;
     bool every_rank;
     bool each_call;
-    /* Whether MPI is told that several threads will call it. */
+    /* Whether MPI is initialised for calls from several threads. */
     bool threads;
     bool separate_clocks;
     bool quiet;

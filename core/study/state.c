@@ -248,7 +248,7 @@ static double measure_copy(struct page *page, const struct cpus *cpus) {
     return good ? sum : 0;
 }
 
-/* --- what the kernel tells ------------------------------------------------------------------------------------------- */
+/* --- what the kernel shows ------------------------------------------------------------------------------------------- */
 
 static double read_number(const char *path) {
     double number = 0;
@@ -276,7 +276,7 @@ static double read_stolen_s(const struct cpus *cpus) {
     return ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* As /proc/cpuinfo tells it, which not every processor's does. */
+/* As /proc/cpuinfo shows it, which not every processor's does. */
 static double listed_frequency_hz(int wanted) {
     char line[TEXT_BYTES];
     int cpu = -1;

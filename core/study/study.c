@@ -108,7 +108,7 @@ static struct cost find(const struct study *study, struct finding *finding) {
     return cost;
 }
 
-/* --- telling --- */
+/* --- showing --- */
 
 static void write_finding(const struct study *study, int rank, const struct finding *finding, int stage) {
     fputs("{\"record\":\"offset\"", study->stream);

@@ -4,7 +4,7 @@
  *                                                          -  known afterwards: between two, bounds included
  *                                                          .  expected: by the drift between synchronisations so far
  *
- * Drift follows from the two synchronisations that tell it best, with a bound from theirs. It is assumed to change slowly: in
+ * Drift follows from the two synchronisations that determine it best, with a bound from theirs. It is assumed to change slowly: in
  * steady operation by less than WANDER. How much it really changed shows when the next synchronisation comes out elsewhere than
  * expected; that surprise widens the bound of what lies between, the more the later (a drift that changes all at once leaves the
  * straight line by as much of it, where it changes). A likely error is carried along in the same way, in squares. */
@@ -130,7 +130,7 @@ static void learn_drift(struct clock *clock) {
 static void add(struct clock *clock, struct point point) {
     int64_t surprise_ns = 0;
     if (clock->count > 0 && point.at_ns <= newest(clock)->point.at_ns)
-        clock->count = 0; /* It was set back: nothing of before can be told from now. */
+        clock->count = 0; /* It was set back: nothing of before can be distinguished from now. */
     if (clock->count > 1)
         surprise_ns = llabs(point.offset_ns - (int64_t)llround(expected(clock, point.at_ns).offset_ns));
     if (clock->count == clock->room) {

@@ -115,7 +115,7 @@ static int read_numa(int cpu) {
     return numa;
 }
 
-/* Where this rank was, and where it might be, when it told so. */
+/* Where this rank was, and where it might be, when it reported so. */
 static struct {
     cpu_set_t allowed;
     int cpu;
@@ -168,7 +168,7 @@ static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
     return found;
 }
 
-/* The largest cache that cores share, or what a large one has where the system does not tell. */
+/* The largest cache that cores share, or what a large one has where the system does not show. */
 static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
     const int64_t own = read_cache(cpu, sharers);
     if (own > 0)

@@ -6,11 +6,11 @@
  * (1949), in which each launch has each place, and follows each other one, equally often.
  *
  * Each host has a page of its own, a file that all launches map there: since all hosts go through the same order, and a
- * launch passes its turn on when all of its ranks have ended theirs, hosts need not tell each other anything. On each host one rank
+ * launch passes its turn on when all of its ranks have ended theirs, hosts need not exchange anything. On each host one rank
  * speaks for its launch.
  *
  * A page of one host only is the launcher's, who marks launches whose processes are gone and wakes those who wait. Else no launcher
- * sees all pages: ranks make them, and locks that go with their processes tell who lives.
+ * sees all pages: ranks make them, and locks that go with their processes show who lives.
  *
  * Those who wait are asleep in the kernel, and only those whose turn it is are woken: one that looked every now and then would take
  * from the launch that measures. But MPI promises progress inside its calls only: a library may keep a message that it was given until
@@ -125,7 +125,7 @@ static struct flock locks_of(uint32_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place * MOST_LOCKS, .l_len = MOST_LOCKS};
 }
 
-/* Tells that this rank lives. The first rank of a launch on a host speaks for it there. */
+/* Reports that this rank lives. The first rank of a launch on a host speaks for it there. */
 static bool enrol(struct turns *turns) {
     const uint32_t number = atomic_fetch_add(&turns->page->ranks[turns->place], 1);
     struct flock lock = locks_of(turns->place);

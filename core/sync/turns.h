@@ -24,7 +24,7 @@ struct slot {
     int position, after;
 };
 
-/* Of a launch: `said` is PLACE/LAUNCHES/CASES:FILE, as every rank is told; the order of turns is drawn up for jobs that come to so many
+/* Of a launch: `said` is PLACE/LAUNCHES/CASES:FILE, as every rank is reported; the order of turns is drawn up for jobs that come to so many
  * cases again and again. Where FILE has a %, each host has a file of its own, by its name,
  * which is made; else it is there, on the only host. Whoever watches `stream` (or NULL), or its number in the page of the only host, sees a
  * change now and then while a rank waits and the launches get on: it lives. NULL with one line in `error`: this makes no sense, or the file cannot be used. */

@@ -75,7 +75,7 @@ struct timing {
     int (*run)(struct call *);
     /* How often a run does what is timed. */
     int rounds;
-    /* Ways of a message in a run, of which a sample is one: 2 where a round trip tells a latency. */
+    /* Ways of a message in a run, of which a sample is one: 2 where a round trip shows a latency. */
     int legs;
     /* How long one run took before anything was timed, where that is all that its time limit allows; else 0. */
     double long_ns;
@@ -86,13 +86,13 @@ struct timing {
     int64_t arrival, spread_ns;
     /* Whether beginnings are compared between ranks, for which their clocks must be. */
     bool compares;
-    /* Between stages: new data in buffers that hold nothing else, and a look at what a stage brought; NULL: that tells nothing. */
+    /* Between stages: new data in buffers that hold nothing else, and a look at what a stage brought; NULL: that shows nothing. */
     void (*renew)(const void *setting);
     void (*look)(const void *setting);
     /* Around one call: what was received before is overwritten, and what this rank has right afterwards is looked at. */
     void (*clear)(const void *setting);
     void (*look_at_once)(const void *setting);
-    /* After each stage, of what this rank has right then; NULL: that tells nothing. */
+    /* After each stage, of what this rank has right then; NULL: that shows nothing. */
     void (*look_after)(const void *setting);
     /* What each call brings again, where it is compared after every round: takes what is there as right, and says whether what
      * differs from it is wrong; NULL: it is not compared. The same on all ranks. */

@@ -7,7 +7,7 @@
 
 enum { MOST_LEAD = 4, MOST_ROUNDS = MOST_STAGE };
 
-/* What rank 0 tells the others to do next; no rounds: nothing. */
+/* What rank 0 instructs the others to do next; no rounds: nothing. */
 struct agenda {
     int64_t first_ns;
     int64_t window_ns;

@@ -265,7 +265,7 @@ static void decide(const struct timing *timing, struct control *control, const s
 }
 
 /* How many calls follow each other between two readings of the clock: as many as hide the readings, unless something else
- * happens between calls. Where all ranks measure and none waits for the others to begin, a single call tells little. */
+ * happens between calls. Where all ranks measure and none waits for the others to begin, a single call shows little. */
 static int calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
     const struct operation *operation = timing->operation;
     if (!timing->start->loops || operation->before || operation->after || buffers_change(timing->buffers))

@@ -31,7 +31,7 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can tell. */
+/* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can show. */
 static double relative_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
     double *times = obtain_memory(sizeof *times * (size_t)(so_far->taken + 1));
     int64_t count = 0;

@@ -6,7 +6,7 @@
 #include "base/op.h"
 
 enum severity { GOOD, LACKING, REFUSED, FAILED, WRONG_DATA };
-/* By severity, as the stream tells them. */
+/* By severity, as the stream shows them. */
 extern const char *const statuses[];
 
 /* How one rank fared; the worst of all ranks decides. */
@@ -33,7 +33,7 @@ void note(struct outcome *outcome, int severity, const char *text);
 void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text);
 /* What an MPI call returned; nothing is noted of MPI_SUCCESS. */
 void note_code(struct outcome *outcome, int code, const char *what);
-/* Tells every rank of the team the worst outcome so far, so that all go the same way. */
+/* Reports every rank of the team the worst outcome so far, so that all go the same way. */
 bool all_well(const struct team *team, struct outcome *outcome);
 
 #endif

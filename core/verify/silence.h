@@ -3,7 +3,7 @@
  *   origin   | call | no call of MPI ............................ |
  *   target   | waits            | no call of MPI, looks at memory |
  *
- * The two tell each other of it without the library: on one host by memory that they share, between hosts by their clocks. */
+ * They signal it without the library: on one host by memory that they share, between hosts by their clocks. */
 #ifndef RANKBENCH_SILENCE_H
 #define RANKBENCH_SILENCE_H
 

@@ -188,7 +188,8 @@ QUANTITIES: dict[str, Callable[[Any], str]] = {
 
 
 def chosen(number: int, words: str, *, told: bool) -> str:
-    """Return the word for a number, after it where it is told: `1 case`, `3 cases`. One word has its English plural."""
+    """Return the word for a number, after it where it is reported: `1 case`, `3 cases`. One word has its English
+    plural."""
     one, bar, many = words.partition("|")
     plural = many if bar else f"{one}{'es' if one.endswith('ch') else 's'}"
     own = one if number == 1 else plural

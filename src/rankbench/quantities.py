@@ -50,6 +50,16 @@ def format_memory(size_bytes: float) -> str:
     return f"{_three_digits(size_bytes / (1 << 30))} GiB"
 
 
+def format_duration(seconds: float) -> str:
+    """Return a time of day's length in its two largest units: `45 s`, `3 min 40 s`, `1 h 12 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 def format_ratio(ratio: float) -> str:
     """Return a ratio with three significant digits at most, such as `1.04×`, `12.3×`, `340×`."""
     return f"{_three_digits(ratio)}×"

@@ -132,16 +132,16 @@ def test_what_has_no_case_left_says_so(page: Chrome) -> None:
     texts = [element.text for element in shown(page, ".nothing")]
     assert texts == [
         "No case passes the filters.",
+        "No table has a case that passes the filters.",
         "No finding rests on a case that passes the filters.",
         "No curve passes the filters.",
-        "No table has a case that passes the filters.",
         *["Nothing of this rests on a case that passes the filters."] * 2,
     ]
     assert [
         find_element.get_attribute("id")
         for find_element in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")
     ] == [
-        *("map", "findings", "curves", "tables", "places", "ranks"),
+        *("map", "tables", "findings", "curves", "places", "ranks"),
     ]
 
 
@@ -215,7 +215,7 @@ def test_every_control_has_a_name_and_is_reached_by_tab(page: Chrome) -> None:
     assert output.get_attribute("aria-live") == "polite"
 
 
-def test_paper_tells_that_it_is_a_part(page: Chrome) -> None:
+def test_paper_shows_that_it_is_a_part(page: Chrome) -> None:
     choose(page, "placement", "spread")
     until(page, lambda: count(page).startswith("157 of 471 cases"))
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})

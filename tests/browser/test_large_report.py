@@ -1,6 +1,7 @@
 """A campaign of 100 operations x 24 sizes x 4 libraries x 3 placements: its page is small, and quick to open.
 
-Times are told and held against that of an empty page in the same browser: machines are shared. What makes a page slow
+Times are reported and held against that of an empty page in the same browser: machines are shared. What makes a page
+slow
 is counted: elements, charts drawn before anybody looks.
 """
 

@@ -40,7 +40,7 @@ CONFIGURATION = {
 SCHEDULING = {"schedule_interval": "0:0:1", "flush_submit_sec": "1", "flush_finish_sec": "1"}
 PARALLEL = {"allocation_rule": "$round_robin"}
 QUEUE = {"qname": "lab", "load_thresholds": "NONE", "pe_list": "mpi", "notify": "00:00:20"}
-"""A job is killed so long after it was told of it."""
+"""A job is killed so long after it was reported it."""
 TRIES = 300
 """A daemon that has not started by then does not."""
 

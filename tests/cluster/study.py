@@ -29,26 +29,27 @@ class Core(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """What a rank's clock tells at each moment of the machine's own."""
+    """What a rank's clock shows at each moment of the machine's own."""
 
     ahead_ns: int = 0
     """By its time namespace."""
     ppm: float = 0
-    """How fast it runs, by `tests/fakes/drift.c`, from the moment when it tells `origin_ns`."""
+    """How fast it runs, by `tests/fakes/drift.c`, from the moment when it shows `origin_ns`."""
     origin_ns: int = 0
 
     def reading_ns(self, machine_ns: float) -> float:
-        """Return what it tells."""
+        """Return what it shows."""
         monotonic_ns = machine_ns + self.ahead_ns
         return monotonic_ns + (monotonic_ns - self.origin_ns) * self.ppm / 1e6
 
     def machine_ns(self, reading_ns: float) -> float:
-        """Return when it tells that."""
+        """Return when it shows that."""
         return self.origin_ns + (reading_ns - self.origin_ns) / (1 + self.ppm / 1e6) - self.ahead_ns
 
 
 class Offset(msgspec.Struct, frozen=True):
-    """A rank's clock less rank 0's, as a synchronisation found it for the moment when the rank's clock told `at_ns`."""
+    """A rank's clock less rank 0's, as a synchronisation found it for the moment when the rank's clock reported
+    `at_ns`."""
 
     source: str
     synchronisation: str

@@ -62,7 +62,7 @@ RUN_AND_COUNT = """
 $RANKBENCH run plan.toml || exit
 for node in "$@"; do echo "$node $(cat /sys/class/net/v-$node/statistics/rx_bytes)"; done >counters
 """
-"""Runs a plan as one does without a lab, and tells what crossed the head's end of each node's link."""
+"""Runs a plan as one does without a lab, and shows what crossed the head's end of each node's link."""
 
 
 @pytest.mark.parametrize("count", [2, thorough(4)])
@@ -164,7 +164,7 @@ def pair() -> Iterator[Lab]:
         ("lab-node down n9", "lab-node: n9: no such node (allowed: n1 n2)"),
     ],
 )
-def test_what_cannot_be_is_told_in_a_line(command: str, says: str, pair: Lab) -> None:
+def test_what_cannot_be_is_reported_in_a_line(command: str, says: str, pair: Lab) -> None:
     assert pair.run(command.split()) == (255, f"{says}\n")
 
 
@@ -173,7 +173,7 @@ def test_ssh_takes_the_options_of_ssh(options: str, pair: Lab) -> None:
     assert pair.run(["sh", "-c", f"ssh {options} n2 'hostname; exit 3'"]) == (3, "n2\n")
 
 
-def test_slurm_believes_what_it_is_told_of_the_nodes(pair: Lab) -> None:
+def test_slurm_believes_what_it_is_reported_the_nodes(pair: Lab) -> None:
     told = pair.run(["sinfo", "-h", "-N", "-o", "%N %X %Y %c %t"])
     assert told.printed == "n1 2 4 8 idle\nn2 2 4 8 idle\n"
 
@@ -290,7 +290,7 @@ def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path
 
 
 def wait_until_gone(spaces: set[str], folder: Path) -> None:
-    """Give the system some time; what is left after it is told."""
+    """Give the system some time; what is left after it is reported."""
     for _ in range(200):
         if not in_use(spaces, folder) and not folder.exists():
             return

@@ -91,11 +91,11 @@ for _ in range(3):
         print(name, true_ns(4), true_ns(clock), told_ns(), true_ns(clock), true_ns(4))
     select.select([], [], [], 0.1)
 """
-"""Prints what a clock tells between two true readings of it, and these between two of CLOCK_MONOTONIC_RAW."""
+"""Prints what a clock shows between two true readings of it, and these between two of CLOCK_MONOTONIC_RAW."""
 
 
 @pytest.mark.parametrize(("rank", "ppm", "shift_ns"), [(0, 0, 0), (1, 50, 1_000_000_007), (2, -20_000, -5), (3, 0, 0)])
-def test_a_rank_drifts_as_told(rank: int, ppm: float, shift_ns: int, tmp_path: Path) -> None:
+def test_a_rank_drifts_as_stated(rank: int, ppm: float, shift_ns: int, tmp_path: Path) -> None:
     origin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     drift = {"DRIFT_PPM": "0,50,-20000", "DRIFT_SHIFT_NS": "0,1000000007,-5", "DRIFT_ORIGIN_NS": str(origin_ns)}
     process = subprocess.run(

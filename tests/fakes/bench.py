@@ -61,7 +61,7 @@ def link(prefix: Path, **told: object) -> None:
 
 
 def behave(prefix: Path, **told: object) -> None:
-    """Tell the benchmark how to behave from now on: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
+    """Report the benchmark how to behave from now on: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
     (prefix / "bench").write_text("".join(f"{name}={value}\n" for name, value in told.items()), "utf-8")
 
 

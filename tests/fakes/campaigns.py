@@ -1,6 +1,6 @@
 """A maker of real stores with drawn samples of known truth: no MPI, no core, hundreds of launches in a second.
 
-What is true is told by a function from candidate and case to `Truth`. The figures are drawn as
+What is true is reported by a function from candidate and case to `Truth`. The figures are drawn as
 
     time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
 
@@ -138,7 +138,7 @@ def make_campaign(
     """Write a campaign of as many launches per candidate as wanted, one each block; return its store.
 
     An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, then again.
-    `exchange_ns` tells what was measured of the machine before and after a candidate's launch of a block.
+    `exchange_ns` shows what was measured of the machine before and after a candidate's launch of a block.
     """
     wanted = list(cases) if cases is not None else [case for place in placements for case in cases_of(place)]
     record = campaign(folder.name, wanted, candidates, placements, control=control, seed=seed, samples=samples)

@@ -1,7 +1,7 @@
 """A stand-in for the core: the same arguments, job and stream, with times drawn from a model whose truth is known.
 
 It is started once for all ranks, and needs the standard library only, and little of it: tests start it
-thousands of times. Beside its `mpicc`'s prefix lies `behaviour.json`, by which a test tells it what to do; it is read
+thousands of times. Beside its `mpicc`'s prefix lies `behaviour.json`, by which a test shows it what to do; it is read
 at every start.
 """
 
@@ -35,10 +35,10 @@ USUAL: dict[str, Any] = {
     "linger": False,  # leaves a process behind that ignores SIGTERM
     "options": {},  # what it says can be chosen of operations, by their names
     "cpus": [],  # where its ranks say that they may run, such as ["0-1", "1"]; else where they were bound
-    "hosts": [],  # the nodes on which its ranks say that they are; else those that its launcher was told
+    "hosts": [],  # the nodes on which its ranks say that they are; else those that its launcher was reported
     "moved": {},  # which rank left its CPU during a case: {"allreduce.8": "rank 1 from CPU 1 to CPU 0"}
-    "exchange_ns": 50.0,  # between its two CPUs, as it tells the state of the machine; 0: it cannot tell a state
-    "state_s": 0.0,  # how long it takes to tell it
+    "exchange_ns": 50.0,  # between its two CPUs, as it shows the state of the machine; 0: it cannot show a state
+    "state_s": 0.0,  # how long it takes to show it
     "waited_s": 0.0,  # that its ranks waited for their turns
     "dead_in_turns": False,  # do not start where other launches run meanwhile
     "killed_in_turns": False,  # its launcher is killed before it says anything where other launches run meanwhile
@@ -134,7 +134,7 @@ class Stream:
 
 
 def seats(ranks: int) -> list[str]:
-    """Return the CPUs of each rank as its launcher was told to bind it, else one after the other."""
+    """Return the CPUs of each rank as its launcher was instructed to bind it, else one after the other."""
     kind, _, listed = os.environ.get("FAKE_BINDING", "").partition(":")
     of_a_node = [cpus.replace("+", ",") for cpus in listed.split(",")] if kind == "user" else map(str, range(ranks))
     return (list(of_a_node) * ranks)[:ranks]
@@ -213,14 +213,14 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
 def tell_state(exchange_ns: float) -> int:
     """Print the state of a machine of two CPUs."""
     if not exchange_ns:
-        print("fake core: told to know no state", file=sys.stderr)
+        print("fake core: set to know no state", file=sys.stderr)
         return 2
     print(state(exchange_ns))
     return 0
 
 
 def state(exchange_ns: float) -> str:
-    """Return what the core tells of a machine of two CPUs."""
+    """Return what the core reports a machine of two CPUs."""
     pair = {"cpus": [0, 1], "median_ns": exchange_ns, "min_ns": 0.8 * exchange_ns}
     return json.dumps({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
                        "stolen_s": 0.5, "load": 0.1, "running": 0})  # fmt: skip
@@ -254,7 +254,7 @@ def main(prefix: str, version: str, words: list[str]) -> int:
         time.sleep(told["state_s"])
         return tell_state(told["exchange_ns"])
     if told["dead"] or (told["dead_in_turns"] and "--turns" in options):
-        print("fake core: told to be dead", file=sys.stderr)
+        print("fake core: set to be dead", file=sys.stderr)
         return 1
     if told["killed_in_turns"] and "--turns" in options:
         os.kill(os.getpid(), signal.SIGKILL)

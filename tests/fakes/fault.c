@@ -1,4 +1,4 @@
-/* Preloaded: makes one call of a rank with a job go wrong, as told by its environment.
+/* Preloaded: makes one call of a rank with a job go wrong, as stated by its environment.
  *
  * FAULT           what happens, by the names of `faults` below
  * FAULT_CALL      in which call: MPI_Init, MPI_Finalize, MPI_Bcast or MPI_Allreduce

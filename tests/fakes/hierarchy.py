@@ -1,6 +1,7 @@
 """Campaigns on a machine of known hierarchy: 2 hosts of 2 sockets of 4 cores, of which two share an L2.
 
-Ranks go round the sockets, so that their order is not the machine's. What a pair of ranks takes is told by a function;
+Ranks go round the sockets, so that their order is not the machine's. What a pair of ranks takes is reported by a
+function;
 `by_level` is true to the hierarchy, but for nothing that the shared L2 would bring.
 """
 
@@ -127,7 +128,7 @@ def make(
     seed: int = 1,
     moved: Callable[[int], dict[int, int]] = lambda _launch: {},
 ) -> Store:
-    """Write the campaign into a store; `moved` tells which ranks of a launch are on other CPUs than usual."""
+    """Write the campaign into a store; `moved` shows which ranks of a launch are on other CPUs than usual."""
     chosen = cases() if wanted is None else wanted
     made = store.create(folder, record(folder.name, chosen, candidates))
     random = np.random.default_rng(seed)

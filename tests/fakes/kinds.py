@@ -1,6 +1,6 @@
 """A campaign of every kind of case: options, datatypes, message rates, overlap, memory, all pairs of ranks.
 
-`alpha` takes what `campaigns.base_ns` tells, `beta` twice that, except that it needs less memory; between ranks 0 and 3
+`alpha` takes what `campaigns.base_ns` shows, `beta` twice that, except that it needs less memory; between ranks 0 and 3
 both take ten times as long.
 """
 

@@ -65,7 +65,7 @@ def cases_of(lines: int, sizes: int, placements: tuple[str, ...], ranks: int = 1
 
 @dataclass
 class Large:
-    """The campaign before it is told."""
+    """The campaign before it is reported."""
 
     lines: int = 100
     sizes: int = 24

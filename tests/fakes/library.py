@@ -60,7 +60,7 @@ exec "$@"
 
 
 def make(prefix: Path, version: str, **behaviour: object) -> Path:
-    """Make a library that names itself MPICH of some version; `fakes.core.USUAL` tells how it can behave."""
+    """Make a library that names itself MPICH of some version; `fakes.core.USUAL` shows how it can behave."""
     scripts = {
         "bin/mpicc": MPICC,
         "bin/mpiexec": MPIEXEC,
@@ -80,7 +80,7 @@ def make(prefix: Path, version: str, **behaviour: object) -> Path:
 
 
 def behave(prefix: Path, **behaviour: object) -> None:
-    """Tell a library how to behave from its next start on.
+    """Report a library how to behave from its next start on.
 
     What its core says whatever it is asked for is written down: to start Python for it takes longer than a launch.
     """

@@ -1,4 +1,4 @@
-"""Campaigns of two ranks at several placements on the machine of `hierarchy`; functions tell times and exchanges."""
+"""Campaigns of two ranks at several placements on the machine of `hierarchy`; functions show times and exchanges."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def make(
     spread: float = 0.005,
     change: Callable[[Launch], Launch] = lambda launch: launch,
 ) -> Store:
-    """Write the campaign into a store; `time_ns` tells what a candidate takes at a placement in a size.
+    """Write the campaign into a store; `time_ns` shows what a candidate takes at a placement in a size.
 
     Without `between` the state of the machine is not known; `change` makes single launches others than they were.
     """

@@ -1,6 +1,6 @@
 """Campaigns of known truth, drawn without a store: a hundred of them in seconds.
 
-What is true is told by a function from candidate and case to the time of the case. Figures are drawn as
+What is true is reported by a function from candidate and case to the time of the case. Figures are drawn as
 
     time x state (block, all candidates and cases alike) x spread (launch and case)
 """

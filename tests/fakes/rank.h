@@ -1,4 +1,4 @@
-/* Which rank of its launch a process is, told by its launcher before MPI starts. */
+/* Which rank of its launch a process is, given by its launcher before MPI starts. */
 #ifndef FAKES_RANK_H
 #define FAKES_RANK_H
 

@@ -1,4 +1,4 @@
-"""Campaigns at many numbers of nodes and of ranks on each: a function tells what a candidate takes, or how it ends."""
+"""Campaigns at many numbers of nodes and of ranks on each: a function shows what a candidate takes, or how it ends."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def refuse(code: int, text: str) -> NoReturn:
 
 
 def lives_in(group: int) -> Callable[[Path], bool]:
-    """Return what tells of a process whether it is of a group and goes on: a script may outlive who started it."""
+    """Return what reports a process whether it is of a group and goes on: a script may outlive who started it."""
 
     def lives(stat: Path) -> bool:
         try:
@@ -124,7 +124,7 @@ def lives_in(group: int) -> Callable[[Path], bool]:
 
 
 def cancel(folder: Path, number: str) -> None:
-    """End a job as a scheduler does: all of it is told at once."""
+    """End a job as a scheduler does: all of it is reported at once."""
     os.killpg(int((folder / "jobs" / f"{number}.pid").read_text()), signal.SIGTERM)
 
 

@@ -83,7 +83,7 @@ class Site(NamedTuple):
 
 
 def make(place: Path, kind: str, plan: str, **behaviour: object) -> Site:
-    """Make a site whose second library is slower by half, or behaves as told."""
+    """Make a site whose second library is slower by half, or behaves as stated."""
     (place / "plan.toml").write_text(plan)
     library.make(place / "9.1", "9.1")
     library.make(place / "9.2", "9.2", factor=1.5, **behaviour)

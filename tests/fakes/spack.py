@@ -23,14 +23,14 @@ for word in [word for word in words if not word.startswith("--")]:
     specs[-1].append(word)
 
 def fits(node, word):
-    told = node["parameters"]
+    reported = node["parameters"]
     if word[0] == "/":
         return node["hash"].startswith(word[1:])
     if word[0] in "+~":
-        return told.get(word[1:]) is (word[0] == "+")
+        return reported.get(word[1:]) is (word[0] == "+")
     if "=" in word:
         name, _, value = word.partition("=")
-        return str(told.get(name)) == value
+        return str(reported.get(name)) == value
     name, _, version = word.partition("@")
     return node["name"] == name and (not version or (node["version"] + ".").startswith(version + "."))
 
@@ -46,17 +46,17 @@ if layout:
 else:
     assert "--json" in words and "--deps" in words, words
     known = {{node["hash"]: node for node in nodes}}
-    told = {{}}
+    reported = {{}}
     while found:
         node = found.pop(0)
-        told[node["hash"]] = node
+        reported[node["hash"]] = node
         found += [known[edge["hash"]] for edge in node.get("dependencies", [])]
-    print(json.dumps(list(told.values())))
+    print(json.dumps(list(reported.values())))
 """
 
 
 def make(folder: Path, recorded: Path, root: str = "", *, old: bool = False) -> Path:
-    """Put a `spack` into a folder that knows what was recorded; the prefixes it tells lie below the root."""
+    """Put a `spack` into a folder that knows what was recorded; the prefixes it shows lie below the root."""
     folder.mkdir(parents=True, exist_ok=True)
     command = folder / "spack"
     files = {"nodes": str(recorded / "find.json"), "places": str(recorded / "prefixes.txt")}

@@ -10,7 +10,7 @@ typedef int reader(clockid_t, struct timespec *);
 
 static uintptr_t program_begin = UINTPTR_MAX, program_end;
 
-/* The first object is the program; its segments tell whether a caller is the core or the MPI library. */
+/* The first object is the program; its segments show whether a caller is the core or the MPI library. */
 static int find_program(struct dl_phdr_info *object, size_t size, void *data) {
     (void)size;
     (void)data;

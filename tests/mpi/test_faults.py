@@ -88,7 +88,7 @@ FAULTS = {
         f"{ENDED}: exit code 6 (SIGABRT)",
         "faulty crashed in some launches of 1 case (bcast), by SIGABRT.",
     ),
-    "a rank is told to end": Fault(
+    "a rank is instructed to end": Fault(
         {"FAULT": "terminate", **ONE},
         "crashed",
         f"{ENDED}: exit code 15 (SIGTERM)",
@@ -164,7 +164,7 @@ FAULTS = {
 SIMILAR = {
     "a rank aborts",
     "a rank is killed, as for want of memory",
-    "a rank is told to end",
+    "a rank is instructed to end",
     "a rank leaves without a word",
     "data are changed",
     "the clock is set back",

@@ -46,7 +46,7 @@ def test_system_libraries_are_found(reach: list[Library]) -> None:
 
 
 @pytest.mark.thorough
-def test_table_fits_and_tells_all(home: Path, reach: list[Library]) -> None:
+def test_table_fits_and_shows_all(home: Path, reach: list[Library]) -> None:
     answer = rankbench("find", home=home)
     lines = answer.stdout.splitlines()
     for library in reach:

@@ -1,4 +1,4 @@
-"""Real launchers put ranks where they are told, and what did not happen so gives no number."""
+"""Real launchers put ranks where they are reported, and what did not happen so gives no number."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ placements = [
 """
 INTERLEAVED = Path(__file__).parents[1] / "recorded" / "topologies" / "small-2x2-interleaved.xml"
 SYSTEM = ("openmpi-4", "mpich-4")
-"""What Debian has beside the wheels: its launchers are told otherwise."""
+"""What Debian has beside the wheels: its launchers are reported otherwise."""
 SWAPPER = """#!{python}
 import os, sys
 environment = dict(os.environ, I_MPI_PIN_PROCESSOR_LIST="{swapped}")
@@ -148,7 +148,7 @@ def test_a_launcher_that_gives_other_cores_gives_no_number(
     assert (check.works, check.reason) == (False, reason)
 
 
-def test_a_setting_that_switches_binding_off_is_told_in_the_place_of_figures(home: Path, tmp_path: Path) -> None:
+def test_a_setting_that_switches_binding_off_is_reported_in_the_place_of_figures(home: Path, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text("""
 operations = ["pingpong"]
 sizes = "8"

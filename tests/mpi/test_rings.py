@@ -1,4 +1,4 @@
-"""Rings under real libraries: who measures, who stays out, what is told of the grid, and many rounds of them."""
+"""Rings under real libraries: who measures, who stays out, how the grid is described, and many rounds of them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_displacement_makes_more_and_shorter_rings(core: Core, tmp_path: Path)
     ]
 
 
-def test_what_the_library_makes_of_reorder_is_told(core: Core, tmp_path: Path) -> None:
+def test_what_the_library_makes_of_reorder_is_reported(core: Core, tmp_path: Path) -> None:
     """Most give every rank its own place; if not, each rank has one."""
     case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "reorder": "yes", "shift": "timed"}
     (record,) = core.job(tmp_path, 4, [case])
@@ -90,7 +90,7 @@ TOLD = re.compile(
 
 @ONE_LIBRARY
 @pytest.mark.thorough
-def test_many_rounds_take_what_was_told_beforehand(core: Core, home: Path, tmp_path: Path) -> None:
+def test_many_rounds_take_what_was_stated_beforehand(core: Core, home: Path, tmp_path: Path) -> None:
     """Two rings of as many rounds; memory, the stream and the stored samples are no more than said, nor far less."""
     file = tmp_path / "rings.toml"
     file.write_text(

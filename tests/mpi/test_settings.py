@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fakes
+import msgspec
 import polars as pl
 import pytest
 
 from mpi.conftest import rankbench
 from mpi.test_core import ONE_LIBRARY, Core, core
-from rankbench import libraries
+from rankbench import libraries, store
 from rankbench.campaign.variables import variables
-from rankbench.libraries import tuners
+from rankbench.libraries import tuned, tuners
+from rankbench.model import Rule
+from rankbench.tuning import proving
 
 if TYPE_CHECKING:
     from rankbench.model import Library
@@ -96,15 +102,94 @@ def test_all_settings_are_measured_in_one_launch(tmp_path: Path, home: Path) -> 
     assert {case.rpartition("settings=")[2] for case in rows["case"] if "settings" in case} == {"linear", "ring"}
 
 
+@pytest.fixture(scope="module")
+def mpich(reach: list[Library], home: Path) -> tuple[Library, tuners.Target]:
+    library = libraries.choose("mpich==5.0.2", reach)
+    return library, tuners.Target(libraries.find_libmpi(library), variables(library, home))
+
+
+def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Path, home: Path) -> proving.Proof:
+    """Return how a library with settings compares with the library by default."""
+    tables = "".join(
+        f'[[candidate]]\nlibrary = "{library}"\nname = "{name}"\nsettings = {{ {", ".join(values)} }}\n'
+        for name, values in {
+            "default": [],
+            "tuned": [f"{key} = {json.dumps(value)}" for key, value in settings.items()],
+        }.items()
+    )
+    (folder / "p.toml").write_text(f"{plan}\ncontrol = false\nstop = {{ blocks = 3 }}\n{tables}")
+    done = rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
+    assert done.returncode == 0, done.stderr
+    return proving.read_proof(store.open(folder / "p"))
+
+
+def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path: Path, home: Path) -> None:
+    """Both trees: in the sizes of the rule a tree of tiny chunks is used, and the device's algorithm elsewhere."""
+    library, target = mpich
+    tuner = tuners.find_tuner(library)
+    tree = next(one for one in tuner.list_variants("allreduce", target.variables) if one.name == "ch4-off-tree")
+    tiny = {"MPIR_CVAR_ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE": "64"}
+    rule = Rule(
+        operation="allreduce", first_bytes=4096, last_bytes=65536, ranks=2,
+        variant=msgspec.structs.replace(tree, settings=tree.settings | tiny),
+    )  # fmt: skip
+    handover = tuner.make_handover([rule], target)
+    for name, text in handover.files.items():
+        (tmp_path / name).write_text(text)
+    settings = tuned.place_files(handover.settings, tmp_path)
+    listed = variables(library, home, settings)
+    assert {name: listed[name].value for name in settings} == settings
+    plan = 'operations = ["allreduce"]\nsizes = "8,64K"\nplacements = ["socket"]'
+    proof = measure_tuned(library.name, settings, plan, tmp_path, home)
+    ratios = {case.size_bytes: ratio.ratio for case, ratio in proof.cases}
+    assert ratios[8] < 2
+    assert ratios[65536] > 4
+
+
+@pytest.mark.parametrize(("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), ("1\n7\nbroken\n", False)])
+def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, tmp_path: Path, home: Path) -> None:
+    """The library says nothing of it, so that only the comparison shows it."""
+    (tmp_path / "rules.conf").write_text(text)
+    settings = {
+        "coll_tuned_use_dynamic_rules": "1",
+        "coll_tuned_dynamic_rules_filename": str(tmp_path / "rules.conf"),
+    }
+    plan = 'operations = ["bcast"]\nsizes = "256K"\nplacements = ["socket"]'
+    assert bool(measure_tuned("openmpi", settings, plan, tmp_path, home).slower) == slower
+
+
 @pytest.mark.thorough
 def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) -> None:
-    """Whether anything is faster here is the machine's; in either case every step is there and says so."""
+    """Whether anything is faster here is the machine's; in either case every step is there and says so.
+
+    The first run is interrupted, and the second one goes on.
+    """
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
-    process = rankbench("tune", "openmpi", *options, home=home)
-    assert process.returncode == 0, process.stderr
+    command = [str(Path(sys.executable).with_name("rankbench")), "tune", "openmpi", *options]
+    with subprocess.Popen(command, env={**os.environ, "RANKBENCH_HOME": str(home)}, stdout=subprocess.PIPE) as first:
+        while not [*tmp_path.glob("tune-openmpi-*/screening/launches/*")]:
+            time.sleep(0.1)
+        first.send_signal(signal.SIGINT)
+        printed = first.communicate()[0].decode()
+    assert first.returncode == 130
+    assert "what was measured is kept" in printed
+    done = rankbench("tune", "openmpi", *options, home=home)
+    assert done.returncode == 0, done.stderr
     folder = next(tmp_path.glob("tune-openmpi-*"))
-    assert (folder / "screening" / "campaign.json").exists()
-    if "no file is written" not in process.stdout:
+    assert "launches are stored, none is repeated" in done.stdout + done.stderr
+    if "no file is written" not in done.stdout:
         script = (folder / "settings.sh").read_text()
         assert "export OMPI_MCA_coll_tuned_dynamic_rules_filename=" in script
         assert json.loads((folder / "proof-1" / "campaign.json").read_text())["plan"]["seed"] == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("how", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
+def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Path, tmp_path: Path, home: Path) -> None:
+    options = ("--operations", "allreduce", "--sizes", "8", "--blocks", "3", "--results", str(tmp_path))
+    environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": how}
+    done = rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert reported in done.stdout
+    rules = [*tmp_path.glob("tune-*/settings.sh")]
+    assert not any("ALGORITHM=ring" in path.read_text() for path in rules)

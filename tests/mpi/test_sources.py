@@ -119,7 +119,7 @@ def test_modules_that_cannot_be_loaded_are_one_line(names: str, system: str, hom
     assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[system, names]}\n")
 
 
-def test_shell_learns_modules_without_being_told_where(
+def test_shell_learns_modules_without_being_given_where(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reach: list[Library]
 ) -> None:
     for name in ("MODULESHOME", "LMOD_PKG"):
@@ -246,7 +246,7 @@ def test_library_of_the_standard_abi_is_a_candidate_itself(home: Path, reach: li
     assert {Path(one).name for one in mapped(check)} == {"libmpi_abi.so.1"}
 
 
-def test_binary_that_runs_on_its_own_library_all_the_same_is_told(
+def test_binary_that_runs_on_its_own_library_all_the_same_is_reported(
     home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
     own, other = wheel("intel-mpi", reach), wheel("mpich", reach)

@@ -53,7 +53,7 @@ def pairs_of(cpus: list[int]) -> int:
     return len(cpus) * (len(cpus) - 1) // 2
 
 
-def test_every_library_s_core_tells_the_state_without_mpi(reach: list[Library], home: Path) -> None:
+def test_every_library_s_core_shows_the_state_without_mpi(reach: list[Library], home: Path) -> None:
     for library in reach:
         binary = build.build(library, home).binary
         state = launch.state(CommandLine(arguments=[str(binary), "--state"], environment=library.environment))

@@ -101,7 +101,7 @@ def test_each_figure_is_what_the_program_printed(measured: store.Store) -> None:
     assert {tuple(one) for one in kept} == {("#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]")}
 
 
-def test_overlap_of_a_foreign_program_is_told_as_the_cores_is(measured: store.Store) -> None:
+def test_overlap_of_a_foreign_program_is_reported_as_the_cores_is(measured: store.Store) -> None:
     rows = measured.cases().filter(operation="imb-nbc-iallreduce", status="ok")
     assert set(rows["options"]) == {"quantity=overlap"}
     assert (rows["pure_ns"] > 0).all()

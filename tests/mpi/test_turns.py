@@ -30,7 +30,7 @@ __all__ = ["core"]
 
 CORE = Path(fakes.__file__).parents[2] / "core"
 SIZES = (8, 16, 32)
-"""Of the launches, by their places: what tells whose record it is."""
+"""Of the launches, by their places: what shows whose record it is."""
 
 
 def step(
@@ -173,7 +173,7 @@ def test_the_last_launch_that_is_left_has_its_next_turn_at_once(core: Core, tmp_
 @ONE_LIBRARY
 @pytest.mark.parametrize("over_hosts", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_a_launch_that_does_not_start_holds_up_nobody(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
-    """Nobody can tell the ranks of another host: there they wait for a minute, and then nobody may come any more."""
+    """Nobody can show the ranks of another host: there they wait for a minute, and then nobody may come any more."""
     outcome, other, statuses = beside(core, tmp_path, str(tmp_path / "no such file"), over_hosts=over_hosts)
     alone = over_hosts  # Where none of the others came, they may come later, and would disturb it.
     assert (outcome.exit_code, other.exit_code) == (2 if alone else 0, 2)
@@ -226,7 +226,7 @@ def test_who_waits_for_a_long_turn_of_another_shows_that_it_lives(core: Core, tm
 
 
 @ONE_LIBRARY
-def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path: Path) -> None:
+def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_path: Path) -> None:
     with closing(launch.Turns(2, 2)) as turns:
         good = step(core, tmp_path, 0, [*turns.arguments(0), "--job", job(tmp_path, 0, case(8))])
         line = good.command

@@ -22,7 +22,7 @@ VERDICTS = {"passed": "holds", "failed": "does not hold", "skipped": UNDECIDED}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A proof that cannot tell has neither passed nor failed."""
+    """A proof that cannot show has neither passed nor failed."""
     report = yield
     if call.excinfo and isinstance(call.excinfo.value, UndecidedError):
         report.outcome, report.longrepr = "skipped", (report.location[0], 0, str(call.excinfo.value))

@@ -1,4 +1,4 @@
-"""How a proof comes to its verdict: it repeats within its budget until it can tell, or says why it cannot.
+"""How a proof comes to its verdict: it repeats within its budget until it can show, or says why it cannot.
 
 A measured claim is never judged by one measurement. A figure is measured until the interval of its median lies inside
 the claimed limits (holds) or outside (does not hold). What is either so or not is tried until it has been so three
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Arguments = ParamSpec("Arguments")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)
-"""For each proof: `make prove BUDGET=30` asks for less, and hears more often that something cannot be told."""
+"""For each proof: `make prove BUDGET=30` asks for less, and hears more often that something is not known."""
 MIN_LAUNCHES = 8
 """Fewer launches have no interval of 95 % that leaves out an outlier on each side."""
 

@@ -259,7 +259,7 @@ def at_most(successes: int, trials: int, probability: float) -> float:
 
 
 def contradicts(fault: Fault, counted: Count) -> bool:
-    """Tell whether a count is too unlikely under what is claimed of the fault."""
+    """Report whether a count is too unlikely under what is claimed of the fault."""
     few = at_most(counted.detected, counted.visits, fault.least)
     many = at_most(counted.visits - counted.detected, counted.visits, 1 - fault.most)
     return min(few, many) < UNLIKELY
@@ -278,7 +278,7 @@ def line_of(fault: Fault, counted: Count) -> str:
 def test_a_visit_detects_what_is_claimed(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
-    """One table a library; a row without a visit that came to an end cannot be told.
+    """One table a library; a row without a visit that came to an end is not known.
 
     On a busy machine some visits are refused, since no round began in time; they do not count.
     """

@@ -24,7 +24,7 @@ def way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
         return one_way_ns(pair)
 
 
-def test_a_link_delays_each_way_as_told(tmp_path: Path) -> None:
+def test_a_link_delays_each_way_as_stated(tmp_path: Path) -> None:
     delay = Delay(forward_ns=100_000, backward_ns=5_000_000)
     there_ns, back_ns = way_ns(tmp_path / "asymmetric", delay)
     assert there_ns >= delay.forward_ns

@@ -64,7 +64,7 @@ def test_simulated_ranks_cost_what_the_method_says(
 
 
 def test_samples_reach_rank_0_up_a_tree(simulator: build.Build, tmp_path: Path) -> None:
-    """Rank 0 gets one set of samples from each of its log2 p children, and tells each of them what to do next."""
+    """Rank 0 gets one set of samples from each of its log2 p children, and instructs each of them what to do next."""
     for ranks in SIMULATED:
         messages, bytes_per_sample = scale.collection(simulator, tmp_path, ranks)
         assert messages == 3 * log2(ranks)

@@ -1,4 +1,4 @@
-"""Probes of the machine's state, made without MPI, scatter less than the states that they tell apart."""
+"""Probes of the machine's state, made without MPI, scatter less than the states that they distinguish."""
 
 from __future__ import annotations
 

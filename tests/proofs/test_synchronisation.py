@@ -44,7 +44,7 @@ def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def check(found: Sequence[Offset], clocks: Sequence[Clock], runs: int = RUNS) -> None:
-    """Each method tells each rank's offset at each stage of each run, within its bound."""
+    """Each method shows each rank's offset at each stage of each run, within its bound."""
     told = [(offset.synchronisation, offset.run, offset.rank, offset.stage) for offset in found]
     assert sorted(told) == sorted(itertools.product(METHODS, range(runs), range(len(clocks)), STAGES))
     for one in found:
@@ -136,7 +136,7 @@ PPM = (0, 80, -55)
 
 
 def drifting() -> list[Clock]:
-    """Return clocks that told the same some seconds before now and have parted since."""
+    """Return clocks that reported the same some seconds before now and have parted since."""
     origin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - 5_000_000_000
     return [Clock(ahead_ns=0, ppm=ppm, origin_ns=origin_ns) for ppm in PPM]
 

@@ -1,4 +1,4 @@
-"""Whatever is appended to a store is read back equal, and whatever lies in its place is told in one line."""
+"""Whatever is appended to a store is read back equal, and whatever lies in its place is reported in one line."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ CONTENT = st.binary() | st.lists(PIECE).map(b"".join)
 
 
 @given(content=CONTENT)
-def test_any_bytes_in_the_place_of_the_record_are_told_in_one_line(content: bytes) -> None:
+def test_any_bytes_in_the_place_of_the_record_are_reported_in_one_line(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "campaign.json"
         path.write_bytes(content)

@@ -54,7 +54,7 @@ EXPECTED = [
     # Two memories are equally near to all cores: the first one, of ordinary memory, counts.
     ("knl-16-smt4", cpu(17, 1, 0, 0, (5, 1), L2=0)),
     ("knl-16-smt4", cpu(63, 15, 0, 0, (63, 15), L2=14)),
-    # CPUs 2, 3 and 12 to 15 are allowed: the others are told of as disallowed, or not at all.
+    # CPUs 2, 3 and 12 to 15 are allowed: the others are reported as disallowed, or not at all.
     ("xeon-2x12-allowed", cpu(3, 3, 0, 0, (1, 1), L2=3, L3=2)),
     ("xeon-2x12-allowed", cpu(12, 12, 1, 1, (2, 2), L2=12, L3=12)),
     ("xeon-2x12-restricted", cpu(3, 3, 0, 0, (1, 1), L2=3, L3=2)),

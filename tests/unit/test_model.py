@@ -21,7 +21,7 @@ def case() -> Case:
     )
 
 
-def test_a_key_tells_all_that_differs() -> None:
+def test_a_key_shows_all_that_differs() -> None:
     assert case().key == "allreduce.blocking.8.float.1x2.window.cold.arrival=random"
 
 

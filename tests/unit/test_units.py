@@ -338,7 +338,7 @@ def test_every_other_file_is_named_by_what_reads_it() -> None:
     assert [path for path in files if path.name not in readers] == []
 
 
-def test_every_tool_is_used_or_told_of() -> None:
+def test_every_tool_is_used_or_reported() -> None:
     texts = [ROOT / "Makefile", ROOT / ".ci" / "run", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     told = "".join(path.read_text() for path in texts)
     assert [path for path in (ROOT / "tools").iterdir() if f"tools/{path.name}" not in told] == []

@@ -180,7 +180,7 @@ def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
 
 
 def of_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
-    """Return what a candidate is made of; what the library says of itself only where the version does not tell it."""
+    """Return what a candidate is made of; what the library says of itself only where the version does not show it."""
     own, made = candidate(campaign, name), library(campaign, name)
     texts = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == name)
     compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == own.library]

@@ -303,7 +303,7 @@ def lost(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHIN
         return Ruling(
             "failed",
             say("{fate} {remark}", fate=told, remark=remark) if remark else told,
-            say("`rankbench show` and the launch's log tell more."),
+            say("`rankbench show` and the launch's log show more."),
         )
     return None
 
@@ -400,7 +400,7 @@ def _not_slower(ratio: Ratio, threshold: float) -> Relation:
 
 def more() -> Text:
     """Return what to do where too little is known."""
-    return say("More launches tell: raise `blocks` in the plan.")
+    return say("More launches show: raise `blocks` in the plan.")
 
 
 def counts(checks: list[Check]) -> Mapping[Outcome, int]:

@@ -115,7 +115,7 @@ class History(NamedTuple):
     estimator: str
     threshold: float
     compared: int
-    """Series over which changes were told."""
+    """Series over which changes were reported."""
     machine: list[Step]
     """Changes of what is common to all cases and candidates; the index is the campaign's place."""
 

@@ -1,4 +1,4 @@
-"""Then and now: two campaigns held against each other, with what unpaired figures deserve to be told. Pure."""
+"""Then and now: two campaigns held against each other, with what unpaired figures deserve to be reported. Pure."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def common(old: Campaign, new: Campaign) -> list[Case]:
 
 
 def title(view: CampaignView, case: Case) -> str:
-    """Return how a case is called, with start and placement where they tell it from others."""
+    """Return how a case is called, with start and placement where they distinguish it from others."""
     return case_labels.apart(
         case,
         view.operations[case.operation],
@@ -238,7 +238,7 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
         yield Remark(
             kind="figures",
             text=say(
-                "The plans ask for other figures ({then} then, {now} now); both are told as now.",
+                "The plans ask for other figures ({then} then, {now} now); both are reported as now.",
                 then=wanted[0],
                 now=wanted[1],
             ),
@@ -267,7 +267,7 @@ def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
         yield Remark(
             kind="machine",
             text=say("The machine is not the same: {differences}.", differences=spelt(told)),
-            advice=say("To tell libraries from machines, measure both in one campaign on one machine."),
+            advice=say("To separate libraries from machines, measure both in one campaign on one machine."),
         )
 
 
@@ -415,10 +415,10 @@ def _few(found: Sequence[Change]) -> Iterator[Remark]:
             kind="launches",
             text=say(
                 "There are few launches, {then} then and {now} now of the case that has fewest: only large changes can "
-                "be told; fewer than {fewest} tell nothing."
+                "be reported; fewer than {fewest} show nothing."
                 if min(least) < FEWEST_LAUNCHES
                 else "There are few launches, {then} then and {now} now of the case that has fewest: only large "
-                "changes can be told.",
+                "changes is known.",
                 then=least[0],
                 now=least[1],
                 fewest=FEWEST_LAUNCHES,
@@ -521,7 +521,7 @@ def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
     )
     if len(told) < len(found):
         text = say(
-            "{told}; of {n} no change above {threshold:g} % can be told",
+            "{told}; of {n} no change above {threshold:g} % can be shown",
             told=text,
             n=len(found) - len(told),
             threshold=threshold * 100,
@@ -544,7 +544,7 @@ def _means(found: Sequence[Change], *, memory: bool) -> Iterator[Text]:
         mean = math.exp(sum(math.log(one.ratio) for one in own) / len(own))
         text = _mean(old, new, mean, len(own), memory=memory)
         alone = any(one.different for one in own)
-        yield ended(text) if alone else say("{told}, in none of which a change can be told.", told=text)
+        yield ended(text) if alone else say("{told}, in none of which a change is known.", told=text)
 
 
 def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:

@@ -234,19 +234,19 @@ def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
     core, place = recipe.core.absolute(), (folder / OBJECTS).absolute()
     include = [f"-I{core}", f"-I{folder.absolute()}"]
 
-    def compiled(some: tuple[str, ...]) -> list[Path]:
-        target = place / Path(some[0]).parent
-        sources = [str(core / name) for name in some]
+    def compile_batch(batch: tuple[str, ...]) -> list[Path]:
+        target = place / Path(batch[0]).parent
+        sources = [str(core / name) for name in batch]
         run_checked([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
-        return [target / f"{Path(name).stem}.o" for name in some]
+        return [target / f"{Path(name).stem}.o" for name in batch]
 
     calls = []
-    for parent, own in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
+    for parent, siblings in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
         (place / parent).mkdir(parents=True, exist_ok=True)
-        calls += list(split_batches(list(own), at_once))
+        calls += list(split_batches(list(siblings), at_once))
     pool = ThreadPoolExecutor(cpus)
     try:
-        return list(itertools.chain.from_iterable(pool.map(compiled, calls)))
+        return list(itertools.chain.from_iterable(pool.map(compile_batch, calls)))
     finally:
         pool.shutdown(cancel_futures=True)
 

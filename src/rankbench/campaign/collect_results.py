@@ -1,6 +1,6 @@
 """What a job script left of a campaign's launches, made launches of the store: each once, when it cannot change.
 
-What the script does is told by `batch.py`, where its files are.
+What the script does is reported by `batch.py`, where its files are.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circ
         stolen_s=tried.left.stolen_s / tried.left.together,
         before=before,
         after=after,
-        state_reason="" if before and after else "the core told no state in the job",
+        state_reason="" if before and after else "the core reported no state in the job",
         environment=ambient | line.environment,
         job=tried.left.job,
         together=tried.left.together,
@@ -238,7 +238,7 @@ def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circ
 
 
 def state(path: Path) -> State | None:
-    """Return the state of the machine that a core told."""
+    """Return the state of the machine that a core reported."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=State)
     except (OSError, msgspec.MsgspecError):
@@ -342,6 +342,6 @@ def end(store: Store, reason: str) -> None:
 
 
 def said_enough(store: Store) -> str:
-    """Return why the job was told that it is enough, nothing where it was not."""
+    """Return why the job was informed that it is enough, nothing where it was not."""
     path = store.folder / script.FOLDER / ENOUGH
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""

@@ -113,7 +113,7 @@ def looked_at(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]
 
 
 def explained(library: Library, outcome: Outcome, output: Path) -> str | None:
-    """Return what a launch that went wrong means, as far as what it printed tells."""
+    """Return what a launch that went wrong means, as far as what it printed shows."""
     text = output.read_text(encoding="utf-8", errors="replace")
     return libraries.find_family(library).explain(text) or exit_causes.meaning(text, outcome.exit_code)
 
@@ -150,7 +150,7 @@ def nameless(placement: Placement) -> str:
     if not lost:
         return ""
     names, verb, name = (" and ".join(lost), "do", "names") if len(lost) > 1 else (lost[0], "does", "name")
-    return f"the {name} {names} {verb} not resolve here; mend hosts in the plan (or --hosts), or add to /etc/hosts"
+    return f"the {name} {names} {verb} not resolve here; fix hosts in the plan (or --hosts), or add to /etc/hosts"
 
 
 def unresolved(names: Iterable[str]) -> Iterator[str]:
@@ -181,7 +181,7 @@ def crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
         cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
         if 0 < cores < count:
             on = f"{count} ranks share {cores} core{'s' * (cores > 1)} of {host}"
-            yield f"{on}: times tell how a library waits, and may be a thousand times longer; compare none of them"
+            yield f"{on}: times show how a library waits, and may be a thousand times longer; compare none of them"
 
 
 def wrong_world(library: Library, placement: Placement, stream: Stream) -> str:
@@ -233,5 +233,5 @@ def wrong_file(library: Library, ranks: Iterable[RankFact]) -> str:
 
 
 def same_version(one: str, other: str) -> bool:
-    """Return whether two versions are equal as far as both are told: 2021.18 and 2021.18.1 are."""
+    """Return whether two versions are equal as far as both are reported: 2021.18 and 2021.18.1 are."""
     return all(left == right for left, right in zip(one.split("."), other.split("."), strict=False))

@@ -1,6 +1,7 @@
-"""What ended a launch, as launchers and libraries tell it, each in its own way or not at all: pure, over what was read.
+"""What ended a launch, as launchers and libraries show it, each in its own way or not at all: pure, over what was read.
 
-Signals are told by exit codes and by texts that differ from launcher to launcher; what surrounds a launch, such as the
+Signals are reported by exit codes and by texts that differ from launcher to launcher; what surrounds a launch, such
+as the
 network, the memory and the disk, says the same under every library.
 """
 
@@ -59,7 +60,7 @@ MEANINGS = (
     ),
     (
         r"ssh: Could not resolve hostname (?P<host>[^\s:]+)",
-        "the name of host {host} does not resolve here; mend the name, or add it to /etc/hosts",
+        "the name of host {host} does not resolve here; fix the name, or add it to /etc/hosts",
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: Connection timed out",
@@ -71,7 +72,7 @@ MEANINGS = (
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: (?:No route to host|Network is unreachable)",
-        "no way leads to host {host}; mend the network or the firewall, or name other hosts: --hosts",
+        "no way leads to host {host}; fix the network or the firewall, or name other hosts: --hosts",
     ),
     (r"Host key verification failed", "ssh does not know a host's key; accept it once by hand: ssh HOST true"),
     (
@@ -194,7 +195,7 @@ def evidence(before: Surroundings, after: Surroundings) -> str:
 def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
     """Return the name of the signal that ended a launch's first rank, such as `SIGSEGV`; nothing where none did.
 
-    Other ranks are then ended by their launcher. Exit codes tell a signal as shells do, and only if no text does.
+    Other ranks are then ended by their launcher. Exit codes show a signal as shells do, and only if no text does.
     """
     texts = list(told_signals(log))
     listed = len(re.findall(EVERY_RANK, log))
@@ -210,7 +211,7 @@ def ended_from_outside(exit_code: int | None, log: str) -> bool:
 
 
 def told_signals(log: str) -> Iterator[str]:
-    """Yield the names of the signals that a log tells of, in its order for each way of telling."""
+    """Yield the names of the signals that a log reports, in its order for each way of showing."""
     for pattern in TOLD:
         for match in re.finditer(pattern, log, re.MULTILINE):
             groups = match.groupdict()
@@ -220,7 +221,7 @@ def told_signals(log: str) -> Iterator[str]:
 
 
 def of_exit_code(code: int | None) -> int:
-    """Return the signal's number that an exit code tells of, 0 if it tells of none."""
+    """Return the signal's number that an exit code reports, 0 if it reports none."""
     return -code if code and code < 0 else max(0, (code or 0) - DEATH)
 
 

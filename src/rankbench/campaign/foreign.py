@@ -53,7 +53,7 @@ class Program(NamedTuple):
     """What it needs set to load the library."""
     operation: Operation
     arguments: list[str]
-    """What the plan tells it besides."""
+    """What the plan adds to its command line."""
 
 
 Programs = dict[tuple[str, str], Program]

@@ -50,7 +50,7 @@ Decide = Callable[["Store"], Decision]
 
 
 class Watch(Protocol):
-    """Is told what happens while it happens."""
+    """Receives what happens while it happens."""
 
     def resumed(self, launch: Launch, cases: int) -> None:
         """A launch, with so many cases, was stored before this run."""
@@ -151,7 +151,7 @@ class Loop:
         return [[asked[place] for place in group] for group in groups if len(group) > 1]
 
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
-        """Return whether a launch of these cases tells the same while others are there."""
+        """Return whether a launch of these cases shows the same while others are there."""
         return may_share(self.campaign, candidate, placement, cases, {*self.programs, *self.without})
 
     def in_one_order(
@@ -335,7 +335,7 @@ def may_share(
     cases: Sequence[Case],
     foreign: Container[tuple[str, str]],
 ) -> bool:
-    """Return whether a launch of these cases tells the same while others are there, asleep.
+    """Return whether a launch of these cases shows the same while others are there, asleep.
 
     Memory, and what happens once in a launch, are a matter of the whole launch; ranks that share cores wait for each
     other; programs of foreign tools, whose libraries and operations are given, know nothing of turns.
@@ -357,7 +357,7 @@ def launch_groups(campaign: Campaign, block: int) -> dict[str, int]:
 def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:
     """Return the cases and candidates that a block measures: all, or those that the last look before it left open.
 
-    The twin of the A/A control is measured wherever its original is, so that it tells of the method as it was used.
+    The twin of the A/A control is measured wherever its original is, so that it reports the method as it was used.
     """
     everything = {(case.key, candidate.name) for case in campaign.cases for candidate in campaign.candidates}
     before = [look for look in looks if look.block < block]
@@ -369,7 +369,7 @@ def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[s
 
 
 def replay(store: Store, watch: Watch) -> History:
-    """Return what the store holds, and tell the watch of it."""
+    """Return what the store holds, and report it to the watch."""
     history = History(store.campaign.plan.threshold)
     cases = {case.key: case for case in store.campaign.cases}
     rows: dict[int, list[tuple[Case, CaseStatus]]] = {}

@@ -1,4 +1,4 @@
-"""Whether ranks sat where their placement says, by what they told of themselves from inside the launch.
+"""Whether ranks sat where their placement says, by what they reported themselves from inside the launch.
 
 Of ranks that are not bound nothing is asked but that they are on as many nodes as the placement has.
 """
@@ -26,7 +26,7 @@ MOST_THREADS = 8
 """Of one core, of any processor that there is."""
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 MOVED = re.compile(r"rank (\d+) from CPU (\d+) to CPU (\d+)")
-"""As the core tells it."""
+"""As the core shows it."""
 
 
 def not_as_asked(placement: Placement, ranks: Sequence[RankFact]) -> str:

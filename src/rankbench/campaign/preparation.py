@@ -21,6 +21,7 @@ import msgspec
 from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import changes, foreign
 from rankbench.campaign.preflight import Refusal, examine
+from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.sharing import Uses
-    from rankbench.model import Library, Machine, Operation, Plan, Receipt
+    from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt
     from rankbench.store import Store
 
 Tell = Callable[[str], None]
@@ -74,7 +75,7 @@ class Wanted(NamedTuple):
 
 
 def prepare(wanted: Wanted, tell: Tell) -> Prepared:
-    """Return the campaign in the wanted folder, begun if it is not there. `tell` takes lines on what is being done.
+    """Return the campaign in the wanted folder, begun if it is not there. `show` takes lines on what is being done.
 
     The folder is locked first: of two runs at the same time one goes on, and the other changes nothing.
     """
@@ -223,7 +224,7 @@ def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
     for spec in wanted.plan.candidates:
         library = libraries.resolve_library(spec, reach)
         used[library.name] = library
-        candidate = Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
+        candidate = make_candidate(spec, library, wanted)
         if candidate.name in candidates:
             raise RankbenchError(
                 f"{wanted.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
@@ -231,6 +232,17 @@ def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
         candidates[candidate.name] = candidate
     require_baseline(wanted.plan, candidates)
     return list(candidates.values()), used
+
+
+def make_candidate(spec: CandidateSpec, library: Library, wanted: Wanted) -> Candidate:
+    """Return a candidate of a plan; one that is wanted as tuned has the newest proven settings of its library."""
+    if not tuned.split_name(spec.library)[1]:
+        return Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
+    host = "" if wanted.scheduled else wanted.machine.host
+    settings = tuned.find_proven(library, wanted.home, host).settings
+    return Candidate(
+        name=spec.name or f"{library.name}{tuned.SUFFIX}", library=library.name, settings=settings | spec.settings
+    )
 
 
 def require_baseline(planned: Plan, candidates: Collection[str]) -> None:

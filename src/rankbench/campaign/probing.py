@@ -42,7 +42,7 @@ class Probe(Record, frozen=True):
 
 
 def probe(library: Library, home: Path, tell: Callable[[str], None]) -> Probe:
-    """Return what a library has and does right; `tell` hears of it where it must be asked, which takes a while.
+    """Return what a library has and does right; `show` hears of it where it must be asked, which takes a while.
 
     Raises RankbenchError where the core cannot be built with it, or does not start.
     """

@@ -51,7 +51,7 @@ class Spent(NamedTuple):
 
 
 def spending(launches: Sequence[Launch]) -> list[Spent]:
-    """Return the parts of a campaign's time that took any, in the order of `PARTS`; none if no launch tells of it."""
+    """Return the parts of a campaign's time that took any, in the order of `PARTS`; none if no launch reports it."""
     groups = list(_groups(launches))
     total: defaultdict[str, float] = defaultdict(float)
     for group in groups:

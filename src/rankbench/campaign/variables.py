@@ -15,6 +15,8 @@ from rankbench import build, launch, libraries
 from rankbench.model import Placement, RankbenchError, Step, Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankbench.model import Library
 
 FILE = "variables.json"
@@ -22,28 +24,30 @@ LIMIT_S = 60.0
 ALONE = Placement(name="variables", nodes=1, ranks_per_node=1, binding="none")
 
 
-def variables(library: Library, home: Path) -> dict[str, Variable]:
-    """Return the control variables of a library by name.
+def variables(library: Library, home: Path, settings: Mapping[str, str] | None = None) -> dict[str, Variable]:
+    """Return the control variables of a library by name, with the values that they have under some settings.
 
     Raises RankbenchError where the core cannot be built with it, or where the library does not list them.
     """
     made = build.build(library, home)
+    if settings:
+        return {variable.name: variable for variable in _query(library, made.binary, settings)}
     place = made.binary.with_name(FILE)
     try:
         listed = msgspec.json.decode(place.read_bytes(), type=list[Variable])
     except (OSError, msgspec.MsgspecError):
-        listed = _query(library, made.binary)
+        listed = _query(library, made.binary, {})
         staged = place.with_suffix(".new")
         staged.write_bytes(msgspec.json.encode(listed))
         staged.replace(place)
     return {variable.name: variable for variable in listed}
 
 
-def _query(library: Library, binary: Path) -> list[Variable]:
+def _query(library: Library, binary: Path, settings: Mapping[str, str]) -> list[Variable]:
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         stream, output = Path(folder) / "variables.json", Path(folder) / "output.log"
         program = [str(binary), "--cvars", "--stream", str(stream)]
-        command = libraries.find_family(library).make_launch_line(library, ALONE, {}, program)
+        command = libraries.find_family(library).make_launch_line(library, ALONE, settings, program)
         outcome = launch.run(Step(command=command, output=output, watch=stream, limit_s=LIMIT_S))
         try:
             return msgspec.json.decode(stream.read_bytes(), type=list[Variable])

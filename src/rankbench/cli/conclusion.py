@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 MORE_S = 60.0
-"""The time whose worth is told at the end."""
+"""The time whose worth is reported at the end."""
 
 
 def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:

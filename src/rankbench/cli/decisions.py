@@ -27,9 +27,9 @@ def is_finished(wanted: Wanted) -> bool:
 
 
 def stopping(opened: Store) -> Decide:
-    """Return what tells whether the plan's stopping rule is met by what is stored.
+    """Return what shows whether the plan's stopping rule is met by what is stored.
 
-    What blocks take is told by the clock from now on, everything between launches included; of earlier runs by what
+    What blocks take is reported by the clock from now on, everything between launches included; of earlier runs by what
     their launches took.
     """
     block_s: dict[int, float] = {}

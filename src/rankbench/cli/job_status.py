@@ -63,7 +63,7 @@ def state(job: Submitted) -> JobState:
 
 
 def follow(opened: Store) -> None:
-    """Follow a campaign's job to its end, telling what changes; then say what the campaign found."""
+    """Follow a campaign's job to its end, showing what changes; then say what the campaign found."""
     job = last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
@@ -159,7 +159,7 @@ def told(opened: Store) -> None:
     for line in lines[-FAILURES_SHOWN:]:
         tell(line)
     if len(lines) > FAILURES_SHOWN:
-        tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report tells all")
+        tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report shows all")
 
 
 def table(opened: Store) -> Table:

@@ -54,7 +54,7 @@ def shown(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
 
 
 class Shown(Progress):
-    """Progress with what figures are told by."""
+    """Progress with what figures are reported by."""
 
     def __init__(self, record: Campaign) -> None:
         super().__init__(record)
@@ -182,7 +182,7 @@ class Screen:
 
 
 def verdict_so_far(look: Look, case: Case) -> str:
-    """Return who is fastest, as far as can be told, and whether that may still change."""
+    """Return who is fastest, as far as is known, and whether that may still change."""
     winners = " ~ ".join(look.winners.get(case.key, []))
     return f"{winners} (open)" if case.key in look.open else winners
 

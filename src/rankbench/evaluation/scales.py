@@ -66,7 +66,7 @@ class Ending(NamedTuple):
 
 
 def ending(summary: Summary) -> Ending | None:
-    """Return what they ended in. Where it was not tried again, that is told as what it ended in before."""
+    """Return what they ended in. Where it was not tried again, that is reported as what it ended in before."""
     ends = {status: count for status, count in summary.failures.items() if status != NOT_RUN} or summary.failures
     if not ends:
         return None

@@ -1,7 +1,7 @@
-"""Somebody else's figures as a campaign: each run in an output file is a launch, each round a block, each row a case.
+"""The output of other tools as a campaign: each run in a file is a launch, each round a block, each row a case.
 
-All files are read before anything is stored, so that nothing is half imported. Figures are changed by no more than what
-turns them into nanoseconds; what a tool prints beside them is kept as it is.
+All files are read before anything is stored, so that an import is complete or absent. Values are only converted to
+nanoseconds; the other columns of a tool are stored as printed.
 """
 
 from __future__ import annotations
@@ -53,43 +53,43 @@ if TYPE_CHECKING:
 
 WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")
-"""Of lines that are not the tool's: those that could be something."""
+"""Lines that are not the tool's and may matter to a reader."""
 ERRORS = (".err", ".stderr")
-UNKNOWN = "not-told"
-NO_RESULTS = "no figures in it"
+UNKNOWN = "not-reported"
+NO_RESULTS = "has no results"
 STARTS = {
-    "none": "calls follow each other, after one barrier at most",
+    "none": "calls follow each other, after at most one barrier",
     "barrier": "a barrier before each call",
     "library-barrier": "MPI_Barrier before each call",
     "window": "calls begin at agreed times",
-    "roundtime": "calls begin at agreed times, as many as fit in a given time",
-    UNKNOWN: "the tool does not tell how ranks begin a call together",
+    "roundtime": "calls begin at agreed times, as many as fit into a given time",
+    UNKNOWN: "the output does not say how ranks begin a call together",
 }
 
 
 class Source(NamedTuple):
-    """A file to read."""
+    """A file to import."""
 
     path: Path
     label: str = ""
-    """Of the library that it was measured with; empty: as the file tells, or its folder is called."""
+    """Name of the measured library; empty: from the file, or the name of its folder."""
 
 
 class ImportRequest(NamedTuple):
-    """What is asked of an import."""
+    """What to import, and how."""
 
     sources: Sequence[Source]
     labels: Sequence[str] = ()
-    """Of the libraries that take turns in an output, in their order."""
+    """Names of the libraries that take turns in an output, in their order."""
     ranks: int = 0
-    """Of the runs whose tool does not print their number; 0: it is taken from the names of hosts, if there are any."""
+    """Number of ranks of runs whose tool does not print it; 0: derived from host names, if there are any."""
     strict_errors: bool = False
-    """Whether a file is left out beside which one of errors lies that is not empty."""
-    question: str = "Which MPI library, by the figures that were imported?"
+    """Whether to leave out files that have an error file with content beside them."""
+    question: str = "Which MPI library, by the imported results?"
 
 
 class Part(NamedTuple):
-    """One run of one benchmark, or a run that printed none."""
+    """One run of one benchmark, or a run without results."""
 
     label: str
     block: int
@@ -99,58 +99,61 @@ class Part(NamedTuple):
 
     @property
     def line(self) -> int:
-        """Return where it begins in its file."""
+        """Line at which it begins in its file."""
         return self.table.line if self.table else self.run.line
 
 
 class FileContent(NamedTuple):
-    """What one file holds."""
+    """The content of one file."""
 
-    file: ImportRecord
+    record: ImportRecord
     parts: list[Part]
     in_turns: bool
     problem_count: int
-    """How many of what is said of it are more than that a file of errors lies beside it."""
+    """Messages about the file itself, without those about an error file beside it."""
 
 
 def import_files(request: ImportRequest, folder: Path) -> Store:
-    """Read all files and store them as a campaign; nothing is left of it where one cannot be read or stored."""
+    """Read all files and store them as a campaign. If one cannot be read or stored, no campaign remains.
+
+    Raises RankbenchError for a file that cannot be read, and if no file has results.
+    """
     refuse_duplicates(request.sources)
-    reads = [read_source(request, source) for source in request.sources]
-    parts = assign_blocks(part for one in reads for part in one.parts)
+    files = [read_source(request, source) for source in request.sources]
+    parts = assign_blocks(part for file in files for part in file.parts)
     operations = collect_operations([part.table for part in parts if part.table])
     rows = [make_results(part, request, operations) for part in parts]
     if not any(rows):
-        raise RankbenchError(explain_no_results([one.file for one in reads]))
-    begun = folder.exists()
+        raise RankbenchError(explain_no_results([file.record for file in files]))
+    existed = folder.exists()
     known = collect_cases(parts, rows)
-    made = store.create(folder, make_campaign(request, folder.name, reads, parts, rows, operations))
+    created = store.create(folder, make_campaign(request, folder.name, files, parts, rows, operations))
     try:
         for number, (part, case_results) in enumerate(zip(parts, rows, strict=True), 1):
-            made.append(
+            created.append(
                 make_launch(number, part, request), [*case_results, *make_missing_results(part, case_results, known)]
             )
     except BaseException:
-        if not begun:
+        if not existed:
             shutil.rmtree(folder)
         raise
-    return made
+    return created
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def refuse_duplicates(sources: Iterable[Source]) -> None:
-    """Refuse a file that is named twice, whose figures would count as those of two runs."""
+    """Refuse a file that is named twice: its results would count as two runs."""
     paths: set[Path] = set()
     for source in sources:
         if source.path.resolve() in paths:
-            raise RankbenchError(f"{source.path}: named twice; its figures are of one run")
+            raise RankbenchError(f"{source.path}: named twice; it has the results of one run")
         paths.add(source.path.resolve())
 
 
 def read_source(request: ImportRequest, source: Source) -> FileContent:
-    """Return what a file holds, with what was found beside it."""
+    """Return the content of a file, with messages from error files beside it."""
     path = source.path
     try:
         output = outputs.read_output(str(path), lines.read_file(path))
@@ -180,30 +183,30 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
 
 
 def make_empty_content(path: Path, why: str) -> FileContent:
-    """Return that a file, with which nothing else is wrong, has no figures."""
+    """Return the content of a complete file without results."""
     record = ImportRecord(file=str(path), sha256=compute_digest(path), tools=[], said=[f"{NO_RESULTS}: {why}"])
     return FileContent(record, [], in_turns=True, problem_count=1)
 
 
 def explain_no_results(files: Sequence[ImportRecord]) -> str:
-    """Return why there are no figures in any of the files."""
+    """Return why no file has results."""
     first = f"{files[0].file}: {'; '.join(files[0].said).removeprefix(f'{NO_RESULTS}: ')}"
-    return first if len(files) == 1 else f"no figures in any of {len(files)} files; of the first: {first}"
+    return first if len(files) == 1 else f"no results in any of {len(files)} files; the first: {first}"
 
 
 def compute_digest(path: Path) -> str:
-    """Return the hash of a file."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def list_tables(run: Run) -> Sequence[Table | None]:
-    """Return the tables of a run, or what stands for none."""
+    """Return the tables of a run, or [None]: a run without results is a part, too."""
     return run.tables or [None]
 
 
 def mark_cut_parts(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts of a file, as cut those whose sizes end before those of another run of the same benchmark."""
+    """Return the parts of a file. A part is cut if another run of its benchmark has larger sizes."""
     last: dict[tuple[object, ...], int] = {}
     for part in parts:
         if part.table:
@@ -213,63 +216,63 @@ def mark_cut_parts(parts: Sequence[Part]) -> list[Part]:
     cut = [
         part.table is not None and find_largest_size(part.table) < last[make_table_key(part.table)] for part in parts
     ]
-    return [part._replace(run=part.run._replace(cut=one)) for part, one in zip(parts, cut, strict=True)]
+    return [part._replace(run=part.run._replace(cut=is_cut)) for part, is_cut in zip(parts, cut, strict=True)]
 
 
 def make_table_key(table: Table) -> tuple[object, ...]:
-    """Return what two tables of one benchmark have in common."""
+    """Return a key that is equal for tables of the same benchmark."""
     return table.operation.name, table.form, table.datatype, table.ranks, *table.options.items()
 
 
 def find_largest_size(table: Table) -> int:
-    """Return the last of the sizes."""
+    """Return the largest size, in bytes."""
     return max(row.size_bytes for row in table.rows)
 
 
 def read_first_message(path: Path) -> str:
-    """Return the first line of a file that has words, and how many others there are; nothing where there is no file."""
+    """Return the first line of a file that has words, with the number of further ones; empty without a file."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
     texts = [line.strip() for line in text.splitlines() if WORDS.search(line)]
-    more = f" (and {len(texts) - 1} lines more)" if len(texts) > 1 else ""
+    more = f" (and {len(texts) - 1} more lines)" if len(texts) > 1 else ""
     return texts[0] + more if texts else ""
 
 
 def list_problems(parts: Sequence[Part], *, cut: bool) -> Iterator[str]:
-    """Yield what a reader of a file's figures must know."""
+    """Yield the problems of a file, each as a message."""
     if not any(part.table for part in parts):
         yield NO_RESULTS
         return
     for part in parts:
         if part.table is None:
-            what = f"printed {part.run.message!r} and no figures" if part.run.message else "printed nothing"
+            what = f"printed {part.run.message!r} and no results" if part.run.message else "printed nothing"
             yield f"line {part.run.line}: {part.label} {what} in round {part.run.round}"
             continue
         if part.run.cut:
             yield f"line {part.line}: {part.label} {describe_cut(part.table)} in round {part.run.round}"
         if foreign := [line for line in part.table.noise if CONTENT.search(line.text)]:
-            more = f" (and {len(foreign) - 1} lines more)" if len(foreign) > 1 else ""
-            yield f"line {foreign[0].number}: among the figures of {part.label}: {foreign[0].text.strip(' =')!r}{more}"
+            more = f" (and {len(foreign) - 1} more lines)" if len(foreign) > 1 else ""
+            yield f"line {foreign[0].number}: among the results of {part.label}: {foreign[0].text.strip(' =')!r}{more}"
     if cut:
         last = parts[-1]
         yield f"ends without {outputs.END!r}, in round {last.run.round}, with {last.label}"
 
 
 def describe_cut(table: Table) -> str:
-    """Return where a run's output ended too early."""
+    """Return at which size a run's output ended too early."""
     return f"printed nothing after {format_size(find_largest_size(table))}"
 
 
 def find_tool_title(table: Table) -> str:
-    """Return the name of the tool."""
+    """Return the name of the tool that printed a table."""
     assert table.operation.foreign
     return str(module(tools, table.operation.foreign.suite).TITLE)
 
 
 def choose_label(request: ImportRequest, source: Source, output: outputs.Output, run: Run) -> str:
-    """Return the library's name for a run."""
+    """Return the library's name for a run. Raises RankbenchError if the names do not fit the file."""
     turns = 1 + max(run.position for run in output.runs)
     if not output.in_turns:
         label = source.label or source.path.absolute().parent.name
@@ -284,29 +287,28 @@ def choose_label(request: ImportRequest, source: Source, output: outputs.Output,
 
 
 def check_single_label(request: ImportRequest, source: Source) -> Iterator[str]:
-    """Yield what is wrong with the name of a library that is alone in a file."""
+    """Yield what is wrong with the name of the only library in a file."""
     if request.labels and not source.label:
-        yield f": libraries do not take turns in it, as --labels says; name its own: LABEL={source.path}"
+        yield f": has one library, and --labels names several; name this one: LABEL={source.path}"
 
 
 def check_labels(request: ImportRequest, source: Source, run: Run, label: str, turns: int) -> Iterator[str]:
-    """Yield what is wrong with the name of one of the libraries that take turns in a file."""
+    """Yield what is wrong with the names of libraries that take turns in a file."""
     if source.label and turns > 1:
-        only = f"{source.label} is the name of one; name them all: --labels A,B"
-        yield f": {turns} libraries take turns in it, and {only}"
+        yield (f": {turns} libraries take turns in it, and {source.label} is one name; name them all: --labels A,B")
     if request.labels and len(request.labels) != turns:
-        named = ", ".join(request.labels)
-        yield f": {turns} libraries take turns in it, and --labels names {len(request.labels)}: {named}"
+        names = ", ".join(request.labels)
+        yield f": {turns} libraries take turns in it, and --labels names {len(request.labels)}: {names}"
     if run.label != label and run.label in request.labels:
         yield f":{run.line}: headed {run.label}, where --labels has {label}; name them in the file's order"
     if not label:
-        yield f":{run.line}: does not tell which library this is; name them all: --labels A,B"
+        yield f":{run.line}: does not name the library; name them all: --labels A,B"
 
 
 def assign_blocks(parts: Iterable[Part]) -> list[Part]:
-    """Return parts with their blocks: the round, or the next that has no such run of the same library yet."""
+    """Return parts with their blocks: the round, or the next one without such a run of the same library."""
     following: dict[tuple[object, ...], int] = {}
-    found = []
+    assigned = []
     for part in parts:
         block, table = part.block, part.table
         what = (part.source, part.run.position) if table is None else make_table_key(table)
@@ -314,16 +316,16 @@ def assign_blocks(parts: Iterable[Part]) -> list[Part]:
         while (after := following.get((part.label, block, what))) is not None:
             block = after
             passed.append(block)
-        following.update(dict.fromkeys(((part.label, one, what) for one in passed), block + 1))
-        found.append(part._replace(block=block))
-    return found
+        following.update(dict.fromkeys(((part.label, number, what) for number in passed), block + 1))
+        assigned.append(part._replace(block=block))
+    return assigned
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def make_placement(part: Part, request: ImportRequest) -> Placement:
-    """Return where a run's ranks were, as far as anybody tells."""
+    """Return where a run's ranks were, as far as the output shows."""
     hosts = Counter(part.run.hosts)
     ranks = (part.table.ranks if part.table else 0) or request.ranks
     if hosts and ranks in {0, hosts.total()} and len(set(hosts.values())) == 1:
@@ -334,37 +336,37 @@ def make_placement(part: Part, request: ImportRequest) -> Placement:
 
 
 def collect_operations(tables: Sequence[Table]) -> dict[str, Operation]:
-    """Return the benchmarks by name; what all runs of one have in common is usual, and need not stand in each name."""
+    """Return the benchmarks by name. Options that all runs share are defaults, so that names of cases omit them."""
     operations: dict[str, Operation] = {}
     for name in dict.fromkeys(table.operation.name for table in tables):
-        own = [table for table in tables if table.operation.name == name]
+        same = [table for table in tables if table.operation.name == name]
         common = [
             (option, value)
-            for option, value in own[0].options.items()
-            if option != "quantity" and all(table.options.get(option) == value for table in own)
+            for option, value in same[0].options.items()
+            if option != "quantity" and all(table.options.get(option) == value for table in same)
         ]
-        options = [Option(name=option, help="as its output tells", usual=value) for option, value in common]
-        operations[name] = msgspec.structs.replace(own[0].operation, options=options)
+        options = [Option(name=option, help="from the output", usual=value) for option, value in common]
+        operations[name] = msgspec.structs.replace(same[0].operation, options=options)
     return operations
 
 
 def make_results(part: Part, request: ImportRequest, operations: Mapping[str, Operation]) -> list[CaseResult]:
-    """Return the rows of a run, one for each size."""
+    """Return the results of a run, one for each size. Raises RankbenchError for a size that comes twice."""
     if part.table is None:
         return []
     by_size: defaultdict[int, list[Row]] = defaultdict(list)
     for row in part.table.rows:
         by_size[row.size_bytes].append(row)
-    found = []
+    results = []
     for size, rows in by_size.items():
         if len(rows) > 1 and not part.table.raw:
             raise RankbenchError(
-                f"{part.source}:{rows[1].line}: {part.table.operation.name} of {size} B a second time in one table"
+                f"{part.source}:{rows[1].line}: {part.table.operation.name} of {size} B a second time in this table"
             )
-        found.append(
+        results.append(
             make_case_result(part.table, make_case(part, size, request, operations[part.table.operation.name]), rows)
         )
-    return found
+    return results
 
 
 def make_case(part: Part, size_bytes: int, request: ImportRequest, operation: Operation) -> Case:
@@ -390,11 +392,11 @@ def make_case(part: Part, size_bytes: int, request: ImportRequest, operation: Op
 
 
 CasesByFile = dict[tuple[object, ...], dict[str, Case]]
-"""Cases by key: those of a file, and those of a benchmark in a file."""
+"""Cases by key, for each file, and for each benchmark in a file."""
 
 
 def collect_cases(parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]) -> CasesByFile:
-    """Return the cases that runs have, by their files and benchmarks."""
+    """Return the cases of runs, by file and benchmark."""
     files: CasesByFile = {}
     for part, case_results in zip(parts, rows, strict=True):
         cases = {row.case.key: row.case for row in case_results}
@@ -405,22 +407,22 @@ def collect_cases(parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]) -
 
 
 def make_missing_results(part: Part, case_results: Sequence[CaseResult], known_cases: CasesByFile) -> list[CaseResult]:
-    """Return rows for what a run that printed nothing, or was cut, should have had as others in its file have."""
+    """Return results for the cases that a run without output, or a cut one, lacks against others in its file."""
     if part.table and not part.run.cut:
         return []
     have = {row.case.key for row in case_results}
     known = known_cases[(part.source, make_table_key(part.table)) if part.table else (part.source,)]
     what = f"printed {part.run.message!r}" if part.run.message else "printed nothing"
     status, reason = (CaseStatus.NOT_RUN, "the output ends before it") if part.table else (CaseStatus.CRASHED, what)
-    return [CaseResult(case=one, status=status, reason=reason) for key, one in known.items() if key not in have]
+    return [CaseResult(case=case, status=status, reason=reason) for key, case in known.items() if key not in have]
 
 
 def make_launch(number: int, part: Part, request: ImportRequest) -> Launch:
-    """Return the record of a run."""
-    texts = part.table.facts if part.table else {}
-    what = f"printed {part.run.message!r} and no figures" if part.run.message else "printed nothing"
+    """Return the launch record of a run."""
+    facts = part.table.facts if part.table else {}
+    what = f"printed {part.run.message!r} and no results" if part.run.message else "printed nothing"
     what = describe_cut(part.table) if part.table else what
-    well = part.table is not None and not part.run.cut
+    is_complete = part.table is not None and not part.run.cut
     written = datetime.fromtimestamp(part.source.stat().st_mtime, UTC)
     return Launch(
         number=number,
@@ -428,12 +430,12 @@ def make_launch(number: int, part: Part, request: ImportRequest) -> Launch:
         position=part.run.position,
         candidate=part.label,
         placement=make_placement(part, request).name,
-        status=LaunchStatus.OK if well else LaunchStatus.CRASHED,
-        reason="" if well else what,
+        status=LaunchStatus.OK if is_complete else LaunchStatus.CRASHED,
+        reason="" if is_complete else what,
         started=written.isoformat(timespec="seconds"),
         duration_s=0.0,
         exit_code=None,
-        command=texts.get("command", "").split(),
+        command=facts.get("command", "").split(),
         environment={},
         facts=None,
         ranks=[],
@@ -450,15 +452,15 @@ def make_launch(number: int, part: Part, request: ImportRequest) -> Launch:
 def make_campaign(
     request: ImportRequest,
     name: str,
-    reads: Sequence[FileContent],
+    files: Sequence[FileContent],
     parts: Sequence[Part],
     rows: Sequence[Sequence[CaseResult]],
     operations: Mapping[str, Operation],
 ) -> Campaign:
-    """Return the record of a campaign that was not run."""
+    """Return the record of an imported campaign."""
     labels = list(dict.fromkeys(part.label for part in parts))
     cases = list({row.case.key: row.case for case_results in rows for row in case_results}.values())
-    starts = sorted({one.start for one in cases})
+    starts = sorted({case.start for case in cases})
     return Campaign(
         format=store.FORMAT,
         name=name,
@@ -474,68 +476,71 @@ def make_campaign(
         candidates=[Candidate(name=label, library=label) for label in labels],
         cases=cases,
         operations=list(operations.values()),
-        notes=[*list_notes(reads, labels), *list_guesses(parts, request)],
+        notes=[*list_notes(files, labels), *list_guesses(parts, request)],
         starts=[Start(name=start, help=STARTS[start]) for start in starts],
-        imported=[one.file for one in reads],
+        imported=[file.record for file in files],
     )
 
 
 def make_library(label: str) -> Library:
-    """Return what is known of a library of which only the name is."""
+    """Return the record of a library of which only the name is known."""
     return Library(name=label, family=label, version="", source="imported", prefix="", wrapper="", launcher="")
 
 
-def list_notes(reads: Sequence[FileContent], labels: Sequence[str]) -> Iterator[str]:
-    """Yield what a reader of the campaign must know."""
-    yield "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
-    if len(labels) > 1 and not all(one.in_turns for one in reads if one.parts):
+def list_notes(files: Sequence[FileContent], labels: Sequence[str]) -> Iterator[str]:
+    """Yield remarks for the readers of the campaign."""
+    yield (
+        "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
+    )
+    if len(labels) > 1 and not all(file.in_turns for file in files if file.parts):
         yield (
-            "Not all libraries took turns: what changed on the machine between their files counts as a difference "
-            "between them."
+            "Not all libraries took turns: changes of the machine between their files count as differences between the "
+            "libraries."
         )
-    for one in reads:
-        if one.problem_count:
-            yield f"{Path(one.file.file).name}: {'; '.join(text.partition(' (allowed: ')[0] for text in one.file.said)}"
-    if harmless := [one.file for one in reads if one.file.said and not one.problem_count]:
-        what = "1 file is whole although errors lie beside it:"
+    for file in files:
+        if file.problem_count:
+            messages = "; ".join(text.partition(" (allowed: ")[0] for text in file.record.said)
+            yield f"{Path(file.record.file).name}: {messages}"
+    if harmless := [file.record for file in files if file.record.said and not file.problem_count]:
+        what = "1 file is complete although it has an error file:"
         if len(harmless) > 1:
-            what = f"{len(harmless)} files are whole although errors lie beside them; such as"
+            what = f"{len(harmless)} files are complete although they have error files, such as"
         yield f"{what} {Path(harmless[0].file).name}: {harmless[0].said[0]}"
 
 
 def list_guesses(parts: Sequence[Part], request: ImportRequest) -> Iterator[str]:
-    """Yield that numbers of ranks were taken from names of hosts, and that such a collective has one rank."""
+    """Yield a remark if numbers of ranks were derived from host names."""
     guessed = [part for part in parts if part.table and part.run.hosts and not part.table.ranks and not request.ranks]
     alone = [
         part for part in guessed if len(part.run.hosts) == 1 and part.table and part.table.operation.kind != "process"
     ]
     if alone and alone[0].table:
         yield (
-            f"Only 1 rank by the names of hosts: {alone[0].source.name}, line {alone[0].line}, "
-            f"{alone[0].table.operation.name}, and {len(alone) - 1} more; a call of 1 rank moves nothing. If a host's "
-            "name stands there once for several ranks, import again with --ranks N."
+            f"Only 1 rank by the host names: {alone[0].source.name}, line {alone[0].line}, "
+            f"{alone[0].table.operation.name}, and {len(alone) - 1} more; a call of 1 rank moves no data. If "
+            "several ranks share a line with a host name, import again with --ranks N."
         )
     elif guessed:
         yield (
-            f"The number of ranks of {len(guessed)} runs is a guess: a line with a host's name before a run counts as "
-            "a rank. If it is wrong, import again with --ranks N."
+            f"The number of ranks of {len(guessed)} runs is a guess: each line with a host name before a run "
+            "counts as a rank. If it is wrong, import again with --ranks N."
         )
 
 
 def make_plan(
     request: ImportRequest, labels: Sequence[str], cases: Sequence[Case], placements: Sequence[Placement], blocks: int
 ) -> Plan:
-    """Return the plan that such a campaign would have had, which cannot be run."""
+    """Return a plan that describes the campaign; it cannot be run."""
     return Plan(
         question=request.question,
         candidates=[CandidateSpec(library=label) for label in labels],
-        operations=list(dict.fromkeys(one.operation for one in cases)),
-        forms=list(dict.fromkeys(one.form for one in cases)),
-        sizes_bytes=sorted({one.size_bytes for one in cases}),
+        operations=list(dict.fromkeys(case.operation for case in cases)),
+        forms=list(dict.fromkeys(case.form for case in cases)),
+        sizes_bytes=sorted({case.size_bytes for case in cases}),
         placements=list(
-            {one.name: one for one in placements if any(case.placement == one.name for case in cases)}.values()
+            {where.name: where for where in placements if any(case.placement == where.name for case in cases)}.values()
         ),
-        starts=sorted({one.start for one in cases}),
+        starts=sorted({case.start for case in cases}),
         sampling=Sampling(),
         case_limit_s=0.0,
         launch_limit_s=0.0,
@@ -543,5 +548,5 @@ def make_plan(
         control=False,
         threshold=0.03,
         seed=1,
-        text="# These figures were imported; there is no plan that makes them.\n",
+        text="# These results were imported; no plan measures them.\n",
     )

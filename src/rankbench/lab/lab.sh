@@ -1,5 +1,5 @@
 #!/bin/bash
-# The processes of a lab (`lab/__init__.py` tells what it is), each in a role:
+# The processes of a lab (`lab/__init__.py` shows what it is), each in a role:
 #
 #     lab.sh keep FOLDER COMMAND...     runs what makes the head's namespaces, and removes the folder when they are gone
 #     lab.sh head FOLDER                first process of the head

@@ -49,7 +49,7 @@ def matrix(delay: Delay, ports: int) -> Iterator[int]:
 
 
 def shaping(rate_bit_s: int, delay: Delay | None) -> dict[str, str]:
-    """Return what `tc` is told of the two ends of a link; `delay` as far as it is netem's.
+    """Return the arguments of `tc` for the two ends of a link; `delay` as far as it is netem's.
 
     Each way has the rate: what a node sends by a token bucket, what it receives by netem's own where there is one.
     """

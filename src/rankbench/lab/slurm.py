@@ -16,7 +16,7 @@ NODE_TIMEOUT_S = 10
 
 
 class Cores(NamedTuple):
-    """What Slurm is told that each node has, whatever the machine has."""
+    """What Slurm is configured to believe of each node, whatever the machine has."""
 
     sockets: int
     cores: int
@@ -24,7 +24,8 @@ class Cores(NamedTuple):
 
 
 def configuration(folder: Path, nodes: Sequence[str], cores: Cores) -> str:
-    """Return slurm.conf. Where a node is told to be down, its jobs end; where it comes up again, it serves again."""
+    """Return slurm.conf. Where a node is declared to be down, its jobs end; where it comes up again, it serves
+    again."""
     path = folder / "slurm"
     shape = f"CPUs={cores.sockets * cores.cores} Sockets={cores.sockets} CoresPerSocket={cores.cores} ThreadsPerCore=1"
     return f"""ClusterName=lab

@@ -141,7 +141,7 @@ static void send_due(void) {
     while (waiting && waiting->due_ns <= now_ns()) {
         struct frame *frame = waiting;
         waiting = frame->next;
-        /* What a full queue refuses is lost, as in any switch. That a port is gone is told once, to whoever asks first. */
+        /* What a full queue refuses is lost, as in any switch. That a port is gone is reported once, to whoever asks first. */
         if (send(ports[frame->port].fd, frame->data, frame->bytes, 0) < 0 && (errno == ENETDOWN || errno == ENXIO))
             lost[frame->port] = true;
         free(frame);

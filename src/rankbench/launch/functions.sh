@@ -74,7 +74,7 @@ lock_by_folder() {
     trap 'rm -rf "$job/lock.d"' EXIT
 }
 
-# Schedulers tell of the end of a job's time, or of its nodes being wanted, by one of these.
+# Schedulers report the end of a job's time, or of its nodes being wanted, by one of these.
 heed_signals() {
     local signal
     for signal in TERM INT USR1 USR2; do

@@ -1,4 +1,4 @@
-"""What this machine is and how busy it is, read from the kernel; its CPUs are told by `launch/topology.py`."""
+"""What this machine is and how busy it is, read from the kernel; its CPUs are reported by `launch/topology.py`."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def state(scheduler: Scheduler, number: str) -> JobState:
     answer = ask(scheduler.question(number))
     job_state = scheduler.state(answer.exit_code, answer.said)
     if not job_state:
-        raise RankbenchError(f"{scheduler.title} does not tell where job {number} stands: {answer.first_line}")
+        raise RankbenchError(f"{scheduler.title} does not show where job {number} stands: {answer.first_line}")
     return job_state
 
 

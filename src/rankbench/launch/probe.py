@@ -39,4 +39,4 @@ def state(command: CommandLine) -> State:
         return msgspec.json.decode(answer.stdout, type=State)
     except msgspec.MsgspecError as error:
         text = next(iter(answer.stderr.splitlines()), str(error))
-        raise RankbenchError(f"{line}: tells no state: {text}") from None
+        raise RankbenchError(f"{line}: reports no state: {text}") from None

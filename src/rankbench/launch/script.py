@@ -74,7 +74,7 @@ class Script(NamedTuple):
     silence_s: float
     """A launch whose stream has not grown for so long hangs."""
     threshold: float
-    """Differences that are worth telling, as a share."""
+    """Differences that are worth showing, as a share."""
     speaks_to_mpi: Sequence[str]
     """Beginnings of the environment variables that are kept with each launch."""
 

@@ -1,7 +1,7 @@
-"""The CPUs of this machine and what they share, as hwloc sees them, else as the kernel tells.
+"""The CPUs of this machine and what they share, as hwloc sees them, else as the kernel shows.
 
 hwloc is asked by `lstopo`, whose XML is read in the forms of its versions 1 and 2: the former nests cores in NUMA
-nodes, the latter hangs NUMA nodes beside them. Only CPUs that programs may use are told of.
+nodes, the latter hangs NUMA nodes beside them. Only CPUs that programs may use are reported.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def asked() -> str:
 
 
 def of_xml(text: str) -> Reading:
-    """Return what lstopo's XML tells. Raises ValueError where it is no such thing."""
+    """Return what lstopo's XML shows. Raises ValueError where it is no such thing."""
     try:
         topology = ElementTree.fromstring(text)  # noqa: S314 - what lstopo prints here
     except ElementTree.ParseError as error:
@@ -122,7 +122,7 @@ def members(cpuset: str, threads: Collection[int]) -> frozenset[int]:
 
 
 def of_system(root: Path, usable: Collection[int]) -> Reading:
-    """Return what /sys tells; where it is hidden, the usable CPUs have nothing in common."""
+    """Return what /sys shows; where it is hidden, the usable CPUs have nothing in common."""
     folder = root / "sys/devices/system/cpu"
     known = sorted(int(path.name[3:]) for path in folder.glob("cpu[0-9]*") if (path / "topology").exists())
     groups: defaultdict[tuple[str, str], set[int]] = defaultdict(set)

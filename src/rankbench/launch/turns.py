@@ -18,7 +18,7 @@ FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 2
 """The number of the system call."""
 FUTEX_WAKE, ALL = 1, 0x7FFFFFFF
 DONE = struct.pack("=I", 2)
-"""What is written where a launch's presence is told, once its processes have ended."""
+"""What is written where a launch's presence is reported, once its processes have ended."""
 ON_EACH_HOST = "/dev/shm/rankbench-turns-{}-%"  # noqa: S108 - the core makes it, for its user alone, and removes it
 """Where the ranks keep a page of each host; the core puts the host's name in."""
 
@@ -39,7 +39,7 @@ class Turns:
             self._path = f"/proc/{os.getpid()}/fd/{self._file}"
 
     def arguments(self, place: int) -> list[str]:
-        """Return what the core is told in the launch at a place."""
+        """Return what the core is reported in the launch at a place."""
         return ["--turns", f"{place}/{self.launches}/{self.cases}:{self._path}"]
 
     def sign(self, place: int) -> tuple[Path, int] | None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench import units
-from rankbench.libraries import derived, families, inspection, modulefiles, sources, wheels
-from rankbench.libraries.derived import explain_wrong_libmpi, make_environment
+from rankbench.libraries import derived, families, inspection, modulefiles, sources, tuned, wheels
+from rankbench.libraries.derived import explain_wrong_libmpi, find_libmpi, make_environment
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
@@ -33,6 +33,7 @@ __all__ = [
     "find",
     "find_family",
     "find_installed",
+    "find_libmpi",
     "format_title",
     "install",
     "load_modules",
@@ -47,7 +48,7 @@ ABI = "abi"
 MOST_HINTED = 8
 """Modules that a hint names at most."""
 HASH_LENGTH = 7
-"""Characters of a hash that tell it from others."""
+"""Characters of a hash that identify it."""
 
 
 def make_search(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str] = ()) -> Search:
@@ -90,9 +91,10 @@ def list_installable() -> list[str]:
 def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
     """Return the library of a candidate: with the compiler, or running the binary, that it asks for.
 
-    `found` grows by what the candidate names that was not found before, so that names stay unique.
+    `available` grows by what the candidate names that was not found before, so that names stay unique.
     """
-    library = add_library(choose(spec.library, available), available)
+    name, _ = tuned.split_name(spec.library)
+    library = add_library(choose(name, available), available)
     if spec.compiler:
         return derived.replace_compiler(library, find_family(library), spec.compiler)
     if spec.binary_of:
@@ -127,14 +129,14 @@ def choose(spec: str, available: Sequence[Library]) -> Library:
 
 
 def list_schemes() -> dict[str, Callable[[str], Installation]]:
-    """Return what finds a library by the notation of its source, by what stands before the colon."""
+    """Return the functions that find a library by the notation of its source, by the word before the colon."""
     modules = units.modules(sources).values()
     return {scheme: module.find_named for module in modules for scheme in getattr(module, "SCHEMES", ())}
 
 
 def name_apart(library: Library, available: Sequence[Library]) -> Library:
     """Return that of the libraries found which a library is, else itself, under a name that none of them has."""
-    same = (one for one in available if msgspec.structs.replace(one, name=library.name) == library)
+    same = (candidate for candidate in available if msgspec.structs.replace(candidate, name=library.name) == library)
     return next(same, None) or list(name_uniquely([*available, library]))[-1]
 
 
@@ -187,26 +189,26 @@ def find_distinct(search: Search) -> Iterator[Installation]:
     A wrapper for which a source has an environment of its own is another library in it.
     """
     modules = sorted(units.modules(sources).values(), key=lambda module: module.PRECEDENCE)
-    seen: set[tuple[Path, tuple[tuple[str, str], ...]]] = set()
+    known: set[tuple[Path, tuple[tuple[str, str], ...]]] = set()
     for installation in itertools.chain.from_iterable(module.find(search) for module in modules):
         real, within = installation.wrapper.resolve(), tuple(sorted(installation.environment.items()))
-        if (real, within) not in seen:
-            seen |= {(real, within), (real, ())}
+        if (real, within) not in known:
+            known |= {(real, within), (real, ())}
             yield installation
 
 
 def name_uniquely(libraries: Iterable[Library]) -> Iterator[Library]:
     """Yield libraries under unique names: the second of a version is named by its origin too, the third numbered."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for library in libraries:
         longer = f"{library.name}@{make_label(library)}"
         names = itertools.chain([library.name, longer], (f"{longer}-{number}" for number in itertools.count(2)))
-        name = next(name for name in names if name not in taken)
-        taken.add(name)
+        name = next(name for name in names if name not in used_names)
+        used_names.add(name)
         yield msgspec.structs.replace(library, name=name)
 
 
 def make_label(library: Library) -> str:
-    """Return what tells a library from others of its version: its modules, the beginning of its hash, its source."""
+    """Return what distinguishes a library from others of its version: modules, the start of its hash, or source."""
     modules, digest = library.origin.get("modules", ""), library.origin.get("hash", "")
     return modules.replace(" ", "+") or digest[:HASH_LENGTH] or library.source

@@ -33,11 +33,11 @@ def replace_compiler(library: Library, family: Family, compiler: str) -> Library
     words = compiler.split()
     if not words or not shutil.which(words[0], path=environment.get("PATH")):
         raise RankbenchError(f"{what}: not found on PATH; install it, or load its module before the library's")
-    own = inspection.read_version_line(words, environment)
+    wanted = inspection.read_version_line(words, environment)
     called = inspection.read_version_line([library.wrapper], environment)
-    if not own or called != own:
+    if not wanted or called != wanted:
         raise RankbenchError(
-            f"{what}: {library.wrapper} does not heed {family.compiler_variable} and calls "
+            f"{what}: {library.wrapper} ignores {family.compiler_variable} and calls "
             f"{called or 'nothing'}; leave compiler out, or use a library built by that compiler"
         )
     return msgspec.structs.replace(library, name=f"{library.name}+{compiler}", build_environment=texts, compiler=called)
@@ -60,8 +60,8 @@ def make_runner(library: Library, other: Library) -> Library:
     """Return a library that runs the binaries of another one, which must be of the same ABI."""
     file = find_libmpi(library)
     folder = Path(file).parent
-    alike = other.abi == library.abi or other.abi.startswith(STANDARD_ABI)
-    if not (other.abi and alike and file and (folder / other.abi).exists()):
+    is_same_abi = other.abi == library.abi or other.abi.startswith(STANDARD_ABI)
+    if not (other.abi and is_same_abi and file and (folder / other.abi).exists()):
         raise RankbenchError(
             f"{library.name} cannot run the binary of {other.name}: that is linked to "
             f"{other.abi or 'no shared MPI library'}, and {folder if file else library.prefix} has "
@@ -86,14 +86,14 @@ def make_environment(library: Library, program: Path, extra: Mapping[str, str] =
 
     `besides` is set for the program alone. Raises RankbenchError where it would load another one whatever is set.
     """
-    own, within = find_libmpi(library), {**library.environment, **extra}
+    libmpi, within = find_libmpi(library), {**library.environment, **extra}
     soname, file = inspection.find_loaded(program, within)
-    if own and file and is_same_file(file, own):
+    if libmpi and file and is_same_file(file, libmpi):
         return dict(extra)
     before = within.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
-    texts = {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(own).parent), before]))} if own else {}
+    texts = {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(libmpi).parent), before]))} if libmpi else {}
     _, file = inspection.find_loaded(program, within | texts)
-    if own and file and is_same_file(file, own):
+    if libmpi and file and is_same_file(file, libmpi):
         return {**extra, **texts}
     why = f"it is linked to {soname or 'no shared MPI library'}, and {library.name} has {library.abi or 'none'}"
     if file and soname == library.abi:
@@ -108,21 +108,21 @@ def explain_wrong_libmpi(library: Library, file: str) -> str:
     if library.binary_of:
         return explain_unswapped_libmpi(library, file)
     prefix = Path(library.prefix).resolve()
-    meant = "" if Path(file).resolve().is_relative_to(prefix) else find_libmpi(library)
-    if not meant or is_same_file(file, meant):
+    expected = "" if Path(file).resolve().is_relative_to(prefix) else find_libmpi(library)
+    if not expected or is_same_file(file, expected):
         return ""
     return (
-        f"inside the launch libmpi is {file}, not {meant}; unset LD_LIBRARY_PATH or let it lead to this library first"
+        f"inside the launch libmpi is {file}, not {expected}; unset LD_LIBRARY_PATH, or name this library first in it"
     )
 
 
 def explain_unswapped_libmpi(library: Library, file: str) -> str:
     """Return why the binary of another library did not run with this one, as one with a fixed search path does not."""
-    meant = f"{library.environment['LD_LIBRARY_PATH'].partition(':')[0]}/{library.abi}"
-    if is_same_file(file, meant):
+    expected = f"{library.environment['LD_LIBRARY_PATH'].partition(':')[0]}/{library.abi}"
+    if is_same_file(file, expected):
         return ""
     return (
-        f"inside the launch libmpi is {file}, not {meant}: the binary of {library.binary_of} keeps to its own "
+        f"inside the launch libmpi is {file}, not {expected}: the binary of {library.binary_of} keeps to its own "
         "library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 
@@ -136,4 +136,4 @@ def find_libmpi(library: Library) -> str:
     """Return the libmpi to which a library's wrapper links, whatever the user's LD_LIBRARY_PATH hides it behind."""
     environment = library.environment | library.build_environment
     within = (environment | alone for alone in ({"LD_LIBRARY_PATH": environment.get("LD_LIBRARY_PATH", "")}, {}))
-    return next(filter(None, (inspection.find_linked(library.wrapper, one)[1] for one in within)), "")
+    return next(filter(None, (inspection.find_linked(library.wrapper, variables)[1] for variables in within)), "")

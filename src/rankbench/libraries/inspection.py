@@ -25,8 +25,8 @@ def describe(installation: Installation) -> Library:
     """Return what an installation says of itself; its name is not unique yet."""
     identity = identify(installation)
     family, version = identity or (None, "")
-    own = family.make_environment(installation.prefix) if family else {}
-    environment = own | installation.environment
+    variables = family.make_environment(installation.prefix) if family else {}
+    environment = variables | installation.environment
     wrapper = str(installation.wrapper)
     return Library(
         name=f"{family.name}-{version}" if family else "unknown",

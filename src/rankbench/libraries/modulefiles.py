@@ -83,22 +83,22 @@ def find_shells() -> tuple[Path, ...]:
 
 def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
     """Return the MPI library to which PATH leads once the modules are loaded."""
-    given = load(names)
-    found = {tool: shutil.which(tool, path=given.path) for tool in ("mpicc", *sources.LAUNCHERS)}
-    if not found["mpicc"]:
+    modules = load(names)
+    programs = {tool: shutil.which(tool, path=modules.path) for tool in ("mpicc", *sources.LAUNCHERS)}
+    if not programs["mpicc"]:
         raise RankbenchError(
-            f"modules {given.names}: they put no mpicc on PATH; name the module of an MPI library, "
+            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library, "
             "after those that it needs"
         )
-    wrapper = Path(found.pop("mpicc") or "")
-    launcher = next(filter(None, found.values()), None)
+    wrapper = Path(programs.pop("mpicc") or "")
+    launcher = next(filter(None, programs.values()), None)
     return sources.Installation(
         prefix=wrapper.parent.parent,
         wrapper=wrapper,
         launcher=Path(launcher) if launcher else None,
         source="modules",
-        environment=given.environment,
-        origin={**(origin or {}), "modules": given.names},
+        environment=modules.environment,
+        origin={**(origin or {}), "modules": modules.names},
     )
 
 
@@ -126,7 +126,7 @@ def list_added_folders(answer: Answer) -> str:
 
 
 def extract_environment(answer: Answer, added: str) -> dict[str, str]:
-    """Return what the load set. Of PATH, what it put there stands before PATH as it is here, where schedulers are."""
+    """Return what the load set. Of PATH, what it added comes before this process's PATH, which has the schedulers."""
     changed = {
         name: value
         for name, value in answer.after.items()
@@ -137,8 +137,8 @@ def extract_environment(answer: Answer, added: str) -> dict[str, str]:
 
 def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Answer:
     """Run a command in a shell that knows `module` and has nothing loaded."""
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **kept}
+    environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **environment}
     program = ["bash", "--noprofile", "--norc", "-c", SCRIPT, "bash", ":".join(map(str, files)), *command]
     try:
         process = subprocess.run(
@@ -177,7 +177,7 @@ def find_reason(answer: Answer) -> str:
 
 
 def list_likely_modules(files: Sequence[Path]) -> list[str]:
-    """Return the modules here whose names sound like an MPI library; Lmod tells those too that need others first."""
+    """Return the modules here whose names sound like an MPI library; Lmod lists those that need others first, too."""
     if not files:
         return []
     lines = (line.strip() for line in ask(files, ["offered"], HINT_PATIENCE_S).output.splitlines())

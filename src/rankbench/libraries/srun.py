@@ -42,7 +42,7 @@ def make_binding(placement: Placement) -> str:
 
 
 def require_hosts(placement: Placement) -> None:
-    """Make sure that there are as many hosts as the placement has nodes."""
+    """Make sure that there is a host for each node of the placement."""
     if placement.nodes != max(1, len(placement.hosts)):
         raise RankbenchError(
             f"placement {placement.name}: {placement.nodes} nodes asked for; "

@@ -60,7 +60,7 @@ def list_installable() -> list[str]:
 
 
 def run_pip(command: list[str], log: Path) -> None:
-    """Run pip with its output in a log; a failure is told by pip's own first error."""
+    """Run pip with its output in a log; a failure is reported by pip's own first error."""
     with log.open("w", encoding="utf-8") as output:
         code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
     if code:
@@ -68,7 +68,7 @@ def run_pip(command: list[str], log: Path) -> None:
 
 
 def find_reason(output: str) -> str:
-    """Return what went wrong from pip's output: an index out of reach is told by a warning, all else by an error."""
+    """Return what went wrong from pip's output: an index out of reach is a warning, all else an error."""
     lines = output.splitlines()
     retries = [line for line in lines if line.startswith("WARNING: Retrying")]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]

@@ -71,7 +71,7 @@ from rankbench.model.plans import (
     SuiteSpec,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
-from rankbench.model.tuning import Choice, Handover, Rule, Variable, Variant
+from rankbench.model.tuning import Choice, Handover, ProvenSettings, Rule, Variable, Variant
 from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Group, Level, Span, Summary, Verdict
 
 __all__ = [
@@ -135,6 +135,7 @@ __all__ = [
     "Passes",
     "Placement",
     "Plan",
+    "ProvenSettings",
     "Quantity",
     "RankFact",
     "RankbenchError",

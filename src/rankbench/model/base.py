@@ -24,7 +24,7 @@ THREADS = "threads"
 
 
 class RankbenchError(Exception):
-    """Something the user can mend. The message is one line: what, where, what would be right."""
+    """Something the user can fix. The message is one line: what, where, what would be right."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -15,9 +15,9 @@ class ImportRecord(Record, frozen=True):
     file: str
     sha256: str
     tools: list[str]
-    """With their versions, as far as they tell them."""
+    """With their versions, as far as they report them."""
     facts: dict[str, str] = {}
-    """What the runs in it tell about themselves, such as their machine and date."""
+    """What the runs in it report about themselves, such as their machine and date."""
     said: list[str] = []
     """What was found in it, and beside it, that a reader of its figures must know."""
 
@@ -47,11 +47,11 @@ class Campaign(Record, frozen=True):
     @property
     def baseline(self) -> str:
         """The name of the candidate that all others are compared with; empty: none, the question is who is fastest."""
-        asked = self.plan.baseline
-        if not asked or any(candidate.name == asked for candidate in self.candidates):
-            return asked
+        wanted = self.plan.baseline
+        if not wanted or any(candidate.name == wanted for candidate in self.candidates):
+            return wanted
         both = zip(self.plan.candidates, self.candidates, strict=False)
-        return next((candidate.name for spec, candidate in both if spec.library == asked), "")
+        return next((candidate.name for spec, candidate in both if spec.library == wanted), "")
 
     @property
     def once_operations(self) -> frozenset[str]:
@@ -81,7 +81,7 @@ class Look(Record, frozen=True):
     block: int
     """The last of the blocks that it looked at."""
     decided: list[str]
-    """Keys of cases that need no more blocks: who is fastest is told, or known to be no matter."""
+    """Keys of cases that need no more blocks: the fastest candidate is known, or the candidates are equivalent."""
     given_up: list[str]
     """Those that the plan's blocks would hardly decide any more."""
     open: dict[str, list[str]]
@@ -89,4 +89,4 @@ class Look(Record, frozen=True):
     until: int
     """The block after which all that is open should be decided, as figures are then."""
     winners: dict[str, list[str]]
-    """By case, the candidates that are fastest, as far as can be told."""
+    """By case, the candidates that may be fastest."""

@@ -34,7 +34,7 @@ class Passes(enum.Enum):
 
 
 class Column(NamedTuple):
-    """What stands with a field."""
+    """What is declared with a field."""
 
     help: str
     """The words of `docs/reference/formats.md`."""
@@ -76,7 +76,7 @@ def list_columns(record: type[msgspec.Struct]) -> Mapping[str, RecordColumn]:
     described = {}
     for field in record.__struct_fields__:
         metadata = getattr(hints[field], "__metadata__", ())
-        column = next((one for one in metadata if isinstance(one, Column)), None)
+        column = next((entry for entry in metadata if isinstance(entry, Column)), None)
         if column:
             described[field] = RecordColumn(field, typing.get_args(hints[field])[0], column)
     return described

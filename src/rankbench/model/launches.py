@@ -99,7 +99,7 @@ class LaunchFacts(Record, frozen=True):
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """One case of one launch with its samples. The arrays of a series run in the order of measurement.
 
-    A field with a Column is one of `cases` in the store, and what stands here is all that says so: the reader of the
+    A field with a Column is one of `cases` in the store, and its declaration is the only place: the reader of the
     stream, the store and `docs/reference/formats.md` follow from it, or are tested against it.
     """
 
@@ -287,7 +287,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0.0
     second_ns: Annotated[
         float,
-        Column("and the second call, timed alike; 0: not known", since=10, default_before=0.0, passes=Passes.OPENING),
+        Column(
+            "and the second call, timed in the same way; 0: not known",
+            since=10,
+            default_before=0.0,
+            passes=Passes.OPENING,
+        ),
     ] = 0.0
     grid: Annotated[
         list[int],

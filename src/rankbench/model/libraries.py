@@ -30,7 +30,7 @@ class Library(Record, frozen=True):
     binary_of: str = ""
     """Name of the library whose wrapper makes the binaries that this one runs, if that is not its own."""
     origin: dict[str, str] = {}
-    """What its source tells of how it was made, in the source's own words: `modules`, `spec`, `hash`."""
+    """What its source reports of how it was made, in the source's own words: `modules`, `spec`, `hash`."""
 
 
 class Receipt(Record, frozen=True):

@@ -25,7 +25,7 @@ class State(Record, frozen=True):
     stolen_s: float = 0.0
     """CPU time that the hypervisor took from these CPUs since boot."""
     frequency_hz: list[float | None] = []
-    """Of each CPU as the kernel tells it."""
+    """Of each CPU as the kernel reports it."""
     load: float = 0.0
     """One-minute load average."""
     running: int = 0

@@ -51,7 +51,7 @@ class Meaning(Record, frozen=True):
     """What it is of the calls of one run; `single`: there is one, or each is printed."""
     over_ranks: Literal["mean", "maximum", "minimum", "one", "span"]
     """What it is of the ranks: `one` rank measures, or the `span` from the common start to the last rank's end."""
-    start: Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+    start: Literal["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]
     """How ranks begin a call together, as in the core; `none`: calls follow each other."""
     text: str
     """All of it in a sentence, with what else must be known: repetitions, warm-up, what was dropped."""
@@ -82,7 +82,7 @@ class Foreign(Record, frozen=True):
 
 
 class Operation(Record, frozen=True):
-    """One operation as the core's `--describe` tells it, or a benchmark of another program."""
+    """One operation as the core's `--describe` reports it, or a benchmark of another program."""
 
     name: str
     help: str
@@ -91,7 +91,7 @@ class Operation(Record, frozen=True):
     kind: str
     """The family of operations it belongs to: `point-to-point`, `collective`, `self-test`."""
     metric: Literal["time", "latency", "bandwidth", "rate"]
-    """What a sample is: the time of a call, or half of it; bandwidth and rate are times too, told per second."""
+    """What a sample is: the time of a call, or half of it; bandwidth and rate are times too, shown per second."""
     forms: list[Form]
     send: Amount
     receive: Amount
@@ -134,7 +134,7 @@ class Operation(Record, frozen=True):
     datatypes: list[str] = []
     """Names of those it can be measured with."""
     options: list[Option] = []
-    """What can be chosen, in the order in which it is told."""
+    """What can be chosen, in the order in which it is shown."""
     foreign: Foreign | None = None
     """Of another program's benchmark."""
 

@@ -178,7 +178,7 @@ class SuiteSpec(Record, frozen=True):
     modules: list[str] = []
     """Environment modules that put them on PATH, loaded after those of each library."""
     arguments: list[str] = []
-    """What its programs are told besides."""
+    """Further arguments of its programs."""
 
 
 class Plan(Record, frozen=True):
@@ -202,7 +202,7 @@ class Plan(Record, frozen=True):
     stop: Stop
     control: bool
     threshold: float
-    """Practical threshold: 0.03 calls differences below 3 % not worth telling."""
+    """Practical threshold: 0.03 calls differences below 3 % not worth showing."""
     seed: int
     text: str
     """The TOML as written."""

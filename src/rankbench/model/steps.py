@@ -13,7 +13,7 @@ class CommandLine(Record, frozen=True):
     arguments: list[str]
     environment: dict[str, str] = {}
     files: dict[str, str] = {}
-    """Texts that it reads, by the argument that stands for each; they are written beside its output."""
+    """Texts that it reads, by the argument in place of each; they are written beside its output."""
 
 
 class Step(Record, frozen=True):

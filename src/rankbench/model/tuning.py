@@ -33,25 +33,50 @@ class Variant(Record, frozen=True):
     name: str
     """As tables and plans show it, such as `ring`."""
     settings: dict[str, str]
-    """Variables of MPI_T, or of the environment where the library takes none while it runs."""
+    """Variables of MPI_T, or of the environment."""
     algorithm: str
     """As the library's own file names it."""
+    at_start: bool = False
+    """Whether the library reads the settings at the start of a launch only."""
 
 
 class Rule(Record, frozen=True):
-    """A variant for calls of one operation with sizes from `first_bytes` to `last_bytes`, both included."""
+    """A variant for calls of one operation on `ranks` ranks, from `first_bytes` to `last_bytes`, both included."""
 
     operation: str
     first_bytes: int
     last_bytes: int
     variant: Variant
+    ranks: int
+    all_sizes: bool = False
+    """Whether all sizes that were measured have this rule, so that it may serve other sizes, too."""
 
 
 class Handover(Record, frozen=True):
-    """A library's own tuning file, or variables where it needs none, and what makes the library use it."""
+    """What makes a library use rules: variables, and its own tuning files where it needs some."""
 
     settings: dict[str, str]
-    """Of a candidate, as plans have them; `{file}` stands for the path of the file."""
-    file: str = ""
-    """Its name; empty: variables suffice."""
-    text: str = ""
+    """Of a candidate, as plans have them; `{folder}` is the folder of the files."""
+    files: dict[str, str] = {}
+    """Texts by name."""
+
+
+class ProvenSettings(Record, frozen=True):
+    """Settings with which a library was measured to be faster than by default."""
+
+    library: str
+    created: str
+    host: str
+    cpu: str
+    ranks: list[int]
+    """Numbers of ranks that were tuned."""
+    ratio: float
+    """Time as tuned over time by default, over all cases."""
+    text: str
+    """The proof in a sentence."""
+    campaigns: str
+    """The folder of the measurements."""
+    settings: dict[str, str]
+    """Of a candidate, as plans have them."""
+    folder: str = ""
+    """The folder of the library's own files."""

@@ -147,7 +147,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     different: bool
     """One surely takes longer than the other, by more than the practical threshold."""
     alike: bool = False
-    """The two surely differ by no more than the threshold. Neither: it is not known, told as `~`."""
+    """The two surely differ by no more than the threshold. Neither: it is not known, shown as `~`."""
     levels: list[Level] = []
     """Results by level where the time to hand on a cache line has two levels. `different` and `alike` hold at all of
     these with three blocks or more, and `different` in the same direction."""
@@ -224,7 +224,7 @@ class CaseVerdict(Record, frozen=True):
 
     @property
     def sign(self) -> str:
-        """What stands between winners: `=` where they are alike, `~` where it is not known who is fastest."""
+        """The sign between winners: `=` where they are equivalent, `~` where it is not known who is fastest."""
         return "=" if self.decided else "~"
 
 
@@ -240,7 +240,7 @@ class Span(Record, frozen=True, omit_defaults=True):
 
 
 class Finding(Record, frozen=True):
-    """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
+    """Something worth showing. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
 
     kind: str
     title: Text
@@ -255,7 +255,7 @@ class Finding(Record, frozen=True):
 
 
 class Group(Record, frozen=True):
-    """Lines (cases that differ in size only) whose curves look alike: the same winners and the same shape."""
+    """Lines (cases that differ in size only) whose curves have the same winners and the same shape."""
 
     lines: list[str]
     """Keys as `naming.line_key` gives them, with the placement; the representative first."""

@@ -48,7 +48,7 @@ class Value:
         return str(self.raw)
 
     def make_child(self, key: str, raw: Any) -> Value:
-        """Return a value that stands below this one."""
+        """Return a value below this one."""
         return Value(self.file, f"{self.place}.{key}" if self.place else key, raw)
 
     def read_table(self, allowed: Iterable[str]) -> dict[str, Value]:
@@ -73,7 +73,7 @@ class Value:
             yield Value(self.file, f"{self.place}[{index}]", raw)
 
     def read_each(self, what: str) -> Iterator[Value]:
-        """Yield the values of a list, or the one value that stands in its place."""
+        """Yield the values of a list, or a single value."""
         if isinstance(self.raw, list):
             yield from self.read_items(what)
         else:
@@ -115,8 +115,8 @@ class Value:
         try:
             return parse(self.raw)
         except notation.UnlikelyError as error:
-            found = f"found {self.format_raw()}, expected {what}; {error.hint}"
-            raise self.make_error(error.hint if error.alone else found) from None
+            message = f"found {self.format_raw()}, expected {what}; {error.hint}"
+            raise self.make_error(error.hint if error.alone else message) from None
         except ValueError:
             raise self.reject(what) from None
 

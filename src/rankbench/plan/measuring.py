@@ -27,7 +27,7 @@ OPTION_HELP = "a name, a whole number, or a list of them such as [1, 8, 64]"
 
 def parse_names(value: Value, kind: Literal["start", "datatype"]) -> list[str]:
     """Return the names of units that the core has, each once; a lone one needs no list."""
-    return list(dict.fromkeys(one.read_text(f"a {kind}") for one in value.read_each(NAMES_HELP[kind])))
+    return list(dict.fromkeys(name.read_text(f"a {kind}") for name in value.read_each(NAMES_HELP[kind])))
 
 
 USUAL_PASSES, LEAST_PER_PASS, MOST_PASSES = 5, 20, 100
@@ -37,12 +37,12 @@ USUAL_SAMPLING = Sampling(good=USUAL_PASSES * LEAST_PER_PASS, passes=USUAL_PASSE
 
 def parse_options(value: Value) -> dict[str, list[str]]:
     """Return the values of options by NAME or OPERATION.NAME, be that a quoted key or a table within the table."""
-    found: dict[str, list[str]] = {}
-    for name, one in read_option_keys(value):
-        if name in found:
-            raise one.make_error("stands there twice")
-        found[name] = [format_option_value(part) for part in one.read_each(OPTION_HELP)]
-    return found
+    options: dict[str, list[str]] = {}
+    for name, entry in read_option_keys(value):
+        if name in options:
+            raise entry.make_error("is given twice")
+        options[name] = [format_option_value(part) for part in entry.read_each(OPTION_HELP)]
+    return options
 
 
 def read_option_keys(value: Value) -> Iterator[tuple[str, Value]]:
@@ -75,13 +75,17 @@ def parse_sampling(value: Value) -> Sampling:
         "passes": ("passes", lambda value: value.read_integer(1, MOST_PASSES)),
     }
     fields = value.read_table(keys.SAMPLES)
-    found = Sampling(**{readers[key][0]: readers[key][1](field) for key, field in fields.items()})
-    if "least" in fields and found.least > found.good:
-        raise fields["least"].make_error(f"found {found.least} above good = {found.good}")
+    sampling = Sampling(**{readers[key][0]: readers[key][1](field) for key, field in fields.items()})
+    if "least" in fields and sampling.least > sampling.good:
+        raise fields["least"].make_error(f"found {sampling.least} above good = {sampling.good}")
     if "passes" in fields:
-        return set_passes(found, fields["passes"])
+        return set_passes(sampling, fields["passes"])
     # A rule that looks at the samples would look at too few of them in each pass.
-    return found if found.rse or found.interval else msgspec.structs.replace(found, passes=choose_passes(found.good))
+    return (
+        sampling
+        if sampling.rse or sampling.interval
+        else msgspec.structs.replace(sampling, passes=choose_passes(sampling.good))
+    )
 
 
 def set_passes(sampling: Sampling, value: Value) -> Sampling:

@@ -78,7 +78,11 @@ def parse_sizes(raw: object) -> list[int]:
     if isinstance(raw, bool | float | dict) or not parts:
         raise ValueError(raw)
     return sorted(
-        {found for part in parts for found in (parse_geometric(part) if isinstance(part, str) else [parse_size(part)])}
+        {
+            size_bytes
+            for part in parts
+            for size_bytes in (parse_geometric(part) if isinstance(part, str) else [parse_size(part)])
+        }
     )
 
 
@@ -97,8 +101,8 @@ def parse_seconds(raw: object) -> float:
     """Return the seconds of `0.5`, `"500ms"`, `"30m"`, and of `"02:00:00"` and `"1-12:00:00"` as Slurm has them."""
     clock = re.fullmatch(r"\s*(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)\s*", str(raw))
     if clock:
-        days, hours, minutes, whole = (int(part or 0) for part in clock.groups())
-        return parse_positive(((days * 24 + hours) * 60 + minutes) * 60 + whole, SECONDS, "s")
+        days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return parse_positive(((days * 24 + hours) * 60 + minutes) * 60 + seconds, SECONDS, "s")
     return parse_positive(raw, SECONDS, "s")
 
 
@@ -114,10 +118,10 @@ def parse_share(raw: object) -> float:
 
 def parse_alignment(raw: object) -> int:
     """Return the bytes of an alignment, one of ALIGNMENTS."""
-    found = parse_size(raw)
-    if found not in ALIGNMENTS:
+    alignment = parse_size(raw)
+    if alignment not in ALIGNMENTS:
         raise ValueError(raw)
-    return found
+    return alignment
 
 
 def parse_estimator(raw: object) -> str:

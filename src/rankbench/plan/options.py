@@ -66,7 +66,7 @@ def check_options(plan: Plan, description: Description, measured: Collection[str
 
 def find_owners(key: Key, description: Description) -> list[Operation]:
     """Return the operations that have an option which the plan names; there is at least one."""
-    among = [one for one in description.operations if key.operation in {"", one.name}]
+    among = [operation for operation in description.operations if key.operation in {"", operation.name}]
     if not among:
         names = [operation.name for operation in description.operations]
         raise key.place.make_error(f'found "{key.operation}"; {suggestion(key.operation, names)}')
@@ -85,11 +85,11 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
 
 def group_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
     """Return the names of the operations that have each option."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for operation in operations:
         for option in operation.options:
-            found.setdefault(option.name, []).append(operation.name)
-    return found
+            names.setdefault(option.name, []).append(operation.name)
+    return names
 
 
 def check_value(place: str, value: str, offered: Sequence[Option], plan: Plan) -> None:
@@ -122,7 +122,7 @@ def is_grid(text: str) -> bool:
 def parse_extents(operation: Operation, chosen: Mapping[str, str]) -> list[int]:
     """Return the extents of the grid that was chosen; empty: that is left to MPI_Dims_create."""
     text = chosen.get("grid", AUTO) if any(option.extents for option in operation.options) else AUTO
-    return [] if text == AUTO else [int(one) for one in text.split("x")]
+    return [] if text == AUTO else [int(extent) for extent in text.split("x")]
 
 
 def count_dimensions(operation: Operation, chosen: Mapping[str, str]) -> int:
@@ -142,8 +142,8 @@ def allows(option: Option, value: str) -> bool:
 
 def matters_somewhere(name: str, plan: Plan) -> bool:
     """Return whether an option makes a difference beside anything that the plan says of others."""
-    said = [(key.rpartition(".")[2], value) for key, values in plan.options.items() for value in values]
-    return any(matters(name, {other: value}) for other, value in said)
+    chosen_values = [(key.rpartition(".")[2], value) for key, values in plan.options.items() for value in values]
+    return any(matters(name, {other: value}) for other, value in chosen_values)
 
 
 def matters(name: str, chosen: Mapping[str, str]) -> bool:
@@ -166,12 +166,12 @@ def list_usable_options(line: CaseScope, start: str) -> Iterator[dict[str, str]]
 
 def list_combinations(line: CaseScope) -> Iterator[dict[str, str]]:
     """Yield every combination of what the plan says of the operation's options, and of pairs of ranks."""
-    said = {
+    wanted = {
         option.name: values for option in line.operation.options if (values := list_values(option, line)) is not None
     }
-    for chosen in itertools.product(*said.values()):
+    for chosen in itertools.product(*wanted.values()):
         for pair in list_pairs(line):
-            yield dict(zip(said, chosen, strict=True)) | pair
+            yield dict(zip(wanted, chosen, strict=True)) | pair
 
 
 def list_values(option: Option, line: CaseScope) -> list[str] | None:
@@ -206,7 +206,7 @@ def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> 
     if reason := explain_off_grid(line, chosen):
         return reason
     arrival = chosen.get("arrival", TOGETHER)
-    if arrival != TOGETHER and not any(one.scheduled for one in line.description.starts if one.name == start):
+    if arrival != TOGETHER and not any(unit.scheduled for unit in line.description.starts if unit.name == start):
         return f"ranks arrive {arrival} only at agreed times, which start {start} has not"
     quantity = chosen.get("quantity", TIME)
     if quantity != TIME and line.operation.once:

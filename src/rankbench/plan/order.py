@@ -54,17 +54,17 @@ def _recall_divisions(_seed: int, _names: tuple[str, ...], _most: int) -> list[D
 
 def _draw_divisions(seed: int, blocks: int, names: tuple[str, ...], most: int) -> list[Division]:
     """Return the groups of every block up to one."""
-    found = _recall_divisions(seed, names, most)
-    counts = Counter(pair for groups in found for pair in _list_pairs(groups))
-    for block in range(len(found) + 1, blocks + 1):
-        drawn = np.random.default_rng([seed, block, GROUPS])
-        divisions = [
-            _split_names([names[index] for index in drawn.permutation(len(names))], most) for _ in range(DRAWS)
+    divisions = _recall_divisions(seed, names, most)
+    counts = Counter(pair for groups in divisions for pair in _list_pairs(groups))
+    for block in range(len(divisions) + 1, blocks + 1):
+        generator = np.random.default_rng([seed, block, GROUPS])
+        proposals = [
+            _split_names([names[index] for index in generator.permutation(len(names))], most) for _ in range(DRAWS)
         ]
-        # A price that grows by the meeting, so that no two meet far more often than others.
-        found.append(min(divisions, key=lambda groups: _rate_division(counts, groups)))
-        counts.update(_list_pairs(found[-1]))
-    return found[:blocks]
+        # Each further meeting of two names costs more, so that no two meet far more often than others.
+        divisions.append(min(proposals, key=lambda groups: _rate_division(counts, groups)))
+        counts.update(_list_pairs(divisions[-1]))
+    return divisions[:blocks]
 
 
 def _split_names(names: list[str], most: int) -> Division:

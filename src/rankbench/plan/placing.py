@@ -74,10 +74,10 @@ class Resources(NamedTuple):
     @property
     def sockets(self) -> list[list[Core]]:
         """Return the cores by socket."""
-        found: defaultdict[int, list[Core]] = defaultdict(list)
+        sockets: defaultdict[int, list[Core]] = defaultdict(list)
         for core in self.cores:
-            found[core[0].socket].append(core)
-        return list(found.values())
+            sockets[core[0].socket].append(core)
+        return list(sockets.values())
 
 
 class NoRoomError(Exception):
@@ -191,11 +191,11 @@ def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[
     if many:
         hosts = "as many hosts each" if len(many) > 1 else "as many hosts"
         reasons.append(
-            f"nodes = {read_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
+            f"nodes = {format_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
         )
     if close:
         reasons.append(
-            f"ranks_per_node = {read_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}"
+            f"ranks_per_node = {format_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}"
         )
     return [assign_hosts(fill_cores(f"{node}x{rank}", node, rank, room), room) for node, rank in pairs], reasons
 
@@ -208,14 +208,14 @@ def read_axes(value: Value) -> list[list[int]]:
             raise value.make_child(key, None).make_error(
                 "missing; a table of placements has both nodes and ranks_per_node"
             )
-    found = [[value.read_integer(1) for value in fields[key].read_each(NUMBERS_HELP)] for key in MATRIX]
-    for key, numbers in zip(MATRIX, found, strict=True):
+    axes = [[value.read_integer(1) for value in fields[key].read_each(NUMBERS_HELP)] for key in MATRIX]
+    for key, numbers in zip(MATRIX, axes, strict=True):
         if len(set(numbers)) < len(numbers):
             raise fields[key].reject(NUMBERS_HELP)
-    return found
+    return axes
 
 
-def read_numbers(numbers: Sequence[int]) -> str:
+def format_numbers(numbers: Sequence[int]) -> str:
     """Return numbers as a plan has them."""
     return str(numbers[0]) if len(numbers) == 1 else str(list(numbers))
 
@@ -260,11 +260,11 @@ def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
 
 
 def require_known_cores(room: Resources) -> None:
-    """Make sure that ranks can be told where to sit."""
+    """Make sure that ranks can be bound to chosen cores."""
     if not room.bound:
         raise NoRoomError("says where ranks sit, which those with binding none do not")
     if not room.machine.cpus:
-        raise NoRoomError("the machine does not tell where its cores are")
+        raise NoRoomError("the machine does not report where its cores are")
 
 
 COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {
@@ -319,25 +319,25 @@ def find_pair_kinds(room: Resources) -> dict[str, Placement]:
     """Return the first pair of each kind, the kind of which fewest CPUs are near to each other first."""
     cpus = room.machine.cpus
     widths = Counter((kind, part) for cpu in cpus for kind, part in list_parts(cpu).items())
-    found: dict[str, tuple[int, Placement]] = {}
+    placements: dict[str, tuple[int, Placement]] = {}
     for core in room.cores:
-        if len(core) > 1 and PAIRS[0] not in found:
-            found[PAIRS[0]] = 0, place_threads(PAIRS[0], core[:2])
+        if len(core) > 1 and PAIRS[0] not in placements:
+            placements[PAIRS[0]] = 0, place_threads(PAIRS[0], core[:2])
     for pair in combinations(room.cores, 2):
         kind, width = classify_pair(pair[0][0], pair[1][0], widths)
-        if kind not in found:
-            found[kind] = width, bind_ranks(make_unbound(kind, len(pair)), pair)
-    return {kind: placement for kind, (_, placement) in sorted(found.items(), key=lambda item: item[1][0])}
+        if kind not in placements:
+            placements[kind] = width, bind_ranks(make_unbound(kind, len(pair)), pair)
+    return {kind: placement for kind, (_, placement) in sorted(placements.items(), key=lambda item: item[1][0])}
 
 
 def classify_pair(first: Cpu, second: Cpu, widths: Counter[tuple[str, int]]) -> tuple[str, int]:
     """Return the kind of a pair of cores: the narrowest thing that they share, and how many CPUs share it."""
-    mine, its = list_parts(first), list_parts(second)
-    if mine["socket"] != its["socket"]:
+    own_parts, its = list_parts(first), list_parts(second)
+    if own_parts["socket"] != its["socket"]:
         return FARTHEST, widths.total()
-    common = [kind for kind in mine if mine[kind] == its.get(kind)]
-    nearest = min(common, key=lambda kind: widths[kind, mine[kind]])
-    return f"same-{nearest}", widths[nearest, mine[nearest]]
+    common = [kind for kind in own_parts if own_parts[kind] == its.get(kind)]
+    nearest = min(common, key=lambda kind: widths[kind, own_parts[kind]])
+    return f"same-{nearest}", widths[nearest, own_parts[nearest]]
 
 
 def list_parts(cpu: Cpu) -> dict[str, int]:
@@ -389,10 +389,10 @@ def place_listed(value: Value, room: Resources) -> Placement:
 
 
 def read_distinct(value: Value) -> list[int]:
-    """Return the whole numbers of a list in which none stands twice."""
+    """Return the whole numbers of a list without duplicates."""
     numbers = [read_item.read_integer(0) for read_item in value.read_items("a list of whole numbers such as [0, 12]")]
     if len(set(numbers)) < len(numbers):
-        raise value.reject("a list in which each stands once")
+        raise value.reject("a list without duplicates")
     return numbers
 
 

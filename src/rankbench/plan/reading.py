@@ -89,9 +89,9 @@ def parse_plan(
     options = measuring.parse_options(value("options", {}))
     where, scheduled = value("placements", ["socket"]), job is not None
     resources = make_resources(values, machine)
-    asked = jobs.set_hosts(resources.hosts, jobs.parse_job(value("job", {}), name_options(job or {})))
+    job_settings = jobs.set_hosts(resources.hosts, jobs.parse_job(value("job", {}), name_options(job or {})))
     placements, notes = placing.parse_placements(
-        where, jobs.make_job_resources(resources, asked, where) if scheduled else resources
+        where, jobs.make_job_resources(resources, job_settings, where) if scheduled else resources
     )
     case_limit_s = value("case_limit", 0.5).parse_with(notation.parse_seconds, notation.TIME_HELP)
     return Plan(
@@ -109,7 +109,7 @@ def parse_plan(
         every_pair=parse_every_pair(values.get("pairs"), options),
         placements=placements,
         notes=notes,
-        job=jobs.fit_job(asked, placements) if scheduled else asked,
+        job=jobs.fit_job(job_settings, placements) if scheduled else job_settings,
         starts=measuring.parse_names(value("start", "auto"), "start"),
         memory=measuring.parse_memory(value("memory", {})),
         sampling=measuring.parse_sampling(values["samples"]) if "samples" in values else measuring.USUAL_SAMPLING,
@@ -141,7 +141,7 @@ def parse_together(value: Value) -> bool | int:
 def parse_baseline(value: Value | None, ends: Stop) -> str:
     """Return the candidate that all others are compared with, if any."""
     if value and not getattr(stop_rules.find_rule(notation.parse_until(ends.until).rule), "BASELINE", True):
-        raise value.make_error('with until = "answered", which asks who takes least of all; leave one out')
+        raise value.make_error('with until = "answered", which compares all candidates; leave one out')
     return value.read_text() if value else ""
 
 
@@ -156,11 +156,11 @@ def parse_operations(listed: Value, suite: Value | None) -> list[str]:
 
 def parse_suites(value: Value | None) -> list[SuiteSpec]:
     """Return where the programs of foreign tools are."""
-    found = []
-    for name, one in (value.read_entries("TOOL = { path = ... }") if value else {}).items():
-        fields = one.read_table(keys.SUITE)
+    specs = []
+    for name, entry in (value.read_entries("TOOL = { path = ... }") if value else {}).items():
+        fields = entry.read_table(keys.SUITE)
         if len(places := [key for key in SUITE_PLACES if key in fields]) > 1:
-            raise one.make_error(
+            raise entry.make_error(
                 f"has {' and '.join(places)}; programs are in a folder, are built from a tarball, or are on the PATH "
                 "that modules give"
             )
@@ -171,24 +171,24 @@ def parse_suites(value: Value | None) -> list[SuiteSpec]:
             name for text in read_texts(fields.get("module"), "a module of its programs") for name in text.split()
         ]
         words = read_texts(fields.get("arguments"), "an argument")
-        found.append(SuiteSpec(name=name, modules=modules, arguments=words, **texts))
-    return found
+        specs.append(SuiteSpec(name=name, modules=modules, arguments=words, **texts))
+    return specs
 
 
 def read_texts(value: Value | None, what: str) -> list[str]:
     """Return texts, of which one needs no list; none where nothing is said."""
-    return [one.read_text(what) for one in value.read_each(f"{what}, or several")] if value else []
+    return [text.read_text(what) for text in value.read_each(f"{what}, or several")] if value else []
 
 
 def parse_calls(value: Value | None) -> list[Calls]:
     """Return how often the reader's application makes its calls."""
-    found = []
-    for name, one in (value.read_entries("CALL = number") if value else {}).items():
+    calls = []
+    for name, count in (value.read_entries("CALL = number") if value else {}).items():
         try:
-            found.append(notation.parse_calls(name, one.raw))
+            calls.append(notation.parse_calls(name, count.raw))
         except ValueError:
-            raise one.make_error(f"found {name!r} = {one.raw!r}, expected {notation.CALLS_HELP}") from None
-    return found
+            raise count.make_error(f"found {name!r} = {count.raw!r}, expected {notation.CALLS_HELP}") from None
+    return calls
 
 
 def name_options(overrides: Mapping[str, object]) -> dict[str, Value]:
@@ -218,7 +218,7 @@ def parse_forms(value: Value) -> list[Form]:
     """Return the forms of a name or a list of names, each once; `all` is every one, `usual` leaves it to operations."""
     if value.raw == USUAL:
         return []
-    names = [one.read_choice([*FORMS, "all"]) for one in value.read_each('forms such as ["blocking", "persistent"]')]
+    names = [name.read_choice([*FORMS, "all"]) for name in value.read_each('forms such as ["blocking", "persistent"]')]
     return cast("list[Form]", list(FORMS if "all" in names else dict.fromkeys(names)))
 
 
@@ -234,7 +234,7 @@ def parse_every_pair(value: Value | None, options: Iterable[str]) -> bool:
 
 
 def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpec]:
-    """Return the candidates, named in a list or described in `[[candidate]]` tables, or both. No name stands twice.
+    """Return the candidates, named in a list or described in `[[candidate]]` tables, or both. Names are unique.
 
     Where the plan names compilers, each candidate that names none is meant with each of them.
     """
@@ -269,7 +269,7 @@ def vary_compilers(spec: CandidateSpec, compilers: Value | None) -> Iterator[Can
 
 
 def make_spec_label(spec: CandidateSpec) -> str:
-    """Return what tells a candidate from the others before its library is found."""
+    """Return a label of a candidate whose library is not found yet."""
     return spec.name or "+".join(filter(None, [spec.library, spec.compiler, spec.binary_of]))
 
 
@@ -300,13 +300,13 @@ def parse_settings(value: Value | None) -> dict[str, str]:
     if value is None:
         return {}
     values = value.read_entries("NAME = value")
-    for name, one in values.items():
+    for name, entry in values.items():
         if not name or set(name) & set("=\0"):
             raise value.make_error(f"found {name!r}, expected names without = and NUL")
-        if not isinstance(one.raw, str | int | float):
-            raise one.reject("text or a number")
-        if "\0" in str(one.raw):
-            raise one.make_error("found a NUL in it, expected text without")
+        if not isinstance(entry.raw, str | int | float):
+            raise entry.reject("text or a number")
+        if "\0" in str(entry.raw):
+            raise entry.make_error("found a NUL in it, expected text without")
     return {
         name: str(int(value.raw)) if isinstance(value.raw, bool) else str(value.raw) for name, value in values.items()
     }
@@ -345,9 +345,9 @@ def parse_bounds(blocks: Value, rule: str) -> tuple[int, int]:
     if isinstance(blocks.raw, int):
         return blocks.read_integer(1), blocks.read_integer(1)
     most = getattr(stop_rules.find_rule(rule), "MOST_BLOCKS", Stop().blocks_max)
-    said = {key: bound.read_integer(1) for key, bound in blocks.read_table(("min", "max")).items()}
-    low = said.get("min", min(Stop().blocks_min, said.get("max", most)))
-    high = said.get("max", max(most, low))
+    limits = {key: bound.read_integer(1) for key, bound in blocks.read_table(("min", "max")).items()}
+    low = limits.get("min", min(Stop().blocks_min, limits.get("max", most)))
+    high = limits.get("max", max(most, low))
     if high < low:
         raise blocks.make_error(f"found max = {high} below min = {low}")
     return low, high

@@ -29,14 +29,14 @@ MOST_BYTES = 255
 
 def parse_settings(value: Value) -> dict[str, dict[str, str]]:
     """Return the variables of each setting of the table `[settings]`, by name."""
-    found = {}
+    variables = {}
     for name, read_entry in value.read_entries("NAME = { VARIABLE = value }").items():
         if not NAME.fullmatch(name) or name == DEFAULT:
             raise read_entry.make_error(f"found {name!r}, expected {NAME_HELP}")
-        found[name] = dict(_read_variables(read_entry))
-        if len(format_variables(found[name]).encode()) > MOST_BYTES:
+        variables[name] = dict(_read_variables(read_entry))
+        if len(format_variables(variables[name]).encode()) > MOST_BYTES:
             raise read_entry.make_error(f"its variables take more than {MOST_BYTES} characters; leave some out")
-    return found
+    return variables
 
 
 def _read_variables(value: Value) -> Iterator[tuple[str, str]]:

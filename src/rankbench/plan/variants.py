@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SINGLE_RANK_START = "none"
 """The start of operations that one rank alone times."""
 MOST_NAMES = 4
-"""More are told as so many."""
+"""Of more names, only the number is shown."""
 
 
 class CaseScope(NamedTuple):
@@ -34,7 +34,7 @@ class CaseScope(NamedTuple):
     notes: dict[str, None]
 
     def note(self, text: str) -> None:
-        """Tell a reader what was done with the operation."""
+        """Record what was done with the operation."""
         self.notes[f"{self.operation.name}: {text}"] = None
 
 
@@ -49,7 +49,7 @@ def count_least_ranks(operation: Operation) -> int:
 
 
 def has_enough_ranks(line: CaseScope) -> bool:
-    """Return whether the placement has the ranks that the operation takes; a note tells who stays out."""
+    """Return whether the placement has the ranks that the operation takes; a note says who stays out."""
     operation, placement = line.operation, line.placement
     if operation.in_pairs and placement.ranks % 2 and placement.ranks > 1:
         line.note(f"ranks work in pairs; the last of the {placement.ranks} of {placement.name} stays out")
@@ -89,11 +89,11 @@ def list_usable_datatypes(line: CaseScope) -> list[str]:
 
 
 def list_usable_sizes(line: CaseScope, datatype: str) -> list[int]:
-    """Return the sizes that an operation can use; a note tells those it cannot."""
+    """Return the sizes that an operation can use; a note lists those it cannot."""
     operation, sizes = line.operation, line.plan.sizes_bytes
     if not operation.sized:
         return [0]
-    unit = next(one.size_bytes for one in line.description.datatypes if one.name == datatype)
+    unit = next(unit_type.size_bytes for unit_type in line.description.datatypes if unit_type.name == datatype)
     least = 1 if operation.metric == "bandwidth" else 0
     usable = [size for size in sizes if size % unit == 0 and size >= least]
     left_out = [format_size(size) for size in sizes if size not in usable]
@@ -150,12 +150,12 @@ def explain_unsupported(memory: Memory, line: CaseScope) -> str:
 
 def reduce_memory(memory: Memory, line: CaseScope, size_bytes: int) -> Memory:
     """Return what of the state of memory makes a difference: equal cases under two names would be measured twice."""
-    operation, found = line.operation, memory
+    operation, reduced = line.operation, memory
     if not operation.rooted and memory.root:
         line.note("has no root; measured once, whatever the root")
-        found = msgspec.structs.replace(found, root=0)
+        reduced = msgspec.structs.replace(reduced, root=0)
     if not size_bytes and (memory.cache, memory.pages, memory.alignment) != ("warm", "touched", 0):
         what = f"{operation.name} of 0 B" if operation.sized else operation.name
         line.notes[f"{what}: has no data; measured once, whatever cache, pages and alignment"] = None
-        found = Memory(buffers=found.buffers, root=found.root)
-    return found
+        reduced = Memory(buffers=reduced.buffers, root=reduced.root)
+    return reduced

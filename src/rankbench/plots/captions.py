@@ -65,7 +65,7 @@ def uncovered(view: CampaignView) -> str:
 
 
 def initials(names: Sequence[str]) -> dict[str, str]:
-    """Return the shortest capital beginnings that tell names apart; letters in order where three characters do not."""
+    """Return the shortest capital beginnings that distinguish names; letters in order where three characters do not."""
     for length in (1, 2, 3):
         short = [name[:length].upper() for name in names]
         if len(set(short)) == len(names):

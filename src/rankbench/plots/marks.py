@@ -31,7 +31,7 @@ def point(summary: Summary, measure: Measure) -> Row:
 
 
 def figures(summary: Summary, measure: Measure) -> Row:
-    """Return the texts that tell a summary in a tooltip."""
+    """Return the texts that show a summary in a tooltip."""
     return {
         "candidate": summary.candidate,
         "typical": measure.spelt(summary.typical_ns),
@@ -42,7 +42,7 @@ def figures(summary: Summary, measure: Measure) -> Row:
 
 
 def over_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str = "") -> list[alt.Chart]:
-    """Return a thin line and a point per launch for each candidate; `told` is the field of the tooltip.
+    """Return a thin line and a point per launch for each candidate; `reported` is the field of the tooltip.
 
     `spelling` is the expression that makes that field, if it is not in the data.
     """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:
     """Draw one case over the nodes, a panel for each number of ranks on a node, where there are several of nodes.
 
-    `measure` tells what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
+    `measure` shows what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
     """
     cases = view.scaled.get(placeless(view.cases[0]).key, {})
     shown = {place: told for place, case in cases.items() if (told := measure(case, place))}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8050EC")
 """Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black, and a violet."""
 PLACE_COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#8050ec")
-"""Of what is no candidate: Tol's bright scheme, told apart by everyone, with a violet for its grey."""
+"""Of what is no candidate: Tol's bright scheme, distinguished by everyone, with a violet for its grey."""
 LETTER = 5.8
 """Width of a letter of words and legends, in pixels."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")

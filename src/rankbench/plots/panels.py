@@ -115,7 +115,7 @@ class Series(NamedTuple):
     offset: int = 30
 
     def by(self, values: Sequence[Any]) -> dict[str, Any]:
-        """Return how the series are told apart, by colour, dash or shape."""
+        """Return how the series are distinguished, by colour, dash or shape."""
         scale = alt.Scale(domain=list(self.names), range=cycle(values, len(self.names)))
         legend = alt.Legend(orient="top", symbolOpacity=1, offset=self.offset, columns=columns(self.names))
         return {"shorthand": f"{self.field}:N", "title": None, "scale": scale, "legend": legend}

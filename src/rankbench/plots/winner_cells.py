@@ -59,7 +59,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
         "fill": winners[0] if single else SHARED,
         "strength": strength(verdict.margin) if single else 1,
         "mark": mark,
-        "told": told,
+        "decided": told,
         "winner": winner,
         "margin": margin,
         "said": f"{name}: {winner} {margin}".rstrip(),

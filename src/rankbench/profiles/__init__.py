@@ -53,7 +53,7 @@ def read(path: Path) -> Profile:
         raise RankbenchError(f"{path}: no profile that is known (allowed: {names})")
     profile: Profile = tool.read(text, str(path))
     if not profile.calls:
-        raise RankbenchError(f"{path}: {profile.tool} tells of no call that moves data")
+        raise RankbenchError(f"{path}: {profile.tool} reports no call that moves data")
     return profile
 
 
@@ -85,7 +85,7 @@ def convert_counts(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple
 def find_operation(name: str) -> str:
     """Return the operation that stands for an MPI call, named without `MPI_`; nothing where none does.
 
-    A nonblocking or persistent call is counted as its operation: when it completes, a profile does not tell.
+    A nonblocking or persistent call is counted as its operation: when it completes, a profile does not show.
     """
     plain = name.lower().removesuffix("_init").removesuffix("_replace").removesuffix("_c")
     if plain in SENDS:

@@ -20,7 +20,7 @@ def recognises(text: str) -> bool:
 
 
 def read(text: str, file: str) -> Profile:
-    """Return the calls: mpiP tells the mean size of each call site."""
+    """Return the calls: mpiP shows the mean size of each call site."""
     lines = text.splitlines()
     ranks = sum(line.startswith("@ MPI Task Assignment") for line in lines)
     begins = next((number for number, line in enumerate(lines) if line.startswith(f"@--- {SECTION}")), None)
@@ -37,7 +37,7 @@ def read(text: str, file: str) -> Profile:
             key = found["call"], parse_mean_size(found["mean"], file, number)
             counts[key] = counts.get(key, 0.0) + parse_count(found["count"], f"{file}:{number}")
     calls, ignored = convert_counts(counts, ranks)
-    notes = ["mpiP tells the mean size of each call site, not each size"]
+    notes = ["mpiP shows the mean size of each call site, not each size"]
     if rows >= MAX_ROWS:
         notes.append(f"mpiP lists the {MAX_ROWS} call sites that sent most bytes; others are not counted")
     return Profile(NAME, calls, ignored, tuple(notes))

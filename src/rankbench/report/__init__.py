@@ -7,13 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankbench.report.derived import csv_frames, frames
-    from rankbench.report.figures import FORMATS, write_figures
+    from rankbench.report.figures import FORMATS, USUAL, check_figures, write_figures
     from rankbench.report.page import html, write_html
     from rankbench.report.text import latex, markdown
 
-__all__ = ["FORMATS", "csv_frames", "frames", "html", "latex", "markdown", "write_figures", "write_html"]
+__all__ = [
+    "FORMATS",
+    "USUAL",
+    "check_figures",
+    "csv_frames",
+    "frames",
+    "html",
+    "latex",
+    "markdown",
+    "write_figures",
+    "write_html",
+]
 MODULES = {
     "FORMATS": "figures",
+    "USUAL": "figures",
+    "check_figures": "figures",
     "csv_frames": "derived",
     "frames": "derived",
     "html": "page",

@@ -29,7 +29,7 @@ Bytes are those of each rank: n is the message size, p the number of ranks, m th
 
 
 def kinds(description: Description) -> dict[str, list[Operation]]:
-    """Return the operations by kind, in the order in which the core tells them, and kinds in that of their names."""
+    """Return the operations by kind, in the order in which the core shows them, and kinds in that of their names."""
     names = sorted({operation.kind for operation in description.operations})
     return {name: [operation for operation in description.operations if operation.kind == name] for name in names}
 

@@ -1,5 +1,5 @@
 "use strict";
-/* The book tells what every case is and who wins it. All else is packed, and unpacked when it is first asked for. */
+/* The book shows what every case is and who wins it. All else is packed, and unpacked when it is first asked for. */
 const book = JSON.parse(document.getElementById("book").textContent);
 const root = document.documentElement;
 const { lines, cases } = book;

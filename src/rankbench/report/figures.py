@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from rankbench.verdict import case_labels
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -34,31 +35,74 @@ MOST_LINES = 120
 PAPER = {**forms.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
-def write_figures(folder: Path, view: CampaignView, formats: Iterable[str]) -> list[Path]:
-    """Write the charts in every format into a folder, and return the files in the order of writing.
+USUAL = ("winner_map", "curves", "bars", "ratios")
+"""Kinds of charts that are written unless others are asked for: the answer, and what it rests on."""
 
+
+def check_figures(formats: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Return formats and kinds of charts, each once; `all`: every kind. Raises RankbenchError for an unknown name."""
+    known = list(units.modules(plots.kinds))
+    for what, wanted, allowed in (("format", formats, [*FORMATS]), ("kind", kinds, [*known, "all"])):
+        for name in wanted:
+            if name not in allowed:
+                raise RankbenchError(f"figure {what} {name!r}: {units.suggestion(name, allowed)}")
+    return list(dict.fromkeys(formats)), known if "all" in kinds else list(dict.fromkeys(kinds or USUAL))
+
+
+def write_figures(
+    folder: Path,
+    view: CampaignView,
+    formats: Sequence[str],
+    kinds: Sequence[str] = (),
+    watch: Callable[[int], None] = lambda _: None,
+) -> list[Path]:
+    """Write charts in every format into a folder with an `index.html`, and return the files in the order of writing.
+
+    Kinds of charts are those of `plots.kinds`, `all` for every one; without any, the winner map, curves and ratios.
     Charts of single cases are written for those that the conclusion or a finding names as evidence, and of each line
     that has several starts for the smallest size. Of very many lines only those are drawn of which there is more to
     say: that a sentence, a finding or a group rests on. Pairs of ranks are shown together only, as a matrix.
+    `watch` is called with the number of charts that are written.
     """
-    wanted = list(dict.fromkeys(formats))
-    for name in wanted:
-        if name not in FORMATS:
-            raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, FORMATS)}")
+    formats, kinds = check_figures(formats, kinds)
     files.make_folder(folder)
-    written = []
+    paths: list[Path] = []
     texts = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
     in_matrix = {case_labels.line_key(case) for case in view.cases if case.key in view.pair_cases}
     left_out = in_matrix | lines_left_out(view)
-    for plot, key, chart in plots.charts(view, texts):
+    titles: dict[str, list[str]] = {}
+    unwanted = [name for name in units.modules(plots.kinds) if name not in kinds]
+    for plot, key, chart in plots.charts(view, texts, less=unwanted):
         if key in left_out:
             continue
         spec = chart.spec(PAPER)
-        for name in wanted:
-            path = folder / f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}.{name}"
-            files.write(path, FORMATS[name](spec))
-            written.append(path)
-    return written
+        name = f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}"
+        for form in formats:
+            path = folder / f"{name}.{form}"
+            files.write(path, FORMATS[form](spec))
+            paths.append(path)
+        titles.setdefault(plot, []).append(name)
+        watch(sum(map(len, titles.values())))
+    index = folder / "index.html"
+    files.write(index, index_page(view, titles, formats))
+    return [*paths, index]
+
+
+def index_page(view: CampaignView, titles: Mapping[str, Sequence[str]], formats: Sequence[str]) -> str:
+    """Return a page that lists figures by kind, with the first format as picture and links to the others."""
+    known = units.modules(plots.kinds)
+    parts = [f"<h1>{html.escape(view.campaign.plan.question)}</h1>"]
+    for plot, names in titles.items():
+        parts.append(f"<h2>{html.escape(known[plot].TITLE)}</h2>")
+        for name in names:
+            links = " ".join(f'<a href="{html.escape(name)}.{form}">{form}</a>' for form in formats)
+            parts.append(f"<p>{html.escape(name)} {links}</p>")
+            if formats[0] != "pdf":
+                parts.append(f'<img loading="lazy" alt="{html.escape(name)}" src="{html.escape(name)}.{formats[0]}">')
+    style = "body { font: 1rem sans-serif; margin: 2rem; } img { max-width: 100%; }"
+    return f'<!doctype html>\n<meta charset="utf-8">\n<title>Figures</title>\n<style>{style}</style>\n' + "\n".join(
+        parts
+    )
 
 
 def lines_left_out(view: CampaignView) -> set[str]:

@@ -139,7 +139,7 @@ function words(text) {
   return text ? text.split(" ") : [];
 }
 
-/* Hides what does not pass and tells how much is left. */
+/* Hides what does not pass and shows how much is left. */
 function apply() {
   sift();
   const shownMaps = shownIf(document.querySelectorAll("figure[data-map]"), (figure) =>

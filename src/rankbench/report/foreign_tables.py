@@ -43,5 +43,5 @@ def files(view: CampaignView) -> Table:
         ]
         for record in view.campaign.imported
     ]
-    columns = [format_text("file"), format_text("printed by"), format_text("tells of itself"), format_text("found")]
+    columns = [format_text("file"), format_text("printed by"), format_text("reports itself"), format_text("found")]
     return Table(format_text("Files that were imported"), columns, rows)

@@ -8,7 +8,8 @@ of them when it comes into view.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
 import vl_convert
@@ -19,11 +20,12 @@ from rankbench.language import Text, format_text, render
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
-from rankbench.quantities import format_size, format_whole
-from rankbench.report import foreign_tables, packing, tables
+from rankbench.quantities import format_duration, format_size, format_whole
+from rankbench.report import foreign_tables, packing, tables, then_and_now
 from rankbench.report.figures import SHOWN, alike, evidence_cases
 from rankbench.report.method import paragraphs
 from rankbench.verdict import case_labels
+from rankbench.verdict import findings as verdict_findings
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from rankbench.across.two_campaigns import Held
+    from rankbench.model import Finding
     from rankbench.report.tables import Table
     from rankbench.verdict.view import CampaignView
 
@@ -45,15 +49,15 @@ NEAR = 300
 """Cases that are shown with histogram and single ranks; of more, those that are evidence."""
 
 
-def write_html(path: Path, view: CampaignView) -> None:
+def write_html(path: Path, view: CampaignView, held: Held | None = None) -> None:
     """Write the report as one file."""
-    files.write(path, html(view))
+    files.write(path, html(view, held))
 
 
-def html(view: CampaignView) -> str:
-    """Return the report as one page."""
+def html(view: CampaignView, held: Held | None = None) -> str:
+    """Return the report as one page; with what changed since an older campaign, where one is held against it."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
-    shown = contents(view)
+    shown = contents(view) | {"changes": changes(held) if held else None}
     shown["book"] = packing.embedded(shown["book"])
     return templates().get_template("page.html").render(shown, style=style, behaviour="\n".join(behaviour))
 
@@ -105,7 +109,9 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "method": paragraphs(view),
         "names": names,
         "legend": legend(view),
-        "scopes": scopes(view),
+        "findings": findings(view),
+        "warnings": sum(finding.severity != "note" for finding in view.verdict.findings),
+        "period": period(view),
         "maps": maps(view),
         "lines": {key: line_of(part) for key, part in view.parts("line")},
         "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots.kinds).items()},
@@ -139,6 +145,24 @@ def contents(view: CampaignView) -> dict[str, Any]:
     }
 
 
+def changes(held: Held) -> dict[str, Any]:
+    """Return what changed since an older campaign: a table with the verdicts of both, how to read it, and sentences."""
+    past = {verdict.case.key: verdict for verdict in held.then.shown_verdicts()}
+    present = {verdict.case.key: verdict for verdict in held.now.shown_verdicts()}
+    table = then_and_now.table(held)
+    rows = []
+    for row, change in zip(table.rows, held.told.changes, strict=True):
+        before, now = past.get(change.case), present.get(change.case)
+        winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
+        rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners])
+    columns = [*table.columns, format_text("fastest then"), format_text("fastest now")]
+    return {
+        "table": tables.Table(table.caption, columns, rows),
+        "explanation": then_and_now.explanation(held.told),
+        "sentences": list(then_and_now.lines(held.told)),
+    }
+
+
 def legend(view: CampaignView) -> list[tuple[str, str, str]]:
     """Return each candidate's name, letter and colour in the winner map."""
     letters = captions.initials(view.candidates)
@@ -163,17 +187,77 @@ def line_of(part: CampaignView) -> dict[str, Any]:
     }
 
 
-def scopes(view: CampaignView) -> dict[str, Any]:
-    """Return how the first case of a finding leads to the key of its picture, by plot."""
+class Entry(NamedTuple):
+    """A finding of the page: its number from 1, plot and key of its chart, or the number of the finding that has it."""
+
+    number: int
+    finding: Finding
+    chart: tuple[str, str] | None
+    earlier: int | None
+
+
+class Kind(NamedTuple):
+    """Findings of one kind, the most severe first."""
+
+    title: str
+    entries: list[Entry]
+
+
+SEVERITIES = ("failure", "warning", "note")
+"""In the order in which a reader wants them."""
+
+
+def findings(view: CampaignView) -> list[Kind]:
+    """Return the findings by kind; kinds and findings with the most severe first. A chart is drawn once."""
+    titles = {name: finding.TITLE for name, finding in units.modules(verdict_findings).items()}
+    by_severity = sorted(view.verdict.findings, key=lambda finding: SEVERITIES.index(finding.severity))
+    keys = chart_keys(view)
+    drawn: dict[tuple[str, str], int] = {}
+    kinds: dict[str, Kind] = {}
+    for number, finding in enumerate(by_severity, 1):
+        chart = keys.get((finding.plot, finding.cases[0])) if finding.cases else None
+        earlier = drawn.setdefault(chart, number) if chart else number
+        entry = Entry(number, finding, chart if earlier == number else None, earlier if earlier != number else None)
+        kinds.setdefault(finding.kind, Kind(titles.get(finding.kind, finding.kind), [])).entries.append(entry)
+    return list(kinds.values())
+
+
+def chart_keys(view: CampaignView) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return plot and key of a finding's chart, by its plot and its first case; none for what the map shows."""
     by_key = {case.key: case for case in view.cases}
+    plot_kinds = units.modules(plots.kinds)
+    single = {key for key, part in view.parts("line") if len({case.size_bytes for case in part.cases}) == 1}
+    keys = {}
+    for finding in view.verdict.findings:
+        if finding.plot == DRAWN_FROM_THE_BOOK or finding.plot not in plot_kinds or not finding.cases:
+            continue
+        if case := by_key.get(finding.cases[0]):
+            key = SCOPES[plot_kinds[finding.plot].SCOPE](case)
+            plot = "bars" if finding.plot == "curves" and key in single else finding.plot
+            keys[finding.plot, case.key] = (plot, key)
+    return keys
 
-    def key_of(plot: str, case: str) -> str:
-        found = by_key.get(case)
-        return SCOPES[known[plot].SCOPE](found) if found and plot in known else ""
 
-    known = units.modules(plots.kinds)
-    first = [(one.plot, one.cases[0]) for one in view.verdict.findings if one.cases]
-    return {f"{plot} {case}": key_of(plot, case) for plot, case in first}
+def period(view: CampaignView) -> str:
+    """Return when a campaign was measured and how long that took; of an imported one the day it was imported."""
+    if view.campaign.imported or not view.launches:
+        return view.campaign.created[:10]
+    begins = [datetime.fromisoformat(launch.started) for launch in view.launches if launch.started]
+    ends = [
+        datetime.fromisoformat(launch.started) + timedelta(seconds=launch.duration_s * launch.together)
+        for launch in view.launches
+        if launch.started
+    ]
+    if not begins:
+        return view.campaign.created[:10]
+    begin, end = min(begins), max(ends)
+    last = f"{end:%H:%M}" if end.date() == begin.date() else f"{end:%Y-%m-%d %H:%M}"
+    return format_text(
+        "measured {begin} to {end} UTC, {seconds}",
+        begin=f"{begin:%Y-%m-%d %H:%M}",
+        end=last,
+        seconds=format_duration((end - begin).total_seconds()),
+    )
 
 
 def section(name: str, kind: ModuleType, view: CampaignView, found: list[Table]) -> dict[str, Any]:

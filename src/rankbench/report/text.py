@@ -29,16 +29,17 @@ LATEX = {
 
 
 def markdown(view: CampaignView) -> str:
-    """Return verdict, findings, tables, failures and what starts do as Markdown."""
+    """Return verdict, tables, findings, groups, failures and what starts do as Markdown."""
     verdict = view.verdict
-    parts = [f"# {view.campaign.plan.question}", " ".join(render(claim.text) for claim in verdict.conclusion)]
+    conclusion = "\n".join(f"- {render(claim.text)}" for claim in verdict.conclusion)
+    parts = [f"# {view.campaign.plan.question}", *([conclusion] if conclusion else [])]
+    for kind in tables.kinds().values():
+        parts += [markdown_table(table) for table in tables.made_for("text", kind, view) if table.rows]
+        parts += kind.sentences(view) if hasattr(kind, "sentences") else []
     parts += [
         f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*" for finding in verdict.findings
     ]
     parts += list(groups(view))
-    for kind in tables.kinds().values():
-        parts += [markdown_table(table) for table in tables.made_for("text", kind, view) if table.rows]
-        parts += kind.sentences(view) if hasattr(kind, "sentences") else []
     facts = (tables.failures(view), foreign_tables.meanings(view), foreign_tables.files(view))
     parts += [markdown_table(table) for table in facts if table.rows]
     return "\n\n".join(parts) + "\n"

@@ -40,7 +40,7 @@ def heading(now: ThenAndNow) -> str:
 def explanation(now: ThenAndNow) -> str:
     """Return how the table is to be read."""
     return format_text(
-        "A ratio above 1: slower now; {same}: no change above {percent:g} % can be told.",
+        "A ratio above 1: slower now; {same}: no change above {percent:g} % can be shown.",
         same=SAME,
         percent=now.threshold * 100,
     )

@@ -42,7 +42,7 @@ DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "p
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"):
-    """Base of the stream's records; `record` tells them apart."""
+    """Base of the stream's records; `record` distinguishes them."""
 
 
 class _Launch(Line, frozen=True, kw_only=True, tag="launch"):
@@ -106,7 +106,7 @@ class _End(Line, frozen=True, kw_only=True, tag="end"):
 
 
 Head = _Launch | _Rank | _End
-"""The records of every stream, whatever it tells of."""
+"""The records of every stream, whatever it reports."""
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, _Begin, _case_line()])  # noqa: UP007 - a class made here is no type to mypy
 
 
@@ -246,7 +246,7 @@ def read(path: Path, cases: Sequence[Case]) -> Stream:
 
 
 def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]) -> Stream:
-    """Return what the lines of a stream tell, as far as they are of a job."""
+    """Return what the lines of a stream show, as far as they are of a job."""
     begun = [line.case for line in lines if isinstance(line, _Begin)]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
     ends = [line for line in lines if isinstance(line, _End)]

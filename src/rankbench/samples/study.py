@@ -47,7 +47,7 @@ class Offset(samples.Line, frozen=True, kw_only=True, tag="offset"):
     """How far it likely lies from it: no farther in 19 of 20 cases."""
     drift_ppm: float
     truth_ns: float | None
-    """The true offset, where one kernel tells it."""
+    """The true offset, where one kernel shows it."""
 
     @property
     def error_ns(self) -> float | None:
@@ -79,7 +79,7 @@ class Synchronisation(samples.Line, frozen=True, kw_only=True, tag="synchronisat
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a study found. `stream` tells about the launch and has no cases."""
+    """All that a study found. `stream` shows about the launch and has no cases."""
 
     stream: Stream
     clocks: list[Clock]

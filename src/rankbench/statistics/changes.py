@@ -17,7 +17,7 @@ Neighbouring campaigns may be correlated. Of ten series or more the median lag-1
 known: t is divided by sqrt((1 + r) / (1 - r)), and blocks of about (1 + r) / (1 - r) campaigns are shuffled.
 
 The scatter is never taken for less than what the launches within campaigns let expect: few campaigns may agree by luck.
-A change counts if two campaigns or more lie on either side of it; of the newest one alone, `statistics.unpaired` tells.
+A change counts if two campaigns or more lie on either side of it; of the newest one alone, `statistics.unpaired` shows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SHORTEST = 2
 """Campaigns of a level, at least: a lone one may have met anything."""
 FEWEST = 2 * SHORTEST + 1
-"""Campaigns of a series in which a change can be told: shuffling fewer makes nothing rare."""
+"""Campaigns of a series in which a change is known: shuffling fewer makes nothing rare."""
 SHUFFLES = 399
 SELDOM = 1.5
 """How often shuffles may show as large a difference, over how often two campaigns chosen blindly make up a level."""
@@ -58,7 +58,7 @@ class Levels(NamedTuple):
     logs: Logs
     """Logarithm of each campaign's typical value."""
     variances: Logs
-    """Of each, what its launches let expect; 0 where a lone launch tells nothing."""
+    """Of each, what its launches let expect; 0 where a lone launch shows nothing."""
 
 
 class Step(NamedTuple):

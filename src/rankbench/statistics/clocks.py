@@ -1,6 +1,6 @@
 """A study of the clocks in figures: how far offsets are from the truth, what is promised of them, what they cost.
 
-Rank 0 is left out of all figures on offsets: they are told relative to it.
+Rank 0 is left out of all figures on offsets: they are reported relative to it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
 
 
 def drifts(offsets: Iterable[Offset]) -> list[Drift]:
-    """Return the drift of each rank by each source, as the method told it that is the surest of it."""
+    """Return the drift of each rank by each source, as the method reported it that is the surest of it."""
     parts: defaultdict[tuple[str, str, int], dict[int, float]] = defaultdict(dict)
     for offset in offsets:
         if offset.rank:

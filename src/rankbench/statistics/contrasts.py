@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 SURE = 0.01
-"""Largest adjusted p-value of what is told: a finding must not be one of the 5 % that comparisons may err in."""
+"""Largest adjusted p-value of what is reported: a finding must not be one of the 5 % that comparisons may err in."""
 
 
 class Contrast(NamedTuple):

@@ -1,6 +1,6 @@
 """Which comparisons are still open, could still matter, and have a chance to be decided. Pure: records in, records out.
 
-A case is open while two candidates that may both be its fastest are neither told apart nor known to be alike. Who is
+A case is open while two candidates that may both be its fastest are neither distinguished nor known to be alike. Who is
 slower among the beaten matters to no answer. A comparison whose chance to be decided within the plan's blocks is small
 is given up: more blocks would cost time and bring a `~` all the same. That chance is the predictive power of
 Spiegelhalter, Freedman and Blackburn (Controlled Clinical Trials 7, 1986): the mean after the last block lies about
@@ -67,7 +67,7 @@ class Outlook(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """Return the logarithm of the smallest ratio that is worth telling."""
+        """Return the logarithm of the smallest ratio that is worth showing."""
         return float(np.log1p(self.threshold))
 
 

@@ -35,11 +35,11 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
 
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, where the estimator is a MIDDLE,
     are lists: the launch's visits of the case, the figure of each, what a hop took then, and which turn it was.
-    `skew_ns` and `skew_p90_ns` tell how far
+    `skew_ns` and `skew_p90_ns` show how far
     apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
     and likely did;
     `uncertain` whether the latter is too much to judge the figure. That matters where times are counted from a `common`
-    start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` tells whether too few rounds
+    start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` shows whether too few rounds
     count to judge the figure. A median on a step of the clock is interpolated within it.
     """
     return pl.concat([_launch_figures(part, estimator, by_ranks) for part in by_launch(samples)]).sort(LAUNCH)

@@ -1,7 +1,7 @@
 """The median of a launch, also where the clock is coarser than the time it measures.
 
 A reading that advances in steps of 10 ns makes most samples of a 130 ns exchange equal, and two launches that differ by
-1 ns come out equal or 5 ns apart. The mass on either side of the median's step tells where within the step it lies.
+1 ns come out equal or 5 ns apart. The mass on either side of the median's step shows where within the step it lies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What many comparisons of a campaign tell of the scatter of each, of which few launches alone say little. Pure."""
+"""What many comparisons of a campaign report the scatter of each, of which few launches alone say little. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEWEST_MODERATED = 10
-"""Comparisons whose scatter tells what is usual."""
+"""Comparisons whose scatter shows what is usual."""
 MOST_DEGREES = 100.0
 """Degrees of freedom that what is usual is worth at most."""
 

@@ -80,7 +80,7 @@ class Pattern(NamedTuple):
     """How the samples of a mode follow each other in time."""
 
     kind: Literal["even", "bursts", "scattered", "few", "whole", "stays"]
-    """At even distances, in bursts, scattered, too few to tell; or it makes whole launches, or long stays in them."""
+    """At even distances, in bursts, scattered, too few to show; or it makes whole launches, or long stays in them."""
     number: float = math.nan
     """Of even ones the distance, of bursts their mean length, in samples."""
 
@@ -92,7 +92,7 @@ class Pattern(NamedTuple):
         return {
             "bursts": say("in bursts of {n:.1f}", n=self.number),
             "scattered": say("scattered"),
-            "few": say("too few to tell how they follow each other"),
+            "few": say("too few to show how they follow each other"),
             "whole": say("as whole launches"),
             "stays": say("in long stays"),
         }[self.kind]
@@ -125,7 +125,7 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
 
     Launches differ in level, and a mode may be no more than some of them: `pattern` says so. Where levels blur what is
     within launches, so that one hump alone is left, each launch is scaled to the median that is usual of them. Humps
-    between which samples change so seldom that no certain mode is left are told as long stays.
+    between which samples change so seldom that no certain mode is left are reported as long stays.
     """
     valueses = [times for times in launches if len(times) and np.median(times) > 0]
     if not valueses:
@@ -149,7 +149,7 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
 def modes_by_launch(samples: pl.LazyFrame, key: Sequence[str]) -> dict[tuple[str, ...], list[Repeated]]:
     """Return the modes of each group of a store's samples that count, by the values of its key columns.
 
-    Of each launch the first samples tell, STRETCH of them at most: they follow each other, as bursts need it.
+    Of each launch the first samples show, STRETCH of them at most: they follow each other, as bursts need it.
     """
     counted = samples.filter(~pl.col("discarded"))
     first = pl.col("time_ns").head(STRETCH)
@@ -188,7 +188,7 @@ def _blur(times_ns: Values, step: float, random: np.random.Generator) -> Values:
 
 
 def dependence(times: Values) -> float:
-    """Return how many samples in a row tell as much as one: the integrated autocorrelation time, 1 if none is proved.
+    """Return how many samples in a row show as much as one: the integrated autocorrelation time, 1 if none is proved.
 
     The largest of three: of the ranks, and of being among the slowest tenth and the slowest thirtieth, since slow
     samples may come in bursts where the others do not.

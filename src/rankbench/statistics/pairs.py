@@ -96,7 +96,8 @@ def table(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
 
 
 def groups(found: Table, threshold: float) -> list[list[Pair]]:
-    """Return the groups of like pairs, fastest first: one of all where none can be told apart or launches are few."""
+    """Return the groups of like pairs, fastest first: one of all where none can be distinguished or launches are
+    few."""
     if len(found.blocks) < FEWEST_LAUNCHES:
         return [list(found.pairs)]
     logs = np.log(found.times_ns)

@@ -9,7 +9,7 @@ from rankbench.statistics.estimators import LAUNCH
 
 KEY = ["case", "candidate"]
 ENDED = (pl.col("series") == ALL_RANKS) & (pl.col("last_rank") != ALL_RANKS)
-"""Of samples over all ranks, those of which it is known who ended last; foreign tools do not tell."""
+"""Of samples over all ranks, those of which it is known who ended last; foreign tools do not show."""
 OWN = {
     "median_ns": pl.col("time_ns").median(),
     "p90_ns": pl.col("time_ns").quantile(0.9, "linear"),

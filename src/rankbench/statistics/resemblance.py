@@ -1,7 +1,7 @@
 """Which lines of cases resemble each other: the same candidates in front, the same ratios between all of them. Pure.
 
 A line is held against another by the ratios of each two candidates along the sizes, paired within blocks as comparisons
-are. Absolute times say nothing here: an operation may be ten times another, and tell the same of the libraries.
+are. Absolute times say nothing here: an operation may be ten times another, and show the same of the libraries.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Profile(NamedTuple):
     degrees: int
     """Of freedom of that scatter."""
     fronts: NDArray[np.bool_]
-    """A row per size, a column per name: whether nobody is told to be faster."""
+    """A row per size, a column per name: whether nobody is declared to be faster."""
 
 
 def profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -> Profile | None:

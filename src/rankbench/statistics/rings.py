@@ -43,7 +43,7 @@ class HopCost(NamedTuple):
 
     candidate: str
     line: str
-    """Key of these cases, less what tells their grid."""
+    """Key of these cases, less what shows their grid."""
     cases: list[str]
     hops: list[int]
     """The lengths of the rings that count."""
@@ -77,7 +77,7 @@ def rings(
     Args:
         campaign: its cases, machine and placements.
         rank_samples: the store's samples of single ranks: of rings, those of each edge rank.
-        cases: the store's cases, which tell grid and hops.
+        cases: the store's cases, which show grid and hops.
         confidence: of the interval of the typical value.
     """
     grids = _grids(cases)

@@ -1,7 +1,7 @@
 """How a case changes with the number of nodes and of ranks on each: the same case at placements by numbers. Pure.
 
 Only placements such as `4x2` take part, and operations in which all ranks do: what is between two ranks does not scale,
-and rings are told of by their hops.
+and rings are reported by their hops.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
 
 
 def over_nodes(campaign: Campaign) -> set[str]:
-    """Return the keys of the cases that were made at several numbers of nodes: their placements are told as a scale."""
+    """Return the keys of the cases that were made at several numbers of nodes: their placements are reported as a
+    scale."""
     several = (cases for cases in scaled(campaign).values() if len({case.nodes for case in cases}) > 1)
     return {case.key for cases in several for case in cases.values()}
 

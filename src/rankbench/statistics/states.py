@@ -1,6 +1,6 @@
 """Which launches had the machine in the same state. Pure, and independent of what the launches measured.
 
-A state is told by the exchange times between the CPUs that the campaign's ranks ran on, as the core measured them
+A state is reported by the exchange times between the CPUs that the campaign's ranks ran on, as the core measured them
 without MPI just before and just after the launch. `docs/evidence/state-probes.md` has the threshold's reason.
 """
 

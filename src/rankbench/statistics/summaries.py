@@ -45,11 +45,11 @@ def summarise(
 
     Args:
         figures: result of `launch_figures`. Launches whose start is uncertain, or of which too few rounds count, are
-            told only where there are no others, and then the summary says that it is not to be judged.
+            reported only where there are no others, and then the summary says that it is not to be judged.
         samples: the store's samples; quantiles are taken over all of those launches that are not discarded.
         cases: the store's cases, one row per case and launch.
         confidence: of the interval of the typical value.
-        per_second: cases told as bytes or messages per second, whose mean is that of these, as a time.
+        per_second: cases reported as bytes or messages per second, whose mean is that of these, as a time.
     """
     tried = cases.group_by(KEY, maintain_order=True).agg(
         pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
@@ -102,7 +102,7 @@ def _coverage(count: int, rank: int) -> float:
 
 
 def _launches(figures: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
-    """Return what is taken over launches: the figures that are told, and how many launches do not count and why."""
+    """Return what is taken over launches: the figures that are reported, and how many launches do not count and why."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
     figure = pl.col("figure_ns")
     rate = pl.col("case").first().is_in(list(per_second))
@@ -117,7 +117,7 @@ def _launches(figures: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[s
 
 
 def _beside(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return medians over the launches that are told of what else the core says of cases that are no plain times.
+    """Return medians over the launches that are reported what else the core says of cases that are no plain times.
 
     Overlap is 1 - (overall - compute) / pure, clipped to 0..1, of the medians of one launch, where it talked at all.
     """
@@ -152,7 +152,7 @@ def _discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame:
 
 
 def _pooled(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
-    """Return what is taken over all samples of the launches that are told."""
+    """Return what is taken over all samples of the launches that are reported."""
     time = pl.col("time_ns")
     left = trim_times(time)
     rate = pl.col("case").first().is_in(list(per_second))
@@ -295,7 +295,7 @@ def _hidden(row: dict[str, Any]) -> list[Text]:
     return [
         say(
             "of {n} rounds that do not count {share:.0%} were slow, of the others {other:.1%}: "
-            "the tail is longer than told",
+            "the tail is longer than stated",
             n=discarded,
             share=slow / discarded,
             other=other,

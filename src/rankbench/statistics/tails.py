@@ -48,7 +48,7 @@ CURVED = 2.70554345409542
 LEAST_REACH = 2.0
 """The largest sample over the first of the tail, at least: over less every tail is a straight line."""
 CHOSEN = 0.7
-"""Since the samples choose where their tail begins, they tell of alpha as much as so large a part of them would."""
+"""Since the samples choose where their tail begins, they report alpha as much as so large a part of them would."""
 FINITE_VARIANCE = 2.0
 NARROWEST = 15.0
 """Of lognormal tails the logarithm of the width, at most, above or below 0."""
@@ -262,7 +262,7 @@ def _lognormal(tail: Values) -> Values:
         return min(max(width, -NARROWEST), NARROWEST)
 
     def unlikely(of: Values) -> float:
-        """Return less the sum of the logarithms of densities, of which mean and variance of `logs` tell all."""
+        """Return less the sum of the logarithms of densities, of which mean and variance of `logs` show all."""
         middle, width = float(of[0]), bounded(float(of[1]))
         apart = 0.5 * (variance + (mean - middle) ** 2) * math.exp(-2 * width)
         return count * (apart + width + float(distributions.normal_log_sf(-middle * math.exp(-width))))

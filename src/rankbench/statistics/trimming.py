@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHARE = 0.2
 FEWEST, FEWEST_ALONE = 5, 8
 """Values of which some are dropped: in a campaign of many comparisons, from which the usual scatter is known, and where
-the few that are left tell the scatter alone."""
+the few that are left show the scatter alone."""
 
 
 class Centre(NamedTuple):

@@ -3,7 +3,7 @@
 The ratio is that of geometric means over launches. Interval and p-value are Welch's on the logarithms (Biometrika 34,
 1947), which take the two campaigns to scatter differently; p-values are adjusted over all that is compared. What a
 campaign has in common with none of the others, such as its day, is in every one of its launches and in no scatter: so
-an interval tells what more launches would do, not what another day would.
+an interval shows what more launches would do, not what another day would.
 """
 
 from __future__ import annotations

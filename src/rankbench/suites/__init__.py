@@ -79,7 +79,7 @@ class Table(NamedTuple):
     version: str = ""
     """Of the tool."""
     facts: dict[str, str] = {}  # noqa: RUF012 - never changed
-    """What the run tells about itself: command line, date, machine, library."""
+    """What the run shows about itself: command line, date, machine, library."""
     noise: tuple[Line, ...] = ()
     """Lines within it that are not the tool's, such as a library's warnings: the first 20."""
 

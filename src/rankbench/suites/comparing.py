@@ -22,7 +22,7 @@ PIPELINED = {"bcast", "bcast-large", "reduce", "gather", "gatherv", "scatter", "
 """Calls that some ranks leave before others have come: made one after the other, they overlap."""
 SYNCHRONISED = {"barrier", "library-barrier", "window", "roundtime"}
 STARTS = {"window-mpiperf": "window"}
-"""Starts of the core that a meaning does not tell from others."""
+"""Starts of the core that a meaning does not distinguish from others."""
 WAYS = {"half": 1.0, "round": 2.0}
 """Ways of a message in what is timed."""
 TIMES = {"time", "latency"}
@@ -48,7 +48,7 @@ DESCRIPTIONS: dict[str, dict[Any, str]] = {
         "library-barrier": "begins calls after MPI_Barrier",
         "window": "begins calls at times agreed on before",
         "roundtime": "begins each call at a time agreed on just before",
-        "not told": "does not tell how calls begin",
+        "not reported": "does not show how calls begin",
     },
     "data": {
         "not checked": "does not look at what was received",
@@ -75,7 +75,7 @@ class Comparable(NamedTuple):
     """What comes of holding the first benchmark's figures against the second's."""
 
     differences: list[str]
-    """Sentences, to be told wherever both are shown."""
+    """Sentences, to be reported wherever both are shown."""
     factor: float = 1.0
     """By what values of the first (in nanoseconds, bytes or messages per second) are multiplied to count as the
     second's do."""
@@ -120,7 +120,7 @@ def compare_benchmarks(operation: Operation, other: Operation, start: str = "") 
 
 
 def make_sides(operation: Operation, other: Operation, start: str) -> tuple[Side, Side]:
-    """Return both, with names that tell them apart."""
+    """Return both, with names that distinguish them."""
     names = format_name(operation), format_name(other)
     if names[0] == names[1]:
         names = f"the first {names[0]}", f"the second {names[1]}"
@@ -215,14 +215,14 @@ def list_obstacles(first: Side, second: Side) -> Iterator[str]:
 
 
 def describe_call(side: Side) -> str:
-    """Tell what a benchmark measures."""
+    """Report what a benchmark measures."""
     return (
         f"measures {'what no operation of rankbench does' if side.call == format_name(side.operation) else side.call}"
     )
 
 
 def describe_forms(side: Side) -> str:
-    """Tell the forms of a benchmark."""
+    """Report the forms of a benchmark."""
     return f"is {' or '.join(side.operation.forms)}"
 
 
@@ -230,7 +230,7 @@ def describe_forms(side: Side) -> str:
 
 
 def format_contrast(first: Side, first_text: str, second: Side, second_text: str) -> str:
-    """Return the sentence that tells what is so of one benchmark and what of the other."""
+    """Return the sentence that shows what is so of one benchmark and what of the other."""
     return f"{first.name} {first_text}, {second.name} {second_text}"
 
 
@@ -261,17 +261,17 @@ def list_rate_differences(first: Side, second: Side) -> Iterator[str]:
 
 
 def describe_size(side: Side) -> str:
-    """Tell what the size of a benchmark is of."""
+    """Report what the size of a benchmark is of."""
     return f"gives the size of {'the whole vector' if side.whole_vector else 'a block'}"
 
 
 def describe_count(meaning: Meaning) -> str:
-    """Tell how often the bytes of a message count."""
+    """Report how often the bytes of a message count."""
     return f"counts the bytes of a message {COUNT_WORDS.get(meaning.counted, f'{meaning.counted:g} times')}"
 
 
 def describe_megabyte(meaning: Meaning) -> str:
-    """Tell what megabytes are printed."""
+    """Report what megabytes are printed."""
     return f"prints megabytes of {MEGABYTES.get(meaning.megabyte, str(meaning.megabyte))} bytes"
 
 

@@ -63,7 +63,7 @@ def begins_a_row(text: str) -> bool:
 
 
 class Drafts:
-    """The tables of one run, by what tells them apart.
+    """The tables of one run, by what distinguishes them.
 
     No size comes twice in a table, unless its rows are single calls: a benchmark that is printed again for a size has
     as many tables.

@@ -1,8 +1,8 @@
 """From the bytes of a file to the lines that a tool printed, a block at a time: no line ends, colours or rank labels.
 
 What cannot be a tool's text is an error that names the file and the line: binary data, a line that never ends, a last
-line that was cut. Launchers can be told to put the rank before every line; such labels are taken away, and with them
-the lines of standard error that they tell apart.
+line that was cut. Launchers is known to put the rank before every line; such labels are taken away, and with them
+the lines of standard error that they distinguish.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Run(NamedTuple):
     line: int
     tables: list[Table]
     hosts: list[str]
-    """One for each rank, where they are told."""
+    """One for each rank, where they are reported."""
     message: str
     """What it printed instead of a table; empty where it printed nothing, or a table."""
     cut: bool = False

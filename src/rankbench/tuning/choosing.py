@@ -18,50 +18,81 @@ from rankbench.tuning import DEFAULT
 from rankbench.tuning.plans import make_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rankbench.model import Campaign, Comparison, Variant
     from rankbench.store import Store
     from rankbench.tuning import Task
 
 SCREENING_RATIO = 1.0
-"""Of a variant after screening: the lowest end of its intervals must be below this ratio to the library's choice."""
+"""A variant goes on after screening if the lowest end of one of its intervals is below this ratio to the default."""
+MOST_IN_FRONT = 3
+"""Variants of an operation whose parameters are searched."""
+SLOW_RATIO = 1.3
+"""A variant that is slower than the default by this much shows whether a file is in effect."""
+
+
+class Point(NamedTuple):
+    """A variant in one case."""
+
+    placement: str
+    operation: str
+    size_bytes: int
+    variant: str
 
 
 class SearchResult(NamedTuple):
     """The variants of a search against the library's own choice."""
 
-    ratios: dict[tuple[str, int, str], Comparison]
-    """Time of a variant over time by default, by operation, size and variant."""
+    ratios: dict[Point, Comparison]
+    """Time of a variant over time by default."""
     wrong: dict[str, list[str]]
     """Operations in which a variant delivered wrong data, by variant."""
+
+    def list_sizes(self, placement: str, operation: str) -> list[int]:
+        """Return the sizes in which an operation was measured, in rising order."""
+        sizes = {point.size_bytes for point in self.ratios if point[:2] == (placement, operation)}
+        return sorted(sizes)
+
+
+class Abilities(NamedTuple):
+    """What rules of the library can say."""
+
+    can_split: Mapping[str, Collection[str]]
+    """Variants, by operation, that a rule can use for a range of sizes; others serve all sizes."""
+    has_own_choice: bool
+    """Whether sizes can be left to the library."""
 
 
 def read_search(store: Store, task: Task) -> SearchResult:
     """Return what a search measured."""
     campaign = store.campaign
-    named = _index_variants(campaign, task)
+    index = _index_variants(campaign, task)
     figures = statistics.launch_figures(store.samples(), campaign.plan.estimator)
     figures = figures.filter(~pl.col("uncertain"), ~pl.col("few"))
     rows = (
-        figures.join(named, on=["case", "candidate"])
+        figures.join(index, on=["case", "candidate"])
         .with_columns(case="like", candidate="variant")
         .drop("like", "variant")
     )
     pairs = [(DEFAULT, name) for name in rows["candidate"].unique().sort() if name != DEFAULT]
     comparisons = statistics.compare(rows, pairs, campaign.plan.threshold, confidence=campaign.plan.confidence)
     cases = {case.key: case for case in campaign.cases}
-    ratios = {
-        (cases[comparison.case].operation, cases[comparison.case].size_bytes, comparison.other): comparison
-        for comparison in comparisons
-    }
-    return SearchResult(ratios, _find_wrong(store, named, campaign))
+    ratios = {}
+    for comparison in comparisons:
+        case = cases[comparison.case]
+        ratios[Point(case.placement, case.operation, case.size_bytes, comparison.other)] = comparison
+    return SearchResult(ratios, _find_wrong(store, index, campaign))
 
 
 def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     """Return the variant of each case and candidate, and the case that is `like` it but by the library's choice."""
     usual = {_strip_settings(case.key): case.key for case in campaign.cases if OPTION not in case.options}
-    names = {make_label(operation, one): one.name for operation, variant in task.variants.items() for one in variant}
+    names = {
+        make_label(operation, variant): variant.name
+        for operation, variants in task.variants.items()
+        for variant in variants
+    }
     rows = [
         (
             case.key,
@@ -80,98 +111,212 @@ def _strip_settings(key: str) -> str:
     return ".".join(word for word in key.split(".") if not word.startswith(f"{OPTION}="))
 
 
-def _find_wrong(store: Store, named: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:
+def _find_wrong(store: Store, index: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:
     cases = {case.key: case for case in campaign.cases}
     rows = store.cases().filter(pl.col("status") == "wrong-data").select("case", "candidate").unique()
-    found: dict[str, list[str]] = {}
-    for case, variant in rows.join(named, on=["case", "candidate"]).select("case", "variant").iter_rows():
-        found.setdefault(variant, []).append(cases[case].operation)
-    return {variant: sorted(set(operations)) for variant, operations in found.items()}
+    wrong: dict[str, set[str]] = {}
+    for case, variant in rows.join(index, on=["case", "candidate"]).select("case", "variant").iter_rows():
+        wrong.setdefault(variant, set()).add(cases[case].operation)
+    return {variant: sorted(operations) for variant, operations in wrong.items()}
+
+
+def combine_results(results: Sequence[SearchResult]) -> SearchResult:
+    """Return the results of several searches as one; of a variant that two of them have, the later one counts."""
+    ratios = {point: ratio for result in results for point, ratio in result.ratios.items()}
+    wrong: dict[str, set[str]] = {}
+    for result in results:
+        for variant, operations in result.wrong.items():
+            wrong.setdefault(variant, set()).update(operations)
+    return SearchResult(ratios, {variant: sorted(operations) for variant, operations in wrong.items()})
+
+
+def _list_right(task: Task, result: SearchResult, operation: str) -> list[Variant]:
+    """Return the variants of an operation that delivered right data."""
+    variants = task.variants.get(operation, ())
+    return [variant for variant in variants if operation not in result.wrong.get(variant.name, ())]
 
 
 def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
     """Return the variants that may still be faster somewhere, by operation."""
-    kept: dict[str, list[Variant]] = {}
-    for operation, variants in task.variants.items():
-        for variant in variants:
-            comparisons = [
-                ratio for (name, _, label), ratio in result.ratios.items() if (name, label) == (operation, variant.name)
-            ]
-            right = operation not in result.wrong.get(variant.name, ())
-            if right and any(
-                comparison.low < SCREENING_RATIO and comparison.ratio < 1 + task.threshold for comparison in comparisons
-            ):
-                kept.setdefault(operation, []).append(variant)
-    return kept
-
-
-def choose_rules(task: Task, result: SearchResult, can_split: Mapping[str, bool]) -> list[Rule]:
-    """Return the rules: of each operation ranges of sizes with the variant that is used there."""
-    listed: list[Rule] = []
+    promising: dict[str, list[Variant]] = {}
     for operation in task.operations:
-        variants = [
+        for variant in _list_right(task, result, operation):
+            ratios = [ratio for point, ratio in result.ratios.items() if point[1::2] == (operation, variant.name)]
+            if any(ratio.low < SCREENING_RATIO and ratio.ratio < 1 + task.threshold for ratio in ratios):
+                promising.setdefault(operation, []).append(variant)
+    return promising
+
+
+def select_front(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
+    """Return the variants that may be the fastest one somewhere, by operation: a few, the fastest ones first."""
+    front: dict[str, list[Variant]] = {}
+    for operation, variants in select_promising(task, result).items():
+        lowest: dict[str, float] = {}
+        for placement in task.placements:
+            for size in result.list_sizes(placement, operation):
+                points = [Point(placement, operation, size, variant.name) for variant in variants]
+                ratios = {point.variant: result.ratios[point] for point in points if point in result.ratios}
+                best = min(ratios.values(), key=lambda ratio: ratio.ratio, default=None)
+                for name, ratio in ratios.items():
+                    if best and ratio.low <= best.high:
+                        lowest[name] = min(lowest.get(name, math.inf), ratio.ratio)
+        names = sorted(lowest, key=lambda name: lowest[name])[:MOST_IN_FRONT]
+        front[operation] = [next(variant for variant in variants if variant.name == name) for name in names]
+    return front
+
+
+def choose_rules(task: Task, result: SearchResult, abilities: Abilities) -> list[Rule]:
+    """Return the rules: of each operation and number of ranks, ranges of sizes with the variant that is used there."""
+    rules: list[Rule] = []
+    for operation in task.operations:
+        for placement in sorted(task.placements, key=lambda name: task.placements[name]):
+            search = _Search(task, result, operation, placement)
+            splittable = [
+                variant for variant in search.variants if variant.name in abilities.can_split.get(operation, ())
+            ]
+            others = [variant for variant in search.variants if variant not in splittable]
+            choose = search.choose_ranges if abilities.has_own_choice else search.cover_sizes
+            choices = [list(choose(splittable)), list(search.choose_one(others))]
+            rules += min(choices, key=search.multiply_ratios)
+    return rules
+
+
+class _Search(NamedTuple):
+    """The result of one operation in one placement."""
+
+    task: Task
+    result: SearchResult
+    operation: str
+    placement: str
+
+    @property
+    def variants(self) -> list[Variant]:
+        """Variants that delivered right data."""
+        return _list_right(self.task, self.result, self.operation)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Sizes in rising order, in bytes."""
+        return self.result.list_sizes(self.placement, self.operation)
+
+    def find_ratio(self, size: int, variant: Variant) -> Comparison | None:
+        """Return the ratio of a variant to the default, None where it is not known."""
+        return self.result.ratios.get(Point(self.placement, self.operation, size, variant.name))
+
+    def is_faster(self, size: int, variant: Variant) -> bool:
+        """Return whether a variant is faster by more than the threshold."""
+        ratio = self.find_ratio(size, variant)
+        return ratio is not None and ratio.different and ratio.ratio < 1
+
+    def is_harmless(self, size: int, variant: Variant) -> bool:
+        """Return whether a variant is known not to be slower."""
+        ratio = self.find_ratio(size, variant)
+        return (
+            ratio is not None and ratio.ratio <= 1 + self.task.threshold and not (ratio.different and ratio.ratio > 1)
+        )
+
+    def make_rule(self, first: int, last: int, variant: Variant) -> Rule:
+        """Return a rule for the placement's number of ranks."""
+        return Rule(
+            operation=self.operation,
+            first_bytes=first,
+            last_bytes=last,
+            variant=variant,
+            ranks=self.task.placements[self.placement],
+            all_sizes=(first, last) == (self.sizes[0], self.sizes[-1]),
+        )
+
+    def multiply_ratios(self, rules: Iterable[Rule]) -> float:
+        """Return the product of ratios over all sizes with these rules."""
+        product = 1.0
+        for size in self.sizes:
+            for rule in rules:
+                if rule.first_bytes <= size <= rule.last_bytes and (ratio := self.find_ratio(size, rule.variant)):
+                    product *= ratio.ratio
+        return product
+
+    def choose_one(self, variants: Sequence[Variant]) -> Iterator[Rule]:
+        """Yield a rule with one variant for all sizes: never slower, faster somewhere, the fastest of all such."""
+        able = [
             variant
-            for variant in task.variants.get(operation, ())
-            if operation not in result.wrong.get(variant.name, ())
-        ]
-        if can_split.get(operation, False):
-            listed += _choose_ranges(operation, task, result, variants)
-        else:
-            listed += _choose_for_all_sizes(operation, task, result, variants)
-    return listed
-
-
-def _choose_for_all_sizes(
-    operation: str, task: Task, result: SearchResult, variants: Sequence[Variant]
-) -> Iterable[Rule]:
-    """Yield the one variant for all sizes: never slower, faster somewhere, with the lowest times of all such."""
-    able = [variant for variant in variants if _is_never_slower(operation, variant, task, result)]
-    if able:
-        best = min(able, key=lambda variant: _multiply_ratios(operation, variant, result))
-        sizes = _list_sizes(operation, result)
-        yield Rule(operation, min(sizes), max(sizes), best)
-
-
-def _is_never_slower(operation: str, variant: Variant, task: Task, result: SearchResult) -> bool:
-    comparisons = [result.ratios.get((operation, size, variant.name)) for size in _list_sizes(operation, result)]
-    known = [comparison for comparison in comparisons if comparison]
-    bounded = all(
-        comparison.ratio <= 1 + task.threshold and not (comparison.different and comparison.ratio > 1)
-        for comparison in known
-    )
-    return len(known) == len(comparisons) and bounded and any(_is_faster(comparison) for comparison in known)
-
-
-def _multiply_ratios(operation: str, variant: Variant, result: SearchResult) -> float:
-    return math.prod(result.ratios[operation, size, variant.name].ratio for size in _list_sizes(operation, result))
-
-
-def _list_sizes(operation: str, result: SearchResult) -> list[int]:
-    """Return the sizes in which an operation was measured, in rising order."""
-    return sorted({size for name, size, _ in result.ratios if name == operation})
-
-
-def _choose_ranges(operation: str, task: Task, result: SearchResult, variants: Sequence[Variant]) -> Iterable[Rule]:
-    """Yield ranges of sizes. A variant goes on as long as it is faster and no other one is faster than it by more."""
-    current: Rule | None = None
-    for size in _list_sizes(operation, result):
-        faster = {
-            variant.name: variant
             for variant in variants
-            if _is_faster(result.ratios.get((operation, size, variant.name)))
-        }
-        ratios = {name: result.ratios[operation, size, name].ratio for name in faster}
-        best = min(ratios, key=lambda name: ratios[name], default="")
-        goes_on = current and ratios.get(current.variant.name, 9e9) <= ratios.get(best, 0) * (1 + task.threshold)
-        if current and goes_on:
-            current = Rule(operation, current.first_bytes, size, current.variant)
-            continue
-        if current:
-            yield current if not best else Rule(operation, current.first_bytes, size - 1, current.variant)
-        current = Rule(operation, size, size, faster[best]) if best else None
-    if current:
-        yield current
+            if all(self.is_harmless(size, variant) for size in self.sizes)
+            and any(self.is_faster(size, variant) for size in self.sizes)
+        ]
+        rules = [self.make_rule(self.sizes[0], self.sizes[-1], variant) for variant in able]
+        if rules:
+            yield min(rules, key=lambda rule: self.multiply_ratios([rule]))
+
+    def choose_ranges(self, variants: Sequence[Variant]) -> Iterator[Rule]:
+        """Yield a rule for each range of sizes in which a variant is faster; other sizes are left to the library."""
+        yield from self.merge_ranges(
+            {size: [variant for variant in variants if self.is_faster(size, variant)] for size in self.sizes}
+        )
+
+    def cover_sizes(self, variants: Sequence[Variant]) -> Iterator[Rule]:
+        """Yield rules for all sizes with variants that are not slower, where one of them is faster somewhere."""
+        able = {size: [variant for variant in variants if self.is_harmless(size, variant)] for size in self.sizes}
+        if all(able.values()):
+            rules = list(self.merge_ranges(able))
+            if any(self.is_faster(size, _find_rule(rules, size).variant) for size in self.sizes):
+                yield from rules
+
+    def merge_ranges(self, able: Mapping[int, Sequence[Variant]]) -> Iterator[Rule]:
+        """Yield ranges: a variant goes on as long as it is able and no other one is faster by the threshold."""
+        start, variant = 0, None
+        previous = 0
+        for size in self.sizes:
+            ratios = {other.name: ratio.ratio for other in able[size] if (ratio := self.find_ratio(size, other))}
+            best = min(able[size], key=lambda other: ratios[other.name], default=None)
+            lowest = min(ratios.values(), default=0.0)
+            if variant and ratios.get(variant.name, math.inf) <= lowest * (1 + self.task.threshold):
+                previous = size
+                continue
+            if variant:
+                yield self.make_rule(start, size - 1 if best else previous, variant)
+            start, variant, previous = size, best, size
+        if variant:
+            yield self.make_rule(start, previous, variant)
 
 
-def _is_faster(comparison: Comparison | None) -> bool:
-    return comparison is not None and comparison.different and comparison.ratio < 1
+def _find_rule(rules: Sequence[Rule], size: int) -> Rule:
+    return next(rule for rule in rules if rule.first_bytes <= size <= rule.last_bytes)
+
+
+def find_slow_point(task: Task, result: SearchResult, abilities: Abilities) -> tuple[Point, Variant] | None:
+    """Return the case in which a variant that a rule can use is slowest, if it is slower than the default by far."""
+    slow = [
+        (ratio.low, point, variant)
+        for point, ratio in result.ratios.items()
+        for variant in _list_right(task, result, point.operation)
+        if variant.name == point.variant
+        and variant.name in abilities.can_split.get(point.operation, ())
+        and ratio.low > SLOW_RATIO
+    ]
+    return max(slow, key=lambda entry: entry[0])[1:] if slow else None
+
+
+def list_gains(task: Task, result: SearchResult) -> dict[Point, float]:
+    """Return the lowest ratio of each case in which a variant is faster."""
+    gains: dict[Point, float] = {}
+    for placement in task.placements:
+        for operation in task.operations:
+            search = _Search(task, result, operation, placement)
+            for size in search.sizes:
+                faster = [variant for variant in search.variants if search.is_faster(size, variant)]
+                points = [Point(placement, operation, size, variant.name) for variant in faster]
+                if points:
+                    best = min(points, key=lambda point: result.ratios[point].ratio)
+                    gains[best] = result.ratios[best].ratio
+    return gains
+
+
+def make_slow_rule(task: Task, point: Point, variant: Variant) -> Rule:
+    """Return the rule that selects a slow variant for one size."""
+    return Rule(
+        operation=point.operation,
+        first_bytes=point.size_bytes,
+        last_bytes=point.size_bytes,
+        variant=variant,
+        ranks=task.placements[point.placement],
+    )

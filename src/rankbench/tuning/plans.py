@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankbench.tuning import DEFAULT, TUNED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rankbench.model import Variant
     from rankbench.tuning import Task
@@ -18,21 +18,34 @@ GRANULE_BYTES = 8
 """Sizes between others are multiples of it, so that every datatype fits."""
 
 
-def write_search(task: Task, variants: Mapping[str, Sequence[Variant]], blocks: int) -> str:
-    """Return the plan that measures variants beside the library's own choice."""
+def write_search(task: Task, blocks: int) -> str:
+    """Return the plan that measures the task's variants beside the library's own choice."""
     question = f"Which settings make {task.library} faster?"
-    head = _format_head(
-        task, question, [name for name in task.operations if variants.get(name)], task.sizes_bytes, blocks
-    )
-    return head + (_format_cases(task, variants) if task.in_launch else _format_candidates(task, variants))
+    operations = [name for name in task.operations if task.variants.get(name)]
+    head = _format_head(task, question, operations, task.sizes_bytes, task.placements, blocks)
+    return head + (_format_settings(task) if task.in_launch else _format_candidates(task))
 
 
-def write_proof(task: Task, settings: Mapping[str, str], operations: Sequence[str], blocks: int, seed: int) -> str:
+def write_proof(
+    task: Task,
+    settings: Mapping[str, str],
+    operations: Sequence[str],
+    placements: Collection[str],
+    blocks: int,
+    seed: int,
+) -> str:
     """Return the plan that compares the library by default with the library as it was tuned, at more sizes."""
     question = f"Is {task.library} faster with these settings?"
-    text = _format_head(task, question, operations, add_middles(task.sizes_bytes), blocks, control=True)
+    text = _format_head(task, question, operations, add_middles(task.sizes_bytes), placements, blocks, control=True)
     tables = (_format_candidate(task.library, DEFAULT, {}), _format_candidate(task.library, TUNED, settings))
     return f"seed = {seed}\n{text}{''.join(tables)}"
+
+
+def write_check(task: Task, settings: Mapping[str, str], operation: str, size_bytes: int, placement: str) -> str:
+    """Return the plan that shows whether a file is in effect, by one case in which it should be slower."""
+    question = f"Does {task.library} read its tuning file?"
+    text = _format_head(task, question, [operation], [size_bytes], [placement], 3)
+    return f"{text}{_format_candidate(task.library, DEFAULT, {})}{_format_candidate(task.library, TUNED, settings)}"
 
 
 def add_middles(sizes_bytes: Sequence[int]) -> list[int]:
@@ -53,52 +66,43 @@ def _format_head(
     question: str,
     operations: Sequence[str],
     sizes_bytes: Sequence[int],
+    placements: Collection[str],
     blocks: int,
     *,
     control: bool = False,
 ) -> str:
-    candidates = "" if control or not task.in_launch else f"candidates = {_format_toml([task.library])}\n"
     return (
-        f"question = {_format_toml(question)}\n{candidates}"
+        f"question = {_format_toml(question)}\n"
         f"operations = {_format_toml(list(operations))}\nsizes = {_format_toml(','.join(map(str, sizes_bytes)))}\n"
-        f"placements = {_format_toml([task.placement])}\nthreshold = {task.threshold:g}\n"
-        f"control = {_format_toml(control)}\n"
-        f"stop = {{ blocks = {blocks} }}\n"
+        f"placements = {_format_toml(list(placements))}\nthreshold = {task.threshold:g}\n"
+        f"control = {_format_toml(control)}\nstop = {{ blocks = {blocks} }}\n"
     )
 
 
-def _format_cases(task: Task, variants: Mapping[str, Sequence[Variant]]) -> str:
-    """Return the tables by which cases carry settings."""
-    named = {
-        make_label(name, variant): variant.settings for name in task.operations for variant in variants.get(name, ())
-    }
+def _format_settings(task: Task) -> str:
+    """Return the only candidate, and the tables by which cases carry settings."""
+    labels = {name: [make_label(name, variant) for variant in variants] for name, variants in task.variants.items()}
     options = "".join(
-        f'"{name}.settings" = {_format_toml([DEFAULT, *(make_label(name, variant) for variant in variants[name])])}\n'
+        f'"{name}.settings" = {_format_toml([DEFAULT, *labels[name]])}\n'
         for name in task.operations
-        if variants.get(name)
+        if labels.get(name)
     )
-    return (
-        "\n[options]\n"
-        + options
-        + "\n[settings]\n"
-        + "".join(f"{key} = {_format_table(own)}\n" for key, own in named.items())
+    settings = "".join(
+        f"{make_label(name, variant)} = {_format_table(variant.settings)}\n"
+        for name in task.operations
+        for variant in task.variants.get(name, ())
     )
+    return f"candidates = {_format_toml([task.library])}\n\n[options]\n{options}\n[settings]\n{settings}"
 
 
-def _format_candidates(task: Task, variants: Mapping[str, Sequence[Variant]]) -> str:
-    """Return a candidate for the n-th variant of every operation, as operations do not heed each other's settings."""
-    tables = [_format_candidate(task.library, DEFAULT, {})]
-    names = dict.fromkeys(variant.name for name in task.operations for variant in variants.get(name, ()))
-    for name in names:
-        own = [
-            variant for operation in task.operations for variant in variants.get(operation, ()) if variant.name == name
-        ]
-        tables.append(
-            _format_candidate(
-                task.library, name, {key: value for variant in own for key, value in variant.settings.items()}
-            )
-        )
-    return "".join(tables)
+def _format_candidates(task: Task) -> str:
+    """Return a candidate for each name of a variant, with its settings of all operations."""
+    settings: dict[str, dict[str, str]] = {}
+    for name in task.operations:
+        for variant in task.variants.get(name, ()):
+            settings.setdefault(variant.name, {}).update(variant.settings)
+    tables = [_format_candidate(task.library, name, variables) for name, variables in settings.items()]
+    return "".join([_format_candidate(task.library, DEFAULT, {}), *tables])
 
 
 def _format_candidate(library: str, name: str, settings: Mapping[str, str]) -> str:

@@ -10,12 +10,13 @@ import polars as pl
 
 from rankbench import statistics
 from rankbench.language import Text, say
+from rankbench.quantities import format_size
 from rankbench.statistics.decision import Decision, Estimate, decide
 from rankbench.statistics.pairing import paired_logs
 from rankbench.tuning import DEFAULT, TUNED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rankbench.model import Campaign, Case, Comparison, Rule
     from rankbench.store import Store
@@ -97,14 +98,28 @@ def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | Non
     return decide([Estimate(float(values.mean()), error, len(values) - 1)], 0.0, campaign.plan.confidence)[0]
 
 
-def drop_slower(rules: Sequence[Rule], proof: Proof, can_split: Mapping[str, bool]) -> list[Rule]:
-    """Return the rules less those that make a case slower; of an operation with one rule for all sizes, that one."""
-    slower = [(case.operation, case.size_bytes) for case in proof.slower]
-    return [
-        rule
-        for rule in rules
-        if not any(
-            name == rule.operation and (rule.first_bytes <= size <= rule.last_bytes or not can_split[name])
-            for name, size in slower
-        )
-    ]
+def drop_slower(rules: Sequence[Rule], proof: Proof, *, single: bool) -> tuple[list[Rule], list[str]]:
+    """Return the rules less those that make a case slower, and a sentence on each case.
+
+    Where no rule covers the case, what is written for the operation makes it slower all the same: all its rules go. So
+    they do where rules cannot go one by one (not `single`).
+    """
+    remaining = list(rules)
+    sentences = []
+    for case in proof.slower:
+        name = f"{case.operation} {format_size(case.size_bytes)} on {case.ranks} ranks"
+        candidates = [rule for rule in remaining if rule.operation == case.operation]
+        covering = [rule for rule in candidates if _covers(rule, case)]
+        dropped = covering if covering and single else candidates
+        remaining = [rule for rule in remaining if rule not in dropped]
+        if covering and single:
+            sentences.append(f"slower as tuned: {name}; its rule is left out")
+        elif dropped:
+            why = "rules of this library cannot be left out one by one" if covering else "no rule is for this case"
+            sentences.append(f"slower as tuned: {name}; {why}, so all rules of {case.operation} are left out")
+    return remaining, sentences
+
+
+def _covers(rule: Rule, case: Case) -> bool:
+    within = rule.ranks == case.ranks and rule.first_bytes <= case.size_bytes <= rule.last_bytes
+    return rule.all_sizes or within

@@ -75,7 +75,8 @@ def judge(view: CampaignView) -> Verdict:
 def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> CaseVerdict:
     """Rank the candidates of one case. Winners: all that nobody is surely faster than, at one level at least.
 
-    Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
+    Who is slower is reported by the comparisons alone, which are paired; typical values, which are not, order the
+    rest. A
     candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
     """
     sound = (summary for summary in summaries if summary.launches and CaseStatus.WRONG_DATA not in summary.failures)

@@ -48,7 +48,7 @@ def full(case: Case, operation: Operation) -> str:
 
 
 def apart(case: Case, operation: Operation, *, start: bool, placement: bool) -> str:
-    """Return how one case is called, with its start and its placement where they tell it from others."""
+    """Return how one case is called, with its start and its placement where they distinguish it from others."""
     text = full(case, operation)
     if start:
         text = f"{text}, start {case.start}"

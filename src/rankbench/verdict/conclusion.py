@@ -283,9 +283,9 @@ def _short(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdic
         return
     text = say(
         "{n} {n:of case takes|cases take} no part in this: {n:of it has|they have} more ranks or threads than cores, "
-        "and tell how libraries wait."
+        "and show how libraries wait."
         if len(ample) < len(judged)
-        else "In {n:count case} ranks or threads share cores: this tells how libraries wait, not more.",
+        else "In {n:count case} ranks or threads share cores: this shows how libraries wait, not more.",
         n=len(short),
     )
     yield Claim(text=text, cases=_keys(short))
@@ -312,7 +312,7 @@ def _other_starts(view: CampaignView) -> Iterator[Claim]:
     ]
     if others:
         text = say(
-            "What was measured with another start ({starts:and}) takes no part in this; the report tells it apart.",
+            "What was measured with another start ({starts:and}) takes no part in this; the report distinguishes it.",
             starts=dict.fromkeys(case.start for case in others),
         )
         yield Claim(text=text, cases=[])
@@ -380,7 +380,7 @@ def _here(view: CampaignView, launches: Text) -> Text:
 
 
 def _versions(view: CampaignView) -> Text:
-    """Name the libraries with their versions, unless the candidates' names tell them already."""
+    """Name the libraries with their versions, unless the candidates' names show them already."""
     libraries = {library.name: library for library in view.campaign.libraries}
     used = {
         candidate.name: libraries[candidate.library]

@@ -143,11 +143,11 @@ def doubted(one: Map) -> Iterator[Text]:
     """Yield why it is not known what pairs share."""
     if one.places.disputed:
         yield say(
-            "Launches placed {ranks} differently, so that nothing is told of what pairs share.",
+            "Launches placed {ranks} differently, so that it is not known what pairs share.",
             ranks=ranks_named(one.places.disputed),
         )
     elif not one.known:
-        yield say("Where ranks sat is not known, so that nothing is told of what pairs share.")
+        yield say("Where ranks sat is not known, so that it is not known what pairs share.")
 
 
 def by_level(one: Map, measure: Measure) -> Text:
@@ -180,7 +180,7 @@ def grouped(one: Map, measure: Measure) -> Text:
             n=len(one.table.blocks),
         )
     if len(one.groups) == 1:
-        return say("No pair can be told from the others by more than the scatter over launches.")
+        return say("No pair can be distinguished from the others by more than the scatter over launches.")
     times = [
         say("{n} at {time}", n=len(group), time=measure.spelt(pairs.typical_ns(one.table, group)))
         for group in one.groups

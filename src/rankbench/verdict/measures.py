@@ -19,13 +19,13 @@ MEGA = 1e6
 
 @dataclass(frozen=True)
 class Measure:
-    """How the figures of one case are told."""
+    """How the figures of one case are reported."""
 
     kind: Literal["time", "bandwidth", "rate", "memory"]
     name: str
     """In a word or two: `latency`, `overall time`."""
     moved: float = 0.0
-    """What is moved while the time runs, in the unit of which so many a second are told."""
+    """What is moved while the time runs, in the unit of which so many a second are reported."""
 
     @property
     def heading(self) -> str:
@@ -39,7 +39,7 @@ class Measure:
 
     @property
     def of_samples(self) -> Measure:
-        """Return how single samples are told: whatever is made of a time elsewhere, they are times."""
+        """Return how single samples are reported: whatever is made of a time elsewhere, they are times."""
         return self if self.kind == "memory" else Measure("time", "time")
 
     @property

@@ -1,7 +1,7 @@
 """Why a foreign tool says another number than the core of the same call: the ratio, divided into what makes it. Pure.
 
-Both were measured in the same blocks with the same library. The core's samples tell what two of the differences are
-worth: how calls begin, since it can begin them as the tool does; and that the tool tells a mean, since of the core's
+Both were measured in the same blocks with the same library. The core's samples show what two of the differences are
+worth: how calls begin, since it can begin them as the tool does; and that the tool shows a mean, since of the core's
 samples the mean is known too. What is left is the tool's own: its warm-up, its buffers, its loop, its ranks.
 """
 
@@ -30,7 +30,7 @@ PARTS = (WHOLE, BEGUN, MEAN, REST)
 median of these samples; and the tool over that mean."""
 
 UNITS = {"bandwidth": "moved_bytes", "rate": "moved_messages"}
-"""By what of its samples figures are divided where a tool tells bytes or messages per second, so that they are of as
+"""By what of its samples figures are divided where a tool shows bytes or messages per second, so that they are of as
 much: a sample of the core's is of a whole window."""
 
 
@@ -45,7 +45,7 @@ class Pair(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """What one sample moves; 0 where nobody tells."""
+    """What one sample moves; 0 where nobody shows."""
 
     bytes: int
     messages: int

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankbench.statistics.starts import StartEffect
 
 WORTH_TELLING = 0.01
-"""Share of samples discarded from which on it is told."""
+"""Share of samples discarded from which on it is reported."""
 
 
 def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]) -> Iterator[Claim]:
@@ -40,7 +40,10 @@ def _time(start: str, usual: str, effects: Sequence[StartEffect]) -> Text:
     differ = sum(effect.ratio.different for effect in effects)
     if not differ:
         return say(
-            "{start} cannot be told from {usual} in any of {n:count figure}.", start=start, usual=usual, n=len(effects)
+            "{start} cannot be distinguished from {usual} in any of {n:count figure}.",
+            start=start,
+            usual=usual,
+            n=len(effects),
         )
     return say(
         "{start} reads {ratio:ratio} of {usual} (median of {all} figures, {low:ratio} to {high:ratio}; {n} "

@@ -60,7 +60,7 @@ def test_who_is_matched_with_whom(
     assert [(match.old, match.new, match.by) for match in matches(made(*old), made(*new), asked)] == found
 
 
-def test_another_version_calls_itself_otherwise_which_is_not_told_twice() -> None:
+def test_another_version_calls_itself_otherwise_which_is_not_reported_twice() -> None:
     then = {"library": "a 1", "it says": "A MPI 1", "compiler": "gcc 12", "settings": ""}
     now = {"library": "a 2", "it says": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
     assert [render(difference.text) for difference in conditions.of_library(then, now)] == [

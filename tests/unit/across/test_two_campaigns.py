@@ -43,7 +43,7 @@ def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
     )
 
 
-def test_what_differs_of_a_library_beside_its_version_is_told(tmp_path: Path) -> None:
+def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path) -> None:
     new = night(tmp_path / "new", version="1.1")
     receipts = [msgspec.structs.replace(receipt, compiler="clang 19") for receipt in new.campaign.receipts]
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
@@ -82,10 +82,10 @@ def change(ratio: float, **changes: object) -> Change:
     return msgspec.structs.replace(told, **changes)
 
 
-def test_memory_is_told_apart_from_times() -> None:
+def test_memory_is_distinguished_from_times() -> None:
     changes = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
     assert [render(sentence) for sentence in sentences(changes, 0.05)] == [
-        "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be told.",
+        "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be shown.",
         "a takes 1.00× the time that it took: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
         "Sped up most: barrier of a (0.50×: 0.49–0.52×).",
@@ -95,10 +95,10 @@ def test_memory_is_told_apart_from_times() -> None:
     ]
 
 
-def test_a_mean_of_ratios_none_of_which_is_told_says_so() -> None:
+def test_a_mean_of_ratios_none_of_which_is_reported_says_so() -> None:
     lines = list(sentences([change(1.5, different=False)], 0.05))
     assert render(lines[1]) == (
-        "a takes 1.50× the time that it took: geometric mean over 1 case, in none of which a change can be told."
+        "a takes 1.50× the time that it took: geometric mean over 1 case, in none of which a change is known."
     )
 
 

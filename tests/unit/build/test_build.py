@@ -52,28 +52,32 @@ def library(tmp_path: Path) -> Library:
     return Library(name="x-1", family="x", version="1", source="prefix", prefix="", wrapper=str(wrapper), launcher="")
 
 
-def compiled(tmp_path: Path) -> int:
+def count_compilations(tmp_path: Path) -> int:
     return len(list(tmp_path.glob("home/builds/*/receipt.json")))
 
 
-def test_receipt_tells_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
-    made = build.build(library, tmp_path / "home", core)
-    assert made.receipt.library == "x-1"
-    assert made.receipt.missing == ["MPI_Bcast"]
-    assert made.receipt.flags == [*build.FLAGS, *build.LIBRARIES]
-    assert made.receipt.linked == f"{shutil.which('cc')} -I{tmp_path}/library/include"
-    assert made.receipt.binary_sha256 == hashlib.sha256(made.binary.read_bytes()).hexdigest()
-    assert sorted(path.name for path in made.binary.parent.iterdir()) == ["missing.h", "rankbench-core", "receipt.json"]
+def test_receipt_shows_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
+    result = build.build(library, tmp_path / "home", core)
+    assert result.receipt.library == "x-1"
+    assert result.receipt.missing == ["MPI_Bcast"]
+    assert result.receipt.flags == [*build.FLAGS, *build.LIBRARIES]
+    assert result.receipt.linked == f"{shutil.which('cc')} -I{tmp_path}/library/include"
+    assert result.receipt.binary_sha256 == hashlib.sha256(result.binary.read_bytes()).hexdigest()
+    assert sorted(path.name for path in result.binary.parent.iterdir()) == [
+        "missing.h",
+        "rankbench-core",
+        "receipt.json",
+    ]
 
 
 def test_second_build_compiles_nothing(library: Library, core: Path, tmp_path: Path) -> None:
     first = build.build(library, tmp_path / "home", core)
     stamp = first.binary.stat().st_mtime_ns
-    asked = (tmp_path / "calls").read_text("utf-8").count("call")
+    count = (tmp_path / "calls").read_text("utf-8").count("call")
     again = build.build(msgspec.structs.replace(library, name="y"), tmp_path / "home", core)
     assert (again.binary, again.binary.stat().st_mtime_ns) == (first.binary, stamp)
     assert again.receipt.library == "y"
-    assert (tmp_path / "calls").read_text("utf-8").count("call") == 2 * asked - COMPILING
+    assert (tmp_path / "calls").read_text("utf-8").count("call") == 2 * count - COMPILING
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_whatever_changes_is_built_anew(
     (tmp_path / file).write_text(text.replace(old, new, 1), "utf-8")
     second = build.build(library, tmp_path / "home", core)
     assert second.binary != first.binary
-    assert compiled(tmp_path) == 2
+    assert count_compilations(tmp_path) == 2
 
 
 def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tmp_path: Path) -> None:
@@ -127,7 +131,7 @@ def test_log_of_a_failed_link_names_its_command(library: Library, core: Path, tm
     assert re.search(r"/main\.o .*/ops/bcast\.o -o .*/rankbench-core -lm$", command)
 
 
-def test_the_first_of_several_broken_sources_is_told(library: Library, core: Path, tmp_path: Path) -> None:
+def test_the_first_of_several_broken_sources_is_reported(library: Library, core: Path, tmp_path: Path) -> None:
     for number in range(6):
         (core / f"z{number}.c").write_text(f"int broken{number} = nonsense;\n", "utf-8")
     with pytest.raises(RankbenchError, match=r"^x-1: the core does not compile: .*/z0.c:1:"):
@@ -150,9 +154,9 @@ def test_types_and_constants_that_are_lacking_are_stood_in_for(library: Library,
         "}\n",
         "utf-8",
     )
-    made = build.build(library, tmp_path / "home", core)
-    assert made.receipt.missing == ["MPI_Bcast", "MPI_Session_finalize", "MPI_Session_init"]
-    assert (made.binary.parent / "missing.h").read_text("utf-8").splitlines()[-2:] == [
+    result = build.build(library, tmp_path / "home", core)
+    assert result.receipt.missing == ["MPI_Bcast", "MPI_Session_finalize", "MPI_Session_init"]
+    assert (result.binary.parent / "missing.h").read_text("utf-8").splitlines()[-2:] == [
         "#define MPI_SESSION_NULL 0",
         "#define MPI_Session int",
     ]
@@ -197,9 +201,9 @@ def test_core_without_sources_is_said(library: Library, tmp_path: Path) -> None:
 
 
 def test_binary_that_describes_nothing_is_said(library: Library, core: Path, tmp_path: Path) -> None:
-    made = build.build(library, tmp_path / "home", core)
+    result = build.build(library, tmp_path / "home", core)
     with pytest.raises(RankbenchError, match=r"^x-1: .*/rankbench-core --describe gives no description: "):
-        build.describe(made)
+        build.describe(result)
 
 
 @pytest.mark.parametrize(
@@ -219,20 +223,20 @@ def test_half_a_build_is_built_again(
     assert again.receipt.binary_sha256 == hashlib.sha256(again.binary.read_bytes()).hexdigest()
 
 
-def described(tmp_path: Path, script: str, mode: int, library: Library, core: Path) -> str:
+def read_description(tmp_path: Path, script: str, mode: int, library: Library, core: Path) -> str:
     """Return why a core that is this script cannot describe itself."""
-    made = build.build(
+    result = build.build(
         msgspec.structs.replace(library, environment={"TOLD": "by the library"}), tmp_path / "home", core
     )
-    made.binary.write_text(script, encoding="utf-8")
-    made.binary.chmod(mode)
+    result.binary.write_text(script, encoding="utf-8")
+    result.binary.chmod(mode)
     with pytest.raises(RankbenchError) as error:
-        build.describe(made)
-    return str(error.value).replace(str(made.binary), "CORE")
+        build.describe(result)
+    return str(error.value).replace(str(result.binary), "CORE")
 
 
 def test_core_that_may_not_be_run_is_one_line(library: Library, core: Path, tmp_path: Path) -> None:
-    assert described(tmp_path, "#!/bin/sh\n", 0o644, library, core) == (
+    assert read_description(tmp_path, "#!/bin/sh\n", 0o644, library, core) == (
         "x-1: CORE cannot be run (Permission denied); "
         "if its file system is mounted noexec, choose another home by RANKBENCH_HOME"
     )
@@ -258,17 +262,17 @@ def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Libra
     wrapper.write_text(
         wrapper.read_text("utf-8").replace("#!/bin/sh", '#!/bin/sh\n[ "$SET" = other ] || exit 9'), "utf-8"
     )
-    own = build.build(msgspec.structs.replace(library, build_environment={"SET": "other"}), tmp_path / "home", core)
+    other = build.build(msgspec.structs.replace(library, build_environment={"SET": "other"}), tmp_path / "home", core)
     across = msgspec.structs.replace(
         library, name="y~x", environment={"SET": "run"}, build_environment={"SET": "other"}, binary_of="x-1"
     )
-    made = build.build(across, tmp_path / "home", core)
-    assert (made.binary, made.receipt.library) == (own.binary, "y~x")
-    assert made.environment == {"SET": "run"}
-    assert compiled(tmp_path) == 1
+    result = build.build(across, tmp_path / "home", core)
+    assert (result.binary, result.receipt.library) == (other.binary, "y~x")
+    assert result.environment == {"SET": "run"}
+    assert count_compilations(tmp_path) == 1
 
 
 def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
-    assert described(tmp_path, '#!/bin/sh\necho "told $TOLD" >&2\n', 0o755, library, core) == (
-        "x-1: CORE --describe gives no description: told by the library"
+    assert read_description(tmp_path, '#!/bin/sh\necho "reported $TOLD" >&2\n', 0o755, library, core) == (
+        "x-1: CORE --describe gives no description: given by the library"
     )

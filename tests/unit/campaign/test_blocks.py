@@ -213,7 +213,7 @@ def test_a_candidate_that_no_longer_starts_is_given_up_after_two_blocks(
     refused = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
     assert [(launch.block, launch.together) for launch in refused] == [(1, 3), (1, 1), (2, 3), (2, 1)]
     assert {launch.reason for launch in refused} == {"did not start: exit code 1"}
-    assert refused[0].log == "fake core: told to be dead\n"
+    assert refused[0].log == "fake core: set to be dead\n"
     assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.8.") == ["not-run", "not-run"]
     assert statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["ok"] * 4
 
@@ -312,7 +312,7 @@ def test_no_candidate_that_works_is_one_line(tmp_path: Path, libraries: dict[str
         behave(prefix, dead=True)
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
-    assert str(error.value) == ("no candidate works here; mpich-9.1 on socket: exit code 1: fake core: told to be dead")
+    assert str(error.value) == ("no candidate works here; mpich-9.1 on socket: exit code 1: fake core: set to be dead")
 
 
 class Interrupting(Progress):
@@ -578,13 +578,13 @@ def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path) -> None:
         )
 
 
-def test_a_check_that_fails_on_resuming_is_told_and_recorded_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_check_that_fails_on_resuming_is_reported_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
     text = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 4 }")
     prepared = prepare(tmp_path, text)
     campaign.run(prepared, lambda _: Decision(stop=True, reason="enough"), Progress(prepared.store.campaign))
     del prepared
     behave(libraries["9.2"], dead=True)
-    why = "exit code 1: fake core: told to be dead"
+    why = "exit code 1: fake core: set to be dead"
     for _ in range(2):
         prepared = prepare(tmp_path, text)
         watch = Progress(prepared.store.campaign)
@@ -606,7 +606,7 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []
     prepare(tmp_path, tell=lines.append)
-    assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: told to be dead; not launched now")
+    assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: set to be dead; not launched now")
 
 
 @pytest.mark.usefixtures("libraries")
@@ -667,7 +667,7 @@ def test_a_state_that_cannot_be_measured_costs_no_launch(tmp_path: Path, librari
     prepared = prepare(tmp_path, ALONE)
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
-    why = f"{prepared.binaries['mpich-9.2']} --state: tells no state: fake core: told to know no state"
+    why = f"{prepared.binaries['mpich-9.2']} --state: reports no state: fake core: set to know no state"
     assert {
         (launch.before, launch.after, launch.state_reason)
         for launch in prepared.store.launches()
@@ -681,7 +681,7 @@ def test_a_process_left_behind_is_ended(tmp_path: Path, libraries: dict[str, Pat
     assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == [CaseStatus.OK]
 
 
-def test_a_damaged_stream_is_told_by_file_and_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_damaged_stream_is_reported_by_file_and_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, ALONE)
     stream = tmp_path / "results/work/stream.jsonl"
     launcher = libraries["9.2"] / "bin/mpiexec"

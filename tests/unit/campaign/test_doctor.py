@@ -47,9 +47,9 @@ def test_foreign_launcher_is_seen_though_all_exit_well(library: Library, tmp_pat
     )
 
 
-def test_library_that_dies_is_told_by_its_first_line(library: Library, tmp_path: Path) -> None:
+def test_library_that_dies_is_reported_by_its_first_line(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", dead=True)
-    assert check(library, tmp_path).reason == "exit code 1: fake core: told to be dead"
+    assert check(library, tmp_path).reason == "exit code 1: fake core: set to be dead"
 
 
 def test_known_failure_is_explained(library: Library, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tm
     ]
     good, dead = doctor.check_together(trials)
     assert (good.works, good.reason) == (True, "")
-    assert dead.reason == "exit code 1: fake core: told to be dead"
+    assert dead.reason == "exit code 1: fake core: set to be dead"
 
 
 def test_silent_end_without_a_stream_is_no_success(library: Library, tmp_path: Path) -> None:
@@ -124,17 +124,17 @@ def test_ranks_elsewhere_than_asked_for_are_said(library: Library, tmp_path: Pat
     assert found.reason == "not as asked: rank 0 may run on CPUs 0-1 and is not bound to one core"
 
 
-def test_hosts_without_an_address_are_told_before_a_launch(library: Library, tmp_path: Path) -> None:
+def test_hosts_without_an_address_are_reported_before_a_launch(library: Library, tmp_path: Path) -> None:
     lost = msgspec.structs.replace(PAIR, nodes=2, ranks_per_node=1, hosts=["a.invalid", "me@b.invalid"])
     (tmp_path / "library/bin/mpiexec").unlink()
     made = build.build(library, tmp_path / "home")
     assert doctor.check(library, made, lost, tmp_path / "check").reason == (
-        "the names a.invalid and me@b.invalid do not resolve here; mend hosts in the plan (or --hosts), or add to "
+        "the names a.invalid and me@b.invalid do not resolve here; fix hosts in the plan (or --hosts), or add to "
         "/etc/hosts"
     )
     placement = msgspec.structs.replace(lost, hosts=["localhost", "b.invalid"])
     assert doctor.nameless(placement) == (
-        "the name b.invalid does not resolve here; mend hosts in the plan (or --hosts), or add to /etc/hosts"
+        "the name b.invalid does not resolve here; fix hosts in the plan (or --hosts), or add to /etc/hosts"
     )
     assert doctor.nameless(msgspec.structs.replace(lost, remote_shell="/opt/enter")) == ""
     assert doctor.nameless(msgspec.structs.replace(lost, launcher="srun")) == ""
@@ -147,7 +147,7 @@ def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: 
     assert (found.works, found.flags) == (
         True,
         (
-            "4 ranks share 2 cores of fake: times tell how a library waits, and may be a thousand times longer; "
+            "4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times longer; "
             "compare none of them",
         ),
     )
@@ -163,7 +163,7 @@ def test_ranks_that_may_move_work_and_are_flagged(library: Library, tmp_path: Pa
     )
 
 
-def test_singletons_under_srun_are_told_as_that(library: Library, tmp_path: Path) -> None:
+def test_singletons_under_srun_are_reported_as_that(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/worlds").touch()
     facts = check(library, tmp_path).facts
     stream = Stream(facts=facts, ranks=[], results=[], unfinished=None, complete=True)
@@ -188,16 +188,16 @@ def test_a_host_that_does_not_answer_is_explained(library: Library, tmp_path: Pa
     said = "ssh: connect to host n2 port 22: No route to host"
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{said}'; exit 255\n", "utf-8")
     assert check(library, tmp_path).reason == (
-        "exit code 255: no way leads to host n2; mend the network or the firewall, or name other hosts: --hosts"
+        "exit code 255: no way leads to host n2; fix the network or the firewall, or name other hosts: --hosts"
     )
 
 
-def test_a_signal_is_named_as_the_launcher_tells_it(library: Library, tmp_path: Path) -> None:
+def test_a_signal_is_named_as_the_launcher_shows_it(library: Library, tmp_path: Path) -> None:
     said = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{said}'; exit 11\n", "utf-8")
     assert check(library, tmp_path).reason == f"exit code 11 (SIGSEGV): {said}"
 
 
-def test_versions_are_equal_as_far_as_both_are_told() -> None:
+def test_versions_are_equal_as_far_as_both_are_reported() -> None:
     assert doctor.same_version("2021.18", "2021.18.1")
     assert not doctor.same_version("2021.18", "2021.1")

@@ -52,8 +52,8 @@ MEANINGS = {
     ),
     "srun-time": "the scheduler's job was at the end of its time; ask for more: time in [job]",
     "ssh-host-key": "ssh does not know a host's key; accept it once by hand: ssh HOST true",
-    "ssh-name": "the name of host nowhere does not resolve here; mend the name, or add it to /etc/hosts",
-    "ssh-no-route": "no way leads to host n2; mend the network or the firewall, or name other hosts: --hosts",
+    "ssh-name": "the name of host nowhere does not resolve here; fix the name, or add it to /etc/hosts",
+    "ssh-no-route": "no way leads to host n2; fix the network or the firewall, or name other hosts: --hosts",
     "ssh-password": "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
     "ssh-refused": (
         "host n2 refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell"
@@ -94,7 +94,7 @@ def test_what_surrounds_a_launch_is_explained(name: str) -> None:
         (None, "exit code None"),
     ],
 )
-def test_an_exit_code_tells_a_signal_as_shells_do(code: int | None, words: str) -> None:
+def test_an_exit_code_shows_a_signal_as_shells_do(code: int | None, words: str) -> None:
     assert exit_causes.ending_text(code) == words
 
 
@@ -111,7 +111,7 @@ def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> 
         ("File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
     ],
 )
-def test_samples_that_cannot_be_written_are_told_of_as_the_core_tells(why: str, meaning: str) -> None:
+def test_samples_that_cannot_be_written_are_reported_as_the_core_shows(why: str, meaning: str) -> None:
     log = f"rankbench-core: the stream cannot be written ({why})\nAbort(1) on node 0\n"
     assert (exit_causes.unwritten(1, log), exit_causes.meaning(log)) == (why, meaning)
     assert exit_causes.unwritten(4, "") == "is the disk full?"

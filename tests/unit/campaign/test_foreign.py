@@ -45,7 +45,7 @@ CONFIGURE = """#!/bin/sh
 [ -e "{hidden}/refuse" ] && exit 1
 mkdir -p mpi/pt2pt
 printf 'all:\\n\\t%s program.c -o mpi/pt2pt/osu_latency\\n' "${{1#CC=}}" > Makefile
-echo "$@" >> "{hidden}/told"
+echo "$@" >> "{hidden}/reported"
 """
 
 
@@ -84,7 +84,7 @@ def refused(library: Library, home: Path, spec: SuiteSpec | None = None, operati
 # --- which can be run -------------------------------------------------------------------------------------------------
 
 
-def test_tools_that_can_be_run_tell_program_and_arguments() -> None:
+def test_tools_that_can_be_run_show_program_and_arguments() -> None:
     assert list(foreign.known()) == ["imb", "osu"]
 
 
@@ -276,7 +276,7 @@ def tarball(path: Path, files: Mapping[str, str]) -> Path:
 
 @pytest.fixture
 def source(tmp_path: Path) -> SuiteSpec:
-    """Return a tarball whose configure notes what it is told, below `hidden`."""
+    """Return a tarball whose configure notes what it is reported, below `hidden`."""
     (tmp_path / "hidden").mkdir()
     files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": linked.PROGRAM}
     return SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu-7.4.tar.gz", files)))
@@ -294,7 +294,7 @@ def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Libra
     assert (tmp_path / "hidden" / "told").read_text() == f"CC={library.wrapper}\nCC={other.wrapper}\n"
 
 
-def test_a_wrapper_for_cxx_is_told_where_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_wrapper_for_cxx_is_reported_where_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     cxx = Path(library.wrapper).with_name("mpicxx")
     cxx.symlink_to(library.wrapper)
     found(library, tmp_path / "home", source)
@@ -308,7 +308,7 @@ def test_another_tarball_of_the_name_is_built_anew(tmp_path: Path, library: Libr
     assert found(library, tmp_path / "home", source).path != first.path
 
 
-def test_a_build_that_fails_is_told_and_tried_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+def test_a_build_that_fails_is_reported_and_tried_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     (tmp_path / "hidden" / "refuse").touch()
     message = refused(library, tmp_path / "home", source)
     start = f"{source.source} for mpich-4.3.2: configure failed; see {tmp_path}/home/suites/osu-7.4-"
@@ -378,7 +378,7 @@ def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Libr
     assert foreign.refusals(without) == [f"{openmpi.name}: {why}"]
 
 
-def test_a_reason_is_told_once_for_all_that_it_holds_for() -> None:
+def test_a_reason_is_reported_once_for_all_that_it_holds_for() -> None:
     without = {("a", "x"): "none", ("b", "x"): "none", ("a", "y"): "none", ("b", "y"): "other"}
     assert foreign.refusals(without) == ["a, b: none", "b: other"]
 
@@ -625,7 +625,7 @@ def test_a_datatype_among_the_arguments_is_that_of_the_cases(arguments: str) -> 
     assert planned_as(IMB_ALLREDUCE, '"-red_data_type", "double"').datatype == "double"
 
 
-def test_a_program_that_has_the_option_is_told_the_datatype(tmp_path: Path) -> None:
+def test_a_program_that_has_the_option_is_reported_the_datatype(tmp_path: Path) -> None:
     new, old = tmp_path / "new", tmp_path / "old"
     new.write_bytes(b"\0[all,mpi_char,mpi_int,mpi_float] - Set MPI_TYPE\0")
     old.write_bytes(b"\0print this help\0")

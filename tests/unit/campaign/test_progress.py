@@ -81,7 +81,7 @@ def result(case: Case, *time_ns: float, late: tuple[int, ...] = ()) -> CaseResul
     return CaseResult(case=case, status=CaseStatus.OK, series=[series])
 
 
-def test_nothing_is_foretold_before_the_first_launch(campaign: Campaign) -> None:
+def test_nothing_is_predicted_before_the_first_launch(campaign: Campaign) -> None:
     progress = Progress(campaign)
     assert (progress.turns, progress.done, progress.seconds_left(4)) == (EVERY_TURN, 0, None)
 

@@ -42,5 +42,5 @@ def test_an_interruption_is_not_taken_for_time_between_launches() -> None:
     assert {part.part: part.seconds for part in parts} == {"between": pytest.approx(3), "calls": 40}
 
 
-def test_launches_that_tell_nothing_have_no_parts() -> None:
+def test_launches_that_show_nothing_have_no_parts() -> None:
     assert spending([launch(1, 0, 5)]) == []

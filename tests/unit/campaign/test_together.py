@@ -34,7 +34,7 @@ NAMES = ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"]
 
 
 def places(launches: list[Launch]) -> list[str]:
-    """Return the place in turn that each core was told, with the number of all."""
+    """Return the place in turn that each core was reported, with the number of all."""
     found = []
     for launch in launches:
         text = launch.command[launch.command.index("--turns") + 1] if "--turns" in launch.command else ""

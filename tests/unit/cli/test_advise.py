@@ -78,7 +78,7 @@ def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, caps
         ),
     ],
 )
-def test_what_cannot_be_told_is_a_line(calls: str, says: str, stored: Store) -> None:
+def test_what_is_not_known_is_a_line(calls: str, says: str, stored: Store) -> None:
     with pytest.raises(RankbenchError) as error:
         advise(stored.folder, calls=calls)
     assert str(error.value) == says

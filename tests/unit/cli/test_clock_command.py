@@ -34,7 +34,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
-def test_sources_accuracy_cost_and_drift_are_told(run: Command) -> None:
+def test_sources_accuracy_cost_and_drift_are_reported(run: Command) -> None:
     code, out, _ = run("--ranks", "3")
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
@@ -74,9 +74,9 @@ def test_where_the_truth_is_not_known_only_bounds_are_shown(run: Command) -> Non
     )
 
 
-def test_clocks_that_differ_by_a_known_offset_are_told_of(run: Command) -> None:
+def test_clocks_that_differ_by_a_known_offset_are_reported(run: Command) -> None:
     _, out, _ = run(truth_ns=1e9)
-    assert "Synchronisation by tsc. The ranks' clocks differ by offsets that the system tells exactly." in out
+    assert "Synchronisation by tsc. The ranks' clocks differ by offsets that the system shows exactly." in out
 
 
 def test_every_source_has_tables_of_its_own(run: Command) -> None:

@@ -1,4 +1,4 @@
-"""The command `compare` on two campaigns: who is matched with whom, what is told, and what is warned of."""
+"""The command `compare` on two campaigns: who is matched with whom, what is reported, and what is warned of."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from fakes.nights import CASES, night, slower
 
 from rankbench.cli.commands.compare import compare
+from rankbench.cli.commands.report import report
 from rankbench.cli.display import console
 from rankbench.model import RankbenchError
 
@@ -41,7 +42,7 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     assert shown(capsys) == [
         "new (2026-03-09) over old (2026-03-01): times of unpaired launches",
-        "A ratio above 1: slower now; ~: no change above 3 % can be told.",
+        "A ratio above 1: slower now; ~: no change above 3 % can be shown.",
         "",
         "case              candidate     then      now  ratio    interval       p",
         "─" * 72,
@@ -56,14 +57,28 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
         "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now.",
         f"{CONTROL}in 0 of 3 cases then and in 0 of 3 cases now.",
         QUIET,
-        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told.",
+        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be shown.",
         "alpha-1.1 takes 1.09× the time that alpha-1.0 took: geometric mean over 3 cases.",
-        "beta takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change can be told.",
+        "beta takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change is known.",
         "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×: 1.31–1.31×).",
     ]
 
 
-def test_everything_that_may_mislead_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> None:
+    night(tmp_path / "old", version="1.0", scatter=0.0)
+    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+    report(tmp_path / "new")
+    assert 'id="changes"' not in (tmp_path / "new/report.html").read_text()
+    report(tmp_path / "new", against=tmp_path / "old")
+    page = (tmp_path / "new/report.html").read_text()
+    section = page[page.index('<section id="changes"') : page.index('<section id="case"')]
+    assert '<th scope="col">fastest then</th>' in section
+    row = section[section.index("allreduce 8 B") :].split("</tr>")[0]
+    assert [figure in row for figure in ("502 ns", "658 ns", "1.31×")] == [True] * 3
+    assert UNCONTROLLED.strip() in section
+
+
+def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", control=False, launches=2)
     night(
         tmp_path / "new",
@@ -79,10 +94,10 @@ def test_everything_that_may_mislead_is_told(tmp_path: Path, capsys: pytest.Capt
     lines = shown(capsys)
     assert lines[lines.index("") + 1 :][10:20] == [
         "The plans ask for other figures (median, intervals of 95% then, min, intervals of 95% now); "
-        "both are told as now.",
+        "both are reported as now.",
         "The machine is not the same: host fake then, n2 now; CPU Example 9000 then, Example 9001 now; "
         "cores 2 then, 4 now; kernel 6.1 then, 6.8 now. "
-        "To tell libraries from machines, measure both in one campaign on one machine.",
+        "To separate libraries from machines, measure both in one campaign on one machine.",
         "What measured is not the same: rankbench 0.1.0 then, 0.2.0 now. "
         "Measure the older library again with this rankbench.",
         "How was measured is not the same: synchronisation of clocks tree then, ring now. "
@@ -90,14 +105,13 @@ def test_everything_that_may_mislead_is_told(tmp_path: Path, capsys: pytest.Capt
         "The machine was in another state: without MPI, handing a cache line from one CPU to another takes 1.40× "
         "the time that it took then. Small messages follow that, whatever the library; "
         "measure again when the machine is as it was.",
-        "There are few launches, 2 then and 6 now of the case that has fewest: only large changes can be told; "
-        "fewer than 3 tell nothing. Run more blocks.",
+        "There are few launches, 2 then and 6 now of the case that has fewest: only large changes is known; "
+        "fewer than 3 show nothing. Run more blocks.",
         f"{CONTROL}none then and in 0 of 3 cases now. `control = true` in the plan shows how far to trust a campaign.",
         f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.40× and copying takes 1.10× the time "
         f"that it took then.{BETTER}",
-        "0 of 6 figures are slower now, 0 faster; of 6 no change above 3 % can be told.",
-        "alpha-1.0 takes 1.00× the time that it took: geometric mean over 3 cases, "
-        "in none of which a change can be told.",
+        "0 of 6 figures are slower now, 0 faster; of 6 no change above 3 % can be shown.",
+        "alpha-1.0 takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change is known.",
     ]
 
 
@@ -112,7 +126,7 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
         f"that it took then; 1 ratio (°) is no larger than that.{BETTER}"
     ) in lines
     assert (
-        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told; "
+        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be shown; "
         "1 of these 1 is no larger than what the raw probes show."
     ) in lines
     assert not any(line.startswith("Slowed down") for line in lines)
@@ -127,14 +141,14 @@ def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
     assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in shown(capsys)
 
 
-def test_what_has_no_counterpart_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
     assert "Nobody was matched with beta (then only) and gamma (now only). " in "\n".join(lines)
     assert "1 case of old and 0 of new have no counterpart. Run the same plan to compare all cases." in lines
-    assert lines[-2] == "0 of 2 figures are slower now, 0 faster; of 2 no change above 3 % can be told."
+    assert lines[-2] == "0 of 2 figures are slower now, 0 faster; of 2 no change above 3 % can be shown."
 
 
 def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,7 +187,7 @@ def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFix
     lines = shown(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
     assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
-    assert "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told." in lines
+    assert "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be shown." in lines
 
 
 ONLY = (

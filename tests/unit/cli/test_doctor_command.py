@@ -70,7 +70,7 @@ def test_without_a_plan_every_library_is_tried_on_two_cores_and_on_all(
     ]
 
 
-def test_one_that_does_not_work_is_told_in_its_place_and_in_the_exit_code(
+def test_one_that_does_not_work_is_reported_in_its_place_and_in_the_exit_code(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.behave(place / "9.2", dead=True)
@@ -79,8 +79,8 @@ def test_one_that_does_not_work_is_told_in_its_place_and_in_the_exit_code(
     assert ended.value.exit_code == 1
     assert said(capsys) == [
         ["candidate", "placement", "ranks", "found"],
-        ["mpich-9.2", "1x2", "2", "exit code 1: fake core: told to be dead"],
-        ["mpich-9.2", "1x4", "4", "exit code 1: fake core: told to be dead"],
+        ["mpich-9.2", "1x2", "2", "exit code 1: fake core: set to be dead"],
+        ["mpich-9.2", "1x4", "4", "exit code 1: fake core: set to be dead"],
         ["mpich-9.1", "1x2", "2", "works"],
         ["mpich-9.1", "1x4", "4", "works"],
         [QUIET],
@@ -107,19 +107,19 @@ def test_what_is_in_the_way_follows_and_is_no_failure(
     assert said(capsys)[1:] == [
         [
             "mpich-9.1", "1x4", "4",
-            "works, but 4 ranks share 2 cores of fake: times tell how a library waits, and may be a thousand times "
+            "works, but 4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times "
             "longer; compare none of them",
         ],
         ["turbo is on: cores differ; switch it off"],
     ]  # fmt: skip
 
 
-def test_hosts_that_have_no_address_are_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hosts_that_have_no_address_are_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         doctor(["mpich-9.1"], prefix=prefixes(place), hosts="a.invalid,b.invalid")
     assert said(capsys)[3] == [
         "mpich-9.1", "nodes", "2",
-        "the names a.invalid and b.invalid do not resolve here; mend hosts in the plan (or --hosts), or add to "
+        "the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or --hosts), or add to "
         "/etc/hosts",
     ]  # fmt: skip
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 ADVICE = "If that is meant, gate against a newer campaign or raise --threshold."
-LOG = "`rankbench show` and the launch's log tell more."
+LOG = "`rankbench show` and the launch's log show more."
 BARRIER = slower("beta", "barrier", 1.3)
 
 
@@ -51,7 +51,7 @@ def test_nothing_is_slower(tmp_path: Path) -> None:
     night(tmp_path / "new", slower("beta", "barrier", 0.7), version="1.1", day=2)
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
-        ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"],
+        ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"],
     )
 
 
@@ -89,7 +89,7 @@ def test_a_slower_case_fails(tmp_path: Path) -> None:
     assert lines == [
         "FAILED barrier, beta: takes 1.30× (1.30–1.30×) what it took in old; adjusted p <0.001, threshold 5 %. "
         + ADVICE,
-        "new against campaign old: 6 checks, 1 failed, 5 passed, 0 cannot be told",
+        "new against campaign old: 6 checks, 1 failed, 5 passed, 0 undecided",
     ]
 
 
@@ -126,7 +126,7 @@ def test_what_did_not_work_then_is_no_regression(tmp_path: Path) -> None:
     night(tmp_path / "new", flaky(CaseStatus.CRASHED))
     assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
         0,
-        ["new against campaign old: 5 checks, 0 failed, 5 passed, 0 cannot be told"],
+        ["new against campaign old: 5 checks, 0 failed, 5 passed, 0 undecided"],
     )
 
 
@@ -145,19 +145,19 @@ def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path
         f"FAILED allreduce 64 KiB, beta: {gone}",
         f"FAILED barrier, alpha-1.0: {plan}",
         f"FAILED barrier, beta: {gone}",
-        "new against campaign old: 6 checks, 5 failed, 1 passed, 0 cannot be told",
+        "new against campaign old: 6 checks, 5 failed, 1 passed, 0 undecided",
     ]
 
 
-def test_what_cannot_be_told_is_skipped(tmp_path: Path) -> None:
+def test_what_is_not_known_is_skipped(tmp_path: Path) -> None:
     night(tmp_path / "old", launches=2)
     night(tmp_path / "new", BARRIER, launches=2)
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
     line = (
         "SKIPPED barrier, beta: 1.30× (1.29–1.31×) leaves open whether it is more than 5 % slower. "
-        "More launches tell: raise `blocks` in the plan."
+        "More launches show: raise `blocks` in the plan."
     )
-    total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 cannot be told"
+    total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 undecided"
     assert gate(*arguments) == (0, [line, total])
     assert gate(*arguments, "--strict") == (1, [line, total])
 
@@ -181,7 +181,7 @@ def test_within_a_campaign_candidates_are_paired(tmp_path: Path) -> None:
     assert lines == [
         "FAILED barrier, beta: takes 1.30× (1.30–1.30×) what alpha-1.0 takes; adjusted p <0.001, threshold 3 %. "
         + ADVICE,
-        "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 cannot be told",
+        "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 undecided",
     ]
     assert gate(tmp_path / "one", "--candidate", "alpha", "--against-candidate", "beta")[0] == 0
 
@@ -287,7 +287,7 @@ def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkey
     night(tmp_path / "new", day=2)
     levels_met(monkeypatch, [0.2, 0.8])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"])
+    assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"])
 
 
 @pytest.mark.parametrize(("shares", "told"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
@@ -435,14 +435,14 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
 
 
 def check(**changes: str) -> Check:
-    texts = {"case": "x", "title": "barrier", "candidate": "beta", "text": "left open", "advice": "More launches tell."}
+    texts = {"case": "x", "title": "barrier", "candidate": "beta", "text": "left open", "advice": "More launches show."}
     return Check(**{**texts, "outcome": "skipped", **changes})  # type: ignore[arg-type]
 
 
 def test_what_is_skipped_says_why() -> None:
     root = ElementTree.fromstring(junit([check()], "new against old", "2026-03-02T01:00:00+00:00", []))
     assert root.get("skipped") == "1"
-    assert root[0][0][0].attrib == {"message": "left open. More launches tell."}
+    assert root[0][0][0].attrib == {"message": "left open. More launches show."}
 
 
 def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:
@@ -452,7 +452,7 @@ def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:
     assert clean("µs × –\n") == "µs × –\n"
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         gate(tmp_path / "old", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")

@@ -45,7 +45,7 @@ def test_table_then_places_then_reasons(tmp_path: Path, capsys: pytest.CaptureFi
         f"mpich-9.9  {good}/bin/mpicc, mpiexec",
         f"mpich-9.8  {dead}/bin/mpicc, mpiexec",
         "",
-        "mpich-9.8 does not work: exit code 1: fake core: told to be dead",
+        "mpich-9.8 does not work: exit code 1: fake core: set to be dead",
     ]
 
 
@@ -56,7 +56,7 @@ def test_library_that_cannot_be_built_for_is_a_row(tmp_path: Path, capsys: pytes
     assert "mpich-9.9 does not work: the core does not compile: " in capsys.readouterr().out
 
 
-def test_json_tells_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_shows_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     find(prefix=[fake.make(tmp_path / "good", "9.9")], json=True)
     found: list[dict[str, Any]] = msgspec.json.decode(capsys.readouterr().out)
     assert found[0]["library"]["launcher"] == f"{tmp_path}/good/bin/mpiexec"
@@ -70,7 +70,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     modules.use(monkeypatch, tmp_path / "modules", files)
 
 
-def test_modules_are_told_and_others_hinted_at(
+def test_modules_are_reported_and_others_hinted_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [f"a-compiler-with-a-long-name/{number}" for number in range(3)]
@@ -135,5 +135,5 @@ def test_get_checks_every_name_before_it_installs(tmp_path: Path) -> None:
         ("", "none"),
     ],
 )
-def test_compilers_are_told_in_two_words(line: str, compiler: str) -> None:
+def test_compilers_are_reported_in_two_words(line: str, compiler: str) -> None:
     assert short(line) == compiler

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BARRIER = CASES[2:]
 HELD = (
     "False alarms are held at 5 % over 2 series: a change must be more than campaigns scatter, and hold for two of "
-    "them. What the newest campaign alone does, `rankbench gate` tells."
+    "them. What the newest campaign alone does, `rankbench gate` shows."
 )
 HEADING = [
     "8 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)",
@@ -65,7 +65,7 @@ def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_change_is_told_with_what_else_changed(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_is_reported_with_what_else_changed(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights])
     assert shown(capsys) == [
         *HEADING,
@@ -125,14 +125,12 @@ def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureF
     history([nights / f"night-{day}" for day in (8, 2, 1)])
     lines = shown(capsys)
     assert lines[0] == "3 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)"
-    assert lines[-1] == (
-        "From 5 campaigns on changes can be told; of two, `rankbench compare` and `rankbench gate` tell."
-    )
+    assert lines[-1] == ("From 5 campaigns on changes is known; of two, `rankbench compare` and `rankbench gate` show.")
 
 
-def test_where_nothing_changed_that_is_told(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nothing_changed_that_is_reported(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights / f"night-{day}" for day in (1, 2, 3, 4)] + [night_again(nights)])
-    assert "No change above 3 % can be told." in shown(capsys)
+    assert "No change above 3 % can be shown." in shown(capsys)
 
 
 def night_again(nights: Path) -> Path:
@@ -211,7 +209,7 @@ def changing(day: int) -> Callable[[str, Case], Fate]:
     return slower("beta", "barrier", CaseStatus.CRASHED if day == 2 else 1.2 if day > 3 else 1.0)
 
 
-def test_what_the_machine_did_is_told_and_a_night_without_figures_is_left_out(
+def test_what_the_machine_did_is_reported_and_a_night_without_figures_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for day in range(1, 8):

@@ -26,7 +26,7 @@ GUESS = (
     "note: The number of ranks of {} runs is a guess: a line with a host's name before a run counts as a rank. If it "
     "is wrong, import again with --ranks N."
 )
-NOTE = "note: These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
+NOTE = "note: These figures were imported: rankbench did not make them, and knows of their runs what their files show."
 APART = (
     "note: Not all libraries took turns: what changed on the machine between their files counts as a difference "
     "between them."
@@ -97,7 +97,7 @@ def test_a_file_of_the_study_is_imported(command: Command) -> None:
     assert candidates() == ["MPICH", "OpenMPI", "IntelMPI"]
 
 
-def test_what_was_found_is_told_file_by_file(command: Command) -> None:
+def test_what_was_found_is_reported_file_by_file(command: Command) -> None:
     lines = command(STUDY / "ibcast.out", STUDY / "cas_latency.out", "--name", "study", "--results", "elsewhere")
     assert lines == [
         NOTE,
@@ -150,7 +150,7 @@ def test_a_file_whose_name_has_an_equals_sign_is_that_file(command: Command, pla
     assert candidates() == ["runs"]
 
 
-def test_ranks_can_be_told(command: Command, place: Path) -> None:
+def test_ranks_can_be_given(command: Command, place: Path) -> None:
     command(file("a.txt", imports.osu(imports.BARRIER) + "  0.85\n", place), "--ranks", "8")
     assert [case.ranks for case in opened("results/imported").cases] == [8]
 

@@ -35,7 +35,7 @@ def golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_show_tells_everything_apart(
+def test_show_distinguishes_everything(
     stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(console, "width", width)
@@ -67,7 +67,7 @@ def test_memory_is_compared_apart(
     golden("kinds-compare.txt", capsys)
 
 
-def test_csv_tells_everything_apart(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=stored.folder, csv=True)
     rows = {(row["case"], row["candidate"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     assert len(rows) == 2 * len(kinds.CASES)

@@ -70,7 +70,7 @@ def test_the_list_is_as_wide_as_the_terminal(run: Command, monkeypatch: pytest.M
     assert max(map(len, out.splitlines())) <= width
 
 
-def test_an_operation_tells_how_it_can_be_asked_for(run: Command) -> None:
+def test_an_operation_shows_how_it_can_be_asked_for(run: Command) -> None:
     _, out, _ = run("--no-probe")
     lines = out.splitlines()
     place = lines.index("allreduce  every rank's numbers, reduced and delivered to all")
@@ -81,7 +81,7 @@ def test_an_operation_tells_how_it_can_be_asked_for(run: Command) -> None:
     ]
 
 
-def test_one_operation_is_told_in_full(run: Command) -> None:
+def test_one_operation_is_reported_in_full(run: Command) -> None:
     code, out, _ = run("gather")
     assert code == 0
     assert "each rank  sends n, receives 0 (root: n·p)" in out
@@ -123,7 +123,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again(run: Command, tmp_path
     assert json.loads(path.read_text())["answers"]
 
 
-def test_what_libraries_lack_and_do_wrong_is_told_per_operation_and_in_the_end(
+def test_what_libraries_lack_and_do_wrong_is_reported_per_operation_and_in_the_end(
     run: Command, prefix: Path, tmp_path: Path
 ) -> None:
     behave(prefix, lacking={"scan.persistent": "MPI_Scan_init", "scan.nonblocking": "MPI_Iscan"}, wrong=["gather.64"])
@@ -183,7 +183,7 @@ def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, m
 
 
 @pytest.mark.thorough
-def test_a_library_that_does_not_work_is_told_and_the_others_are_asked(
+def test_a_library_that_does_not_work_is_reported_and_the_others_are_asked(
     run: Command, prefix: Path, tmp_path: Path
 ) -> None:
     dead = make(tmp_path / "dead", "9.0", dead=True)
@@ -191,7 +191,7 @@ def test_a_library_that_does_not_work_is_told_and_the_others_are_asked(
     assert out.splitlines()[-3:] == [
         "MPICH 9.1  has every form; data are right",
         "",
-        "mpich-9.0 could not be asked: exit code 1: fake core: told to be dead",
+        "mpich-9.0 could not be asked: exit code 1: fake core: set to be dead",
     ]
     assert [line.split()[1] for line in err.splitlines()] == ["mpich-9.1", "mpich-9.0"]
 

@@ -1,4 +1,4 @@
-"""The command `reconcile`: which benchmarks it finds, the plan that it makes, and what it tells of the figures."""
+"""The command `reconcile`: which benchmarks it finds, the plan that it makes, and what it reports the figures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_of_each_tool_the_first_benchmark_of_an_operation_is_taken() -> None:
     ]
 
 
-def test_what_is_not_there_is_left_out_and_told_where_it_was_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_there_is_left_out_and_reported_where_it_was_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert there(["bcast", "barrier"]) == ["imb-mpi1-barrier", "osu-bcast"]
     assert capsys.readouterr().out == ""
     assert there(["bcast", "barrier"], imb=("path", "")) == ["imb-mpi1-barrier"]
@@ -128,7 +128,8 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
     assert [(suite.name, suite.path) for suite in planned.suites] == [("osu", "/opt/osu")]
 
 
-# --- what is told -----------------------------------------------------------------------------------------------------
+# --- what is reported
+# -----------------------------------------------------------------------------------------------------
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -137,7 +138,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line for line in lines if line.strip(" ─")]
 
 
-def test_the_ratio_is_told_with_its_parts_and_with_what_differs(
+def test_the_ratio_is_reported_with_its_parts_and_with_what_differs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = alternated.make(tmp_path, alternated.allreduce())
@@ -155,7 +156,7 @@ def test_the_ratio_is_told_with_its_parts_and_with_what_differs(
     assert lines[-2:] == [f"The tool's number: {foreign_of.meaning.text}.", f"next: rankbench report {store.folder}"]
 
 
-def test_bandwidths_are_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bandwidths_are_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planted = [
         Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
         Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
@@ -167,7 +168,7 @@ def test_bandwidths_are_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert lines[2].startswith("1000 B 952.4 MB/s 476.2 MB/s 2.000 (")
 
 
-def test_what_cannot_be_compared_is_told_with_what_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Calls of a broadcast that follow each other overlap; the core can make them so, too."""
     theirs = OSU["osu-bcast"]
     assert theirs.foreign

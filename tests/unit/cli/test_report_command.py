@@ -115,7 +115,7 @@ def test_a_verdict_can_be_read_back_where_cases_have_no_figures(tmp_path: Path, 
     assert comparisons["high"].is_infinite().to_list() == [launches == 1] * 2
 
 
-def test_a_page_that_cannot_be_written_is_told_in_one_line(folder: Path) -> None:
+def test_a_page_that_cannot_be_written_is_reported_in_one_line(folder: Path) -> None:
     page = folder / "nowhere" / "report.html"
     with pytest.raises(RankbenchError) as error:
         report(folder, output=page)
@@ -124,7 +124,7 @@ def test_a_page_that_cannot_be_written_is_told_in_one_line(folder: Path) -> None
     )
 
 
-def test_a_folder_that_is_no_campaign_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_campaign_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         report(tmp_path)
     assert str(error.value) == (

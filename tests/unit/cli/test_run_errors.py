@@ -177,7 +177,7 @@ def test_a_missing_compiler(place: Path, library: Path, refused: Refused) -> Non
 def test_no_candidate_that_works(place: Path, library: Path, refused: Refused) -> None:
     behave(library, dead=True)
     assert refused(write(place, PLAN), "--prefix", "library") == (
-        "rankbench: no candidate works here; mpich-9.1 on socket: exit code 1: fake core: told to be dead"
+        "rankbench: no candidate works here; mpich-9.1 on socket: exit code 1: fake core: set to be dead"
     )
 
 

@@ -201,7 +201,7 @@ def test_newest_campaign_without_a_folder(
         ),
     ],
 )
-def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, list[str]], text: str) -> None:
+def test_what_is_not_there_is_reported_in_one_line(stored: Store, asked: dict[str, list[str]], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, operation=asked.get("operation"), form=asked.get("form"))
     assert str(error.value) == text
@@ -333,13 +333,13 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
-def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], text: str) -> None:
+def test_options_that_make_no_sense_are_reported_in_one_line(stored: Store, asked: dict[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, **asked)
     assert str(error.value) == text
 
 
-def test_ranks_of_what_one_rank_times_are_told_in_one_line(stored: Store) -> None:
+def test_ranks_of_what_one_rank_times_are_reported_in_one_line(stored: Store) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, operation=["pingpong"], ranks=True)
     assert (
@@ -347,7 +347,7 @@ def test_ranks_of_what_one_rank_times_are_told_in_one_line(stored: Store) -> Non
     )
 
 
-def test_ranks_of_a_campaign_without_launches_are_told_in_one_line(tmp_path: Path) -> None:
+def test_ranks_of_a_campaign_without_launches_are_reported_in_one_line(tmp_path: Path) -> None:
     store = make_campaign(tmp_path / "none", truth, launches=0, candidates=("alpha", "beta"))
     with pytest.raises(RankbenchError) as error:
         show(folder=store.folder, ranks=True)

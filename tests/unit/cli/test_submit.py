@@ -146,7 +146,7 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
         "",
         *[why if stays_alone else ""] * 2,
     ]
-    printed = "did not start: exit code 1; its last line: fake core: told to be dead\n"
+    printed = "did not start: exit code 1; its last line: fake core: set to be dead\n"
     assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
@@ -351,7 +351,7 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
 
 @pytest.mark.thorough
 def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
-    """Nobody computes where the job runs: who follows it tells it that it is enough."""
+    """Nobody computes where the job runs: who follows it shows it that it is enough."""
     plan = PLAN.replace("blocks = 2", 'blocks = { min = 2, max = 60 }\nuntil = "precision 50%"')
     here = site(tmp_path, "slurm", plan, pause_s=0.05)
     done = here.submit("--wait")
@@ -370,7 +370,7 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
     (tmp_path / "scheduler/gone").touch()
     said = here.run("status")
     assert said.exit_code == 0
-    assert "Slurm does not tell where job 101 stands: scontrol: error: cannot connect to the server\n" in said.printed
+    assert "Slurm does not show where job 101 stands: scontrol: error: cannot connect to the server\n" in said.printed
     assert len(here.opened().launches()) >= 1
     (tmp_path / "scheduler/gone").unlink()
     assert here.run("status", "--wait").exit_code == 0

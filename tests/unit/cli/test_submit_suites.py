@@ -31,7 +31,8 @@ OTHER, ONE = "osu-latency.blocking.{}.byte.1x2.none", "mpich-9.2"
 
 
 def site(place: Path, plan: str = PLAN, *, lacking: bool = False, **told: object) -> Site:
-    """Make a site with a benchmark of OSU, which takes 1.25 µs with the first library, and with the second as told."""
+    """Make a site with a benchmark of OSU, which takes 1.25 µs with the first library, and with the second as
+    stated."""
     here = sites.make(place, "slurm", plan)
     bench.link(place / "9.1", time="1.25")
     if not lacking:
@@ -98,7 +99,7 @@ def test_a_program_that_crashes_is_launched_once_in_every_block(tmp_path: Path) 
 
 
 @pytest.mark.thorough
-def test_an_exit_code_by_which_the_core_tells_of_a_full_disk_is_a_program_s_own(tmp_path: Path) -> None:
+def test_an_exit_code_by_which_the_core_shows_of_a_full_disk_is_a_program_s_own(tmp_path: Path) -> None:
     here = site(tmp_path, PLAN.replace("blocks = 3", "blocks = 1"), code=4)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0

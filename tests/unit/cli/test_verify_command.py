@@ -105,7 +105,7 @@ def test_datatypes_and_options_are_tested_where_that_is_asked_for(run: Command) 
     ]
 
 
-def test_a_crash_is_told_and_the_calls_after_it_are_tested(run: Command) -> None:
+def test_a_crash_is_reported_and_the_calls_after_it_are_tested(run: Command) -> None:
     code, lines, _ = run(crash=["allreduce.8"])
     assert code == 1
     assert "allreduce crashed crashed crashed" in lines
@@ -171,7 +171,7 @@ def test_more_ranks_than_cores_are_the_reason_given(run: Command, monkeypatch: p
 def test_a_library_that_does_not_work_is_a_failure(run: Command) -> None:
     code, lines, _ = run(dead=True)
     assert code == 1
-    assert lines == ["FAILED mpich-9.9: exit code 1: fake core: told to be dead"]
+    assert lines == ["FAILED mpich-9.9: exit code 1: fake core: set to be dead"]
 
 
 def test_a_clock_that_is_not_there_is_an_error(run: Command) -> None:

@@ -145,7 +145,7 @@ def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path)
     decision = asked(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
     assert decision.stop
     assert render(decision.reason) in {
-        f"over 3 cases {best} takes least; against 2 of 2 other candidates that is decided"
+        f"over 3 cases {best} is fastest; against 2 of 2 other candidates that is decided"
         for best in ("alpha", "gamma")
     }
 
@@ -153,7 +153,7 @@ def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path)
 def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
     decision = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
     assert not decision.stop
-    assert render(decision.reason).endswith("takes least; against 1 of 2 other candidates that is decided")
+    assert render(decision.reason).endswith("is fastest; against 1 of 2 other candidates that is decided")
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_the_oldest_campaigns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         list(duckdb.write(old, tmp_path / "x.sql"))
     assert str(error.value) == (
-        f"{made.folder}: format 1 tells samples that count otherwise; export it as sqlite or parquet"
+        f"{made.folder}: format 1 shows samples that count otherwise; export it as sqlite or parquet"
     )
 
 

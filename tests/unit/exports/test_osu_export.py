@@ -158,7 +158,7 @@ def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_
 def test_no_meaning_is_too_long_to_be_read_back() -> None:
     told = [one.foreign.meaning for tool in units.modules(tools).values() for one in tool.OPERATIONS]
     longest = max(len(f"# Meaning: {msgspec.json.encode(one).decode()}") for one in told)
-    added = len("median over launches of each launch's trimmed-mean of what nccl_tests told: ") + len(osu.BESIDE)
+    added = len("median over launches of each launch's trimmed-mean of what nccl_tests reported: ") + len(osu.BESIDE)
     assert longest + added <= reader.MAX_TITLE
 
 
@@ -181,7 +181,7 @@ def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_damaged_meaning_is_told_with_its_line(meaning: str, wrong: str, tmp_path: Path) -> None:
+def test_a_damaged_meaning_is_reported_with_its_line(meaning: str, wrong: str, tmp_path: Path) -> None:
     path = tmp_path / "osu.txt"
     path.write_text(f"# OSU MPI Latency Test v7.4\n# Meaning: {meaning}\n# Size          Latency (us)\n8    1.0\n")
     with pytest.raises(RankbenchError) as error:
@@ -234,7 +234,7 @@ def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
     assert "barrier.blocking.byte.socket.window.open-mpi-5.txt" in written(made, tmp_path)
 
 
-def test_the_estimator_is_told(plain: Measured) -> None:
+def test_the_estimator_is_reported(plain: Measured) -> None:
     view = evaluate(plain.store, "min")
     _, part = next(view.parts("line"))
     assert osu.said(part, "alpha", osu.BANDWIDTH)[0] == (
@@ -254,7 +254,7 @@ def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) 
     meanings = [one.operation.foreign.meaning for one in (table, again) if one.operation.foreign]
     assert replace(meanings[1], text="") == replace(meanings[0], text="")
     assert meanings[1].text.startswith(
-        f"median over launches of each launch's median of what osu told: {meanings[0].text}"
+        f"median over launches of each launch's median of what osu reported: {meanings[0].text}"
     )
     assert again.facts["measured by"].startswith(
         f"osu (osu_{sample.removeprefix('osu_').removesuffix('.txt')}), handed over by rankbench 0.1.0; "

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STUDY = printed.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 LATENCY = imports.latencies((0, 1.5), (8, 2.5))
-NOTE = "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
+NOTE = "These figures were imported: rankbench did not make them, and knows of their runs what their files show."
 APART = (
     "Not all libraries took turns: what changed on the machine between their files counts as a difference between them."
 )
@@ -156,7 +156,7 @@ def test_bandwidths_are_those_of_the_file(study: Store) -> None:
         assert rates["IntelMPI"] == pytest.approx(intel)
 
 
-def test_columns_of_an_overlap_are_kept_and_its_parts_are_told(study: Store) -> None:
+def test_columns_of_an_overlap_are_kept_and_its_parts_are_reported(study: Store) -> None:
     frame = study.cases().filter(operation="osu-ibcast", size_bytes=16384, candidate="IntelMPI", block=1)
     (row,) = frame.iter_rows(named=True)
     assert row["case"] == "osu-ibcast.nonblocking.16384.byte.1x2.library-barrier.quantity=overlap"
@@ -184,7 +184,7 @@ def test_a_file_without_figures_is_launches_that_printed_nothing(study: Store) -
     assert all(case.operation != "osu-iallreduce" for case in study.campaign.cases)
 
 
-def test_what_a_cut_file_lacks_is_told(study: Store) -> None:
+def test_what_a_cut_file_lacks_is_reported(study: Store) -> None:
     """The last run but one of nine is whole, and the last is not there."""
     found = list(rows(study, "osu-ibcast.nonblocking.65536."))
     assert [(name, block) for name, block, *_ in found] == [
@@ -230,7 +230,7 @@ def test_what_stands_among_figures_is_in_the_launch_s_log(study: Store) -> None:
 BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 lines more)"
 
 
-def test_notes_tell_what_was_found(study: Store) -> None:
+def test_notes_show_what_was_found(study: Store) -> None:
     first, nothing, cut, threads, harmless, guess = study.campaign.notes
     assert first == NOTE
     assert nothing.startswith(
@@ -258,7 +258,7 @@ def test_notes_tell_what_was_found(study: Store) -> None:
     )
 
 
-def test_each_file_is_told_with_its_digest_and_tool(study: Store) -> None:
+def test_each_file_is_reported_with_its_digest_and_tool(study: Store) -> None:
     records = {record.file: record for record in study.campaign.imported}
     assert list(records) == [str(path) for path in sorted(STUDY.glob("*.out"))]
     path = STUDY / "latency.out"
@@ -317,7 +317,7 @@ def test_names_in_another_order_than_the_file_s(tmp_path: Path) -> None:
 
 def test_a_file_that_does_not_name_its_libraries(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
-    assert refused(tmp_path, path) == (f"{path}:1: does not tell which library this is; name them all: --labels A,B")
+    assert refused(tmp_path, path) == (f"{path}:1: does not show which library this is; name them all: --labels A,B")
     assert [candidate.name for candidate in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
 
 
@@ -359,13 +359,13 @@ def test_a_run_of_two_benchmarks_that_ended_in_one_lacks_nothing_of_the_other(tm
     assert made.cases().height == 6
 
 
-def test_hosts_tell_where_ranks_were(tmp_path: Path) -> None:
+def test_hosts_show_where_ranks_were(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
     made = make(tmp_path, file(tmp_path, "a.out", text))
     assert made.campaign.plan.placements == [Placement(name="2x1", nodes=2, ranks_per_node=1, binding="none")]
 
 
-def test_hosts_of_another_number_than_the_ranks_tell_nothing(tmp_path: Path) -> None:
+def test_hosts_of_another_number_than_the_ranks_show_nothing(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
     made = make(tmp_path, file(tmp_path, "a.out", text))
     assert [placement.name for placement in made.campaign.plan.placements] == ["ranks-2"]
@@ -429,7 +429,7 @@ def test_a_size_that_stands_twice_in_a_table(tmp_path: Path) -> None:
     assert refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in one table"
 
 
-def test_errors_beside_a_whole_file_are_told(tmp_path: Path) -> None:
+def test_errors_beside_a_whole_file_are_reported(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", LATENCY)
     file(tmp_path, "a.stderr", "\n---\nwarning: no fast network\n")
     file(tmp_path, "a.err", "\n")
@@ -449,11 +449,11 @@ def test_what_is_printed_as_nought_is_a_row_without_a_figure(tmp_path: Path) -> 
     assert list(rows(made, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
 
 
-def test_ranks_are_as_said_where_no_file_tells_them(tmp_path: Path) -> None:
+def test_ranks_are_as_said_where_no_file_shows_them(tmp_path: Path) -> None:
     barrier = imports.osu(imports.BARRIER) + "             0.85\n"
     text = {"A": [barrier]}
     assert imports.campaign(tmp_path, text).campaign.plan.placements == [
-        Placement(name="not-told", nodes=1, ranks_per_node=0, binding="none")
+        Placement(name="not-reported", nodes=1, ranks_per_node=0, binding="none")
     ]
     shutil.rmtree(tmp_path / "made")
     made = imports.campaign(tmp_path, text, ranks=48)
@@ -567,7 +567,7 @@ def test_figures_that_are_not_there(tmp_path: Path) -> None:
     assert refused(tmp_path, other, path) == f"no figures in any of 2 files; of the first: {other}: empty"
 
 
-def test_files_without_figures_are_told_and_left_out(tmp_path: Path) -> None:
+def test_files_without_figures_are_reported_and_left_out(tmp_path: Path) -> None:
     """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
     paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
     made = make(tmp_path, *paths)
@@ -665,11 +665,11 @@ def test_noise_with_a_digit_is_reported(tmp_path: Path) -> None:
     assert any("'?? 16  1.7'" in note for note in make(tmp_path, file(tmp_path, "a.txt", text)).campaign.notes)
 
 
-def test_an_unknown_synchronisation_of_reprompi_is_not_told(tmp_path: Path) -> None:
+def test_an_unknown_synchronisation_of_reprompi_is_not_reported(tmp_path: Path) -> None:
     sample = next(path for path in sorted((printed.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in text_of(path))
     text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", text_of(sample))
     made = make(tmp_path, file(tmp_path, "a.txt", text))
-    assert {case.start for case in made.campaign.cases} == {"not-told"}
+    assert {case.start for case in made.campaign.cases} == {"not-reported"}
 
 
 def text_of(path: Path) -> str:

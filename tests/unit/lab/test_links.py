@@ -1,4 +1,4 @@
-"""What `tc` and users are told of links."""
+"""What `tc` and users are reported links."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_either_end_of_a_link_is_shaped(rate_bit_s: int, delay: Delay | None, en
     assert links.shaping(rate_bit_s, delay) == ends
 
 
-def test_the_switch_is_told_each_way_between_nodes_and_none_of_the_head() -> None:
+def test_the_switch_is_reported_each_way_between_nodes_and_none_of_the_head() -> None:
     assert [*links.matrix(Delay(3, 5), 3)] == [0, 0, 0, 0, 0, 3, 0, 5, 0]
 
 
@@ -70,5 +70,5 @@ def test_the_switch_is_told_each_way_between_nodes_and_none_of_the_head() -> Non
         ),
     ],
 )
-def test_what_links_are_is_told(rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str) -> None:
+def test_what_links_are_is_reported(rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str) -> None:
     assert links.told(rate_bit_s, delay, by_kernel=by_kernel) == text

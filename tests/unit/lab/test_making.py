@@ -58,7 +58,7 @@ def test_slurm_lies_in_the_lab_s_folder(folder: Path) -> None:
     assert [path for path in paths if not path.startswith(f"{folder}/slurm/")] == ["/bin/true"]
 
 
-def test_shared_folders_that_nothing_hides_need_not_be_told(folder: Path, tmp_path: Path) -> None:
+def test_shared_folders_that_nothing_hides_need_not_be_reported(folder: Path, tmp_path: Path) -> None:
     making.prepare(folder, Wanted(shared=(Path("/usr"), tmp_path, tmp_path / "none", tmp_path)))
     shared = (folder / "shared").read_text().splitlines()
     assert shared.count(str(tmp_path)) == 1
@@ -107,14 +107,14 @@ def test_missing_packages_are_named(wanted: Wanted, message: str, monkeypatch: p
     assert str(caught.value) == message
 
 
-def test_a_kernel_without_rates_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_without_rates_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "kernel_has", lambda _: False)
     message = "--rate needs the kernel's token bucket filter: CONFIG_NET_SCH_TBF, module sch_tbf"
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
         making.require(Wanted(rate_bit_s=1000))
 
 
-def test_a_program_that_does_not_compile_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken.c").write_text("#error no\n")
     monkeypatch.setattr(making, "HERE", tmp_path)
     source = tmp_path / "broken.c"

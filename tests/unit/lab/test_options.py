@@ -66,7 +66,7 @@ CORES = "allowed: a number of cores, or sockets x cores of each, such as 2x4"
         *((options.cores, text, f"--cores {text}: {CORES}") for text in ("0", "2x", "x4", "2x0", "2x4x1", "many")),
     ],
 )
-def test_what_makes_no_sense_is_told(read: Callable[[str], object], text: str, message: str) -> None:
+def test_what_makes_no_sense_is_reported(read: Callable[[str], object], text: str, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         read(text)
     assert str(caught.value) == message

@@ -337,7 +337,7 @@ def test_the_launcher_can_tidy_up_before_its_ranks_are_ended(tmp_path: Path) -> 
     assert (tmp_path / "signals").read_text() == "USR1\n"
 
 
-def test_a_keeper_that_is_told_nothing_says_nothing() -> None:
+def test_a_keeper_that_is_given_nothing_says_nothing() -> None:
     answer = subprocess.run(
         [sys.executable, keeper.__file__], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )

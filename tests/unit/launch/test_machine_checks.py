@@ -145,7 +145,7 @@ def test_a_machine_as_it_should_be_has_nothing_in_the_way(tmp_path: Path) -> Non
     assert list(settled(write(tmp_path, QUIET))) == []
 
 
-def test_a_machine_that_tells_nothing_has_nothing_in_the_way(tmp_path: Path) -> None:
+def test_a_machine_that_shows_nothing_has_nothing_in_the_way(tmp_path: Path) -> None:
     assert list(settled(tmp_path)) == []
 
 
@@ -170,7 +170,7 @@ def test_of_many_neighbours_the_busiest_are_named() -> None:
     ]
 
 
-def test_stolen_time_is_told() -> None:
+def test_stolen_time_is_reported() -> None:
     then = Usage(100.5, NOBODY.processes, 0.1)
     assert list(map(str, busy(NOBODY, then, own=7))) == [
         "the hypervisor takes 20% of a CPU away: ranks are halted in mid-call, and no process here is to blame; "
@@ -190,7 +190,7 @@ def test_processes_are_read_whatever_their_names(tmp_path: Path) -> None:
     assert found == Usage(12.5, {42: ("a) b (c", 200 / machine_checks.TICK_HZ)}, 0.0)
 
 
-def test_a_name_of_the_machine_that_does_not_resolve_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_of_the_machine_that_does_not_resolve_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: Any) -> Any:
         raise socket.gaierror
 

@@ -46,18 +46,20 @@ def test_a_state_is_read_as_it_is_printed_in_the_environment_given(tmp_path: Pat
     )
 
 
-def test_what_the_core_complains_of_is_told(tmp_path: Path) -> None:
+def test_what_the_core_complains_of_is_reported(tmp_path: Path) -> None:
     command = program(tmp_path, "sys.exit('rankbench-core: option --state is not known')")
-    assert refusal(command) == (f"{tmp_path}/core --state: tells no state: rankbench-core: option --state is not known")
-
-
-def test_what_is_no_state_is_told(tmp_path: Path) -> None:
-    assert refusal(program(tmp_path, "print('[]')")) == (
-        f"{tmp_path}/core --state: tells no state: Expected `object`, got `array`"
+    assert refusal(command) == (
+        f"{tmp_path}/core --state: reports no state: rankbench-core: option --state is not known"
     )
 
 
-def test_a_program_that_cannot_be_run_is_told(tmp_path: Path) -> None:
+def test_what_is_no_state_is_reported(tmp_path: Path) -> None:
+    assert refusal(program(tmp_path, "print('[]')")) == (
+        f"{tmp_path}/core --state: reports no state: Expected `object`, got `array`"
+    )
+
+
+def test_a_program_that_cannot_be_run_is_reported(tmp_path: Path) -> None:
     command = CommandLine(arguments=[f"{tmp_path}/missing", "--state"])
     assert refusal(command) == f"{tmp_path}/missing --state: cannot be run (No such file or directory)"
 

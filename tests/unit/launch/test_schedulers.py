@@ -149,7 +149,7 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
         ("grid-engine", 0, "  7 0.5 x root t 11/22/2026 lab@n1\nlooked for 7", JobState("running", "t")),
         ("grid-engine", 0, "  7 0.5 x root dr 11/22/2026 lab@n1\nlooked for 7", JobState("running", "dr")),
         ("grid-engine", 0, "  7 0.5 x root Eqw 11/22/2026\nlooked for 7",
-         JobState("queued", "Eqw (an error keeps it: qstat -j 7 tells which)")),
+         JobState("queued", "Eqw (an error keeps it: qstat -j 7 shows which)")),
         ("grid-engine", 0, "looked for 7", JobState("ended", "not in the queue any more")),
         ("grid-engine", 1, "error: commlib error: got select error (Connection refused)", None),
         ("ssh", 0, "", JobState("running", "running")),

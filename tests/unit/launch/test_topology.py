@@ -48,7 +48,7 @@ def use(cpus: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
 
 
-def test_the_kernel_tells_what_cpus_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_shows_what_cpus_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(set(range(8)), monkeypatch)
     found = topology.cpus(two_sockets(tmp_path))
     assert [cpu.number for cpu in found] == list(range(8))
@@ -70,7 +70,7 @@ def test_cpus_of_other_containers_do_not_count(tmp_path: Path, monkeypatch: pyte
     assert [(cpu.number, cpu.ordinal, cpu.core_ordinal) for cpu in topology.cpus(root)] == [(4, 0, 0), (6, 1, 1)]
 
 
-def test_an_old_kernel_tells_cores_by_their_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_kernel_shows_cores_by_their_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(set(range(8)), monkeypatch)
     root = two_sockets(tmp_path)
     for path in root.glob("sys/devices/system/cpu/cpu*/topology/thread_siblings_list"):
@@ -78,7 +78,7 @@ def test_an_old_kernel_tells_cores_by_their_ids(tmp_path: Path, monkeypatch: pyt
     assert [cpu.core for cpu in topology.cpus(root)] == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
-def test_where_nothing_is_told_cpus_share_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_is_reported_cpus_share_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use({0, 3}, monkeypatch)
     assert topology.cpus(tmp_path) == [
         Cpu(number=0, core=0, socket=0, numa=0, ordinal=0, core_ordinal=0),

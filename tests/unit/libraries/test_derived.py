@@ -33,8 +33,8 @@ def compiler(folder: Path, name: str, line: str) -> str:
 def test_compiler_makes_a_library_of_its_own(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     other = compiler(tmp_path, "mycc", "\nmycc version 3.1")  # As nvc has it, the first line is empty.
-    made = libraries.resolve_library(CandidateSpec(library="mpich", compiler=other), [library])
-    assert made == msgspec.structs.replace(
+    library_of_other = libraries.resolve_library(CandidateSpec(library="mpich", compiler=other), [library])
+    assert library_of_other == msgspec.structs.replace(
         library,
         name=f"mpich-4.3.2+{other}",
         build_environment={"MPICH_CC": other},
@@ -44,16 +44,16 @@ def test_compiler_makes_a_library_of_its_own(tmp_path: Path) -> None:
 
 def test_compiler_of_the_library_itself_may_be_named_too(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
-    made = libraries.resolve_library(CandidateSpec(library="mpich", compiler="cc"), [library])
-    assert (made.name, made.compiler) == ("mpich-4.3.2+cc", library.compiler)
+    same = libraries.resolve_library(CandidateSpec(library="mpich", compiler="cc"), [library])
+    assert (same.name, same.compiler) == ("mpich-4.3.2+cc", library.compiler)
 
 
 def test_compiler_is_looked_for_where_the_library_is_to_run(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     compiler(tmp_path, "mycc", "mycc version 3.1")
     inside = msgspec.structs.replace(library, environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    made = libraries.resolve_library(CandidateSpec(library="mpich", compiler="mycc"), [inside])
-    assert (made.name, made.compiler) == ("mpich-4.3.2+mycc", "mycc version 3.1")
+    other = libraries.resolve_library(CandidateSpec(library="mpich", compiler="mycc"), [inside])
+    assert (other.name, other.compiler) == ("mpich-4.3.2+mycc", "mycc version 3.1")
 
 
 def test_compiler_that_is_not_there(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> N
             CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library]
         )
     assert str(error.value) == (
-        f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} does not heed MPICH_CC and calls {library.compiler}; '
+        f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} ignores MPICH_CC and calls {library.compiler}; '
         "leave compiler out, or use a library built by that compiler"
     )
 
@@ -85,7 +85,7 @@ def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(CandidateSpec(library="mpich", compiler="false"), [library])
     assert str(error.value) == (
-        f'mpich-4.3.2: compiler "false": {library.wrapper} does not heed MPICH_CC and calls nothing; '
+        f'mpich-4.3.2: compiler "false": {library.wrapper} ignores MPICH_CC and calls nothing; '
         "leave compiler out, or use a library built by that compiler"
     )
 
@@ -96,8 +96,8 @@ def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
 def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     other = msgspec.structs.replace(other, environment={"B_ROOT": "b"}, build_environment={"MPICH_CC": "cc"})
-    made = libraries.resolve_library(CandidateSpec(library="mpich==4.3.2", binary_of="mpich==3.4"), [run, other])
-    assert made == msgspec.structs.replace(
+    runner = libraries.resolve_library(CandidateSpec(library="mpich==4.3.2", binary_of="mpich==3.4"), [run, other])
+    assert runner == msgspec.structs.replace(
         run,
         name="mpich-4.3.2~mpich-3.4",
         wrapper=other.wrapper,
@@ -106,7 +106,10 @@ def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
         build_environment={"B_ROOT": "b", "MPICH_CC": "cc"},
         binary_of="mpich-3.4",
     )
-    assert inspection.find_linked(made.wrapper, made.environment) == ("libmpi.so.12", f"{tmp_path}/a/lib/libmpi.so.12")
+    assert inspection.find_linked(runner.wrapper, runner.environment) == (
+        "libmpi.so.12",
+        f"{tmp_path}/a/lib/libmpi.so.12",
+    )
 
 
 def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +134,7 @@ def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("own", "theirs", "why"),
+    ("abi_here", "theirs", "why"),
     [
         ("libmpi.so.12", "libmpi.so.40", "libmpi.so.40, and {run}/lib has libmpi.so.12"),
         ("libmpi.so.12", "libmpich.so.12", "libmpich.so.12, and {run}/lib has libmpi.so.12"),
@@ -140,10 +143,10 @@ def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytes
         ("", "libmpi.so.12", "libmpi.so.12, and {run} has none"),
     ],
 )
-def test_libraries_of_unlike_abi_are_refused(own: str, theirs: str, why: str, tmp_path: Path) -> None:
+def test_libraries_of_unlike_abi_are_refused(abi_here: str, theirs: str, why: str, tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
-    run, other = (msgspec.structs.replace(library, abi=abi) for library, abi in ((run, own), (other, theirs)))
-    if not own:
+    run, other = (msgspec.structs.replace(library, abi=abi) for library, abi in ((run, abi_here), (other, theirs)))
+    if not abi_here:
         Path(run.wrapper).write_text("#!/bin/sh\nexit 1\n", "utf-8")
     with pytest.raises(RankbenchError) as error:
         derived.make_runner(run, other)
@@ -158,9 +161,9 @@ def test_standard_abi_has_a_wrapper_of_its_own(tmp_path: Path) -> None:
     for prefix in (tmp_path / "a", tmp_path / "b"):
         shared(prefix, "libmpi_abi.so.1")
     wrapper(tmp_path / "a", "mpicc_abi", "5.0.2", "mpi_abi", "--enable-new-dtags")
-    made = libraries.choose("abi:mpich==5.0.2", [library])
-    assert (made.name, made.abi) == ("abi:mpich-5.0.2", "libmpi_abi.so.1")
-    assert made.wrapper == f"{tmp_path}/a/bin/mpicc_abi"
+    standard = libraries.choose("abi:mpich==5.0.2", [library])
+    assert (standard.name, standard.abi) == ("abi:mpich-5.0.2", "libmpi_abi.so.1")
+    assert standard.wrapper == f"{tmp_path}/a/bin/mpicc_abi"
     across = libraries.resolve_library(CandidateSpec(library=run.name, binary_of="abi:mpich-5.0.2"), [library, run])
     assert (across.name, across.abi) == ("mpich-2021.18~abi:mpich-5.0.2", "libmpi_abi.so.1")
     assert inspection.find_linked(across.wrapper, across.environment)[1] == f"{tmp_path}/b/lib/libmpi_abi.so.1"
@@ -178,10 +181,10 @@ def test_library_without_the_standard_abi(tmp_path: Path) -> None:
 
 def test_what_a_candidate_names_is_found_from_then_on(tmp_path: Path) -> None:
     first, second = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "4.3.2")
-    found: list[Library] = []
+    available: list[Library] = []
     for prefix in (first.prefix, second.prefix, first.prefix):
-        libraries.resolve_library(CandidateSpec(library=f"prefix:{prefix}"), found)
-    assert [(library.name, library.prefix) for library in found] == [
+        libraries.resolve_library(CandidateSpec(library=f"prefix:{prefix}"), available)
+    assert [(library.name, library.prefix) for library in available] == [
         ("mpich-4.3.2", first.prefix),
         ("mpich-4.3.2@prefix", second.prefix),
     ]
@@ -194,9 +197,9 @@ def test_library_below_the_prefix_is_right(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     (tmp_path / "link").symlink_to(tmp_path / "a")
     linked = msgspec.structs.replace(library, prefix=str(tmp_path / "link"))
-    for one in (library, linked):
+    for checked in (library, linked):
         for file in ("", f"{tmp_path}/a/lib/libmpi.so.12", f"{tmp_path}/link/lib/libmpi.so.12"):
-            assert libraries.explain_wrong_libmpi(one, file) == ""
+            assert libraries.explain_wrong_libmpi(checked, file) == ""
 
 
 def test_library_elsewhere_is_right_if_the_wrapper_links_to_it(tmp_path: Path) -> None:

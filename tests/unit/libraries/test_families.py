@@ -106,9 +106,9 @@ def test_ranks_are_bound_to_the_cpus_that_are_named(
 @pytest.mark.parametrize(("family", "version"), sorted({(family, version) for family, version, *_ in SEATS}))
 def test_cpus_mean_nothing_to_ranks_that_are_not_bound(family: str, version: str) -> None:
     of = library(family, version)
-    placed = [msgspec.structs.replace(one, binding="none") for one in (CORES, placement("core"))]
-    listed, free = (msgspec.structs.replace(one, ranks_per_node=2) for one in placed)
-    lines = [libraries.find_family(of).make_launch_line(of, one, {}, PROGRAM) for one in (listed, free)]
+    placed = [msgspec.structs.replace(place, binding="none") for place in (CORES, placement("core"))]
+    listed, free = (msgspec.structs.replace(place, ranks_per_node=2) for place in placed)
+    lines = [libraries.find_family(of).make_launch_line(of, place, {}, PROGRAM) for place in (listed, free)]
     assert lines[0] == lines[1]
 
 
@@ -253,5 +253,5 @@ def test_only_root_lets_root_run(user: int, allowed: bool, monkeypatch: pytest.M
     assert ("OMPI_ALLOW_RUN_AS_ROOT" in families.list_families()["openmpi"].make_environment(Path("/l"))) == allowed
 
 
-def test_intel_is_told_its_root() -> None:
+def test_intel_gets_its_root() -> None:
     assert families.list_families()["intel-mpi"].make_environment(Path("/l")) == {"I_MPI_ROOT": "/l"}

@@ -28,8 +28,8 @@ def search(tmp_path: Path, prefixes: tuple[Path, ...] = (), path: tuple[Path, ..
     return Search(home=tmp_path / "home", prefixes=prefixes, path=path, system=(tmp_path / "system",))
 
 
-def names(found: list[Library]) -> list[str]:
-    return [library.name for library in found]
+def names(listed: list[Library]) -> list[str]:
+    return [library.name for library in listed]
 
 
 def test_every_source_finds_its_own(tmp_path: Path) -> None:
@@ -37,14 +37,14 @@ def test_every_source_finds_its_own(tmp_path: Path) -> None:
     mpich(tmp_path / "own/bin", "4.3.2")
     mpich(tmp_path / "system", "4.0.2", ".mpich")
     mpich(tmp_path / "on-path", "3.4.3")
-    found = libraries.find(search(tmp_path, (tmp_path / "own",), (tmp_path / "on-path", tmp_path / "empty")))
-    assert [(library.name, library.source) for library in found] == [
+    listed = libraries.find(search(tmp_path, (tmp_path / "own",), (tmp_path / "on-path", tmp_path / "empty")))
+    assert [(library.name, library.source) for library in listed] == [
         ("mpich-5.0.2", "pypi"),
         ("mpich-4.3.2", "prefix"),
         ("mpich-4.0.2", "system"),
         ("mpich-3.4.3", "path"),
     ]
-    assert found[2].launcher == str(tmp_path / "system/mpiexec.mpich")
+    assert listed[2].launcher == str(tmp_path / "system/mpiexec.mpich")
 
 
 def test_half_an_installation_is_not_found(tmp_path: Path) -> None:
@@ -57,16 +57,16 @@ def test_links_to_one_library_are_listed_once(tmp_path: Path) -> None:
     (tmp_path / "alternatives").mkdir()
     (tmp_path / "alternatives/mpicc").symlink_to(wrapper)
     (tmp_path / "system/mpicc").symlink_to(tmp_path / "alternatives/mpicc")
-    found = libraries.find(search(tmp_path, path=(tmp_path / "system", tmp_path / "alternatives")))
-    assert names(found) == ["mpich-4.0.2"]
-    assert found[0].wrapper == str(wrapper)
+    listed = libraries.find(search(tmp_path, path=(tmp_path / "system", tmp_path / "alternatives")))
+    assert names(listed) == ["mpich-4.0.2"]
+    assert listed[0].wrapper == str(wrapper)
 
 
 def test_equal_versions_get_names_of_their_own(tmp_path: Path) -> None:
     for folder in ("a", "b", "c"):
         mpich(tmp_path / folder / "bin", "4.0.2")
-    found = libraries.find(search(tmp_path, tuple(tmp_path / folder for folder in ("a", "b", "c"))))
-    assert names(found) == ["mpich-4.0.2", "mpich-4.0.2@prefix", "mpich-4.0.2@prefix-2"]
+    listed = libraries.find(search(tmp_path, tuple(tmp_path / folder for folder in ("a", "b", "c"))))
+    assert names(listed) == ["mpich-4.0.2", "mpich-4.0.2@prefix", "mpich-4.0.2@prefix-2"]
 
 
 def test_neighbour_of_side_by_side_wrappers_is_not_asked(tmp_path: Path) -> None:
@@ -78,12 +78,12 @@ def test_neighbour_of_side_by_side_wrappers_is_not_asked(tmp_path: Path) -> None
 def test_missing_launcher_and_unknown_wrapper_are_found_too(tmp_path: Path) -> None:
     mpich(tmp_path / "a/bin", "4.0.2", launcher=False)
     script(tmp_path / "b/bin/mpicc", "echo hello")
-    found = libraries.find(search(tmp_path, (tmp_path / "a", tmp_path / "b")))
-    assert [(library.name, library.family, library.launcher) for library in found] == [
+    listed = libraries.find(search(tmp_path, (tmp_path / "a", tmp_path / "b")))
+    assert [(library.name, library.family, library.launcher) for library in listed] == [
         ("mpich-4.0.2", "mpich", ""),
         ("unknown", "unknown", ""),
     ]
-    assert libraries.format_title(found[1]) == "not recognised"
+    assert libraries.format_title(listed[1]) == "not recognised"
 
 
 def test_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:
@@ -105,12 +105,17 @@ def test_prefix_without_library_is_said(tmp_path: Path) -> None:
     )
 
 
-def known(name: str, source: str = "pypi") -> Library:
+def make_library(name: str, source: str = "pypi") -> Library:
     family, _, version = name.partition("@")[0].rpartition("-")
     return Library(name=name, family=family, version=version, source=source, prefix="", wrapper="", launcher="")
 
 
-FOUND = [known("mpich-4.3.2"), known("mpich-10.0"), known("openmpi-5.0.11"), known("mpich-10.0@system", "system")]
+FOUND = [
+    make_library("mpich-4.3.2"),
+    make_library("mpich-10.0"),
+    make_library("openmpi-5.0.11"),
+    make_library("mpich-10.0@system", "system"),
+]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +133,7 @@ def test_choice(wanted: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "message"),
+    ("wanted", "available", "message"),
     [
         ("mpich", [], "mpich: no such library here (found: none); get it by: rankbench get mpich"),
         (
@@ -150,7 +155,7 @@ def test_choice(wanted: str, name: str) -> None:
         ),
     ],
 )
-def test_choice_of_what_is_not_there(wanted: str, found: list[Library], message: str) -> None:
+def test_choice_of_what_is_not_there(wanted: str, available: list[Library], message: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        libraries.choose(wanted, found)
+        libraries.choose(wanted, available)
     assert str(error.value) == message

@@ -58,20 +58,20 @@ def test_what_a_load_changes_is_the_environment(site: Path) -> None:
 
 
 def test_builds_of_one_version_are_named_by_their_modules(site: Path) -> None:
-    found = libraries.find(search(site, "mpich/4.3.2", "gcc/12 mpich/4.3.2-clang", "gcc/12 mpich/4.3.2"))
-    assert [library.name for library in found] == [
+    listed = libraries.find(search(site, "mpich/4.3.2", "gcc/12 mpich/4.3.2-clang", "gcc/12 mpich/4.3.2"))
+    assert [library.name for library in listed] == [
         "mpich-4.3.2",
         "mpich-4.3.2@gcc/12+mpich/4.3.2-clang",
         "mpich-4.3.2@gcc/12+mpich/4.3.2",
     ]
-    assert found[1].environment["LD_LIBRARY_PATH"] == f"{site}/clang/lib"
+    assert listed[1].environment["LD_LIBRARY_PATH"] == f"{site}/clang/lib"
 
 
 def test_wrapper_that_path_leads_to_as_well_is_listed_once(site: Path) -> None:
-    found = libraries.find(
+    listed = libraries.find(
         libraries.Search(home=site, modules=("mpich/4.3.2",), path=(site / "gcc/bin", site / "clang/bin"), system=())
     )
-    assert [(library.name, library.source) for library in found] == [
+    assert [(library.name, library.source) for library in listed] == [
         ("mpich-4.3.2", "modules"),
         ("mpich-4.3.2@path", "path"),
     ]
@@ -86,9 +86,9 @@ def test_launcher_may_come_from_another_module(site: Path) -> None:
 
 
 def test_plan_names_modules_and_finds_them_again(site: Path) -> None:
-    found = libraries.find(search(site, "mpich/4.3.2"))
-    assert libraries.choose("module: mpich/4.3.2", found) == found[0]
-    other = libraries.choose("modules:gcc/12 mpich/4.3.2-clang", found)
+    listed = libraries.find(search(site, "mpich/4.3.2"))
+    assert libraries.choose("module: mpich/4.3.2", listed) == listed[0]
+    other = libraries.choose("modules:gcc/12 mpich/4.3.2-clang", listed)
     assert other.name == "mpich-4.3.2@gcc/12+mpich/4.3.2-clang"
 
 

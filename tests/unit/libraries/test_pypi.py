@@ -117,7 +117,7 @@ def test_package_without_a_library_is_refused(home: Path, tmp_path: Path) -> Non
     assert contents(home) == ["mpich.log"]
 
 
-def test_failing_pip_is_told_by_its_own_reason(home: Path) -> None:
+def test_a_failure_of_pip_is_reported_by_its_own_reason(home: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         libraries.install("mpich==8", home)
     assert str(error.value) == (

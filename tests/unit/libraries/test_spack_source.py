@@ -44,9 +44,9 @@ def test_package_is_named_by_spec_or_hash(wanted: str, digest: str, root: Path) 
 
 
 def test_package_that_was_found_is_that_one(root: Path) -> None:
-    found = libraries.find(libraries.Search(home=root, path=(root / "bin",), system=()))
-    assert [library.name for library in found] == ["mpich-4.3.2", "mpich-4.3.2@nobl4cg"]
-    assert libraries.choose("spack:mpich device=ch3", found) == found[1]
+    listed = libraries.find(libraries.Search(home=root, path=(root / "bin",), system=()))
+    assert [library.name for library in listed] == ["mpich-4.3.2", "mpich-4.3.2@nobl4cg"]
+    assert libraries.choose("spack:mpich device=ch3", listed) == listed[1]
 
 
 def test_package_that_needs_modules_is_what_they_lead_to(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ CHANGES: dict[str, dict[str, object]] = {
         "messages": 0,
     },
 }
-"""What is told of some operations here, whatever the core has by now."""
+"""A description of some operations, independent of the core."""
 MORE: dict[str, tuple[str, dict[str, object]]] = {
     "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
     "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [number("dimensions", 1, 3, 2)],
@@ -67,22 +67,22 @@ MORE: dict[str, tuple[str, dict[str, object]]] = {
 """Operations by the one that they are like, but for some changes."""
 
 
-def described() -> Description:
+def make_description() -> Description:
     """Return what a core says of itself that knows derived datatypes, and some options of some operations."""
-    told = fakes.description()
+    description = fakes.description()
     named = {
         operation.name: msgspec.structs.replace(operation, **CHANGES.get(operation.name, {}))
-        for operation in told.operations
+        for operation in description.operations
     }
     more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in MORE.items()]
     operations = [*named.values(), *more]
-    datatypes = {datatype.name: datatype for datatype in told.datatypes} | {
+    datatypes = {datatype.name: datatype for datatype in description.datatypes} | {
         "vector": Datatype(name="vector", help="", size_bytes=8)
     }
-    return msgspec.structs.replace(told, operations=operations, datatypes=list(datatypes.values()))
+    return msgspec.structs.replace(description, operations=operations, datatypes=list(datatypes.values()))
 
 
-DESCRIPTION = described()
+DESCRIPTION = make_description()
 
 
 def keys(text: str) -> list[str]:
@@ -367,8 +367,8 @@ def test_a_root_that_is_not_there_is_left_out() -> None:
 
 
 def test_without_data_the_state_of_memory_makes_no_difference() -> None:
-    said = 'cache = ["warm", "cold"]\npages = ["touched", "huge"]\nalignment = [0, 64]'
-    assert memories("barrier", said) == (
+    text = 'cache = ["warm", "cold"]\npages = ["touched", "huge"]\nalignment = [0, 64]'
+    assert memories("barrier", text) == (
         [Memory()],
         ["barrier: has no data; measured once, whatever cache, pages and alignment"],
     )
@@ -465,7 +465,7 @@ def test_windows_and_neighbours_count_in_buffers() -> None:
     )
 
 
-def chosen(text: str, options: str) -> tuple[list[tuple[str, dict[str, str]]], list[str]]:
+def expand_options(text: str, options: str) -> tuple[list[tuple[str, dict[str, str]]], list[str]]:
     """Return operations and options of the cases of a plan, and the notes."""
     cases, notes = expand(f"sizes = 8\n{text}\n[options]\n{options}")
     assert len({case.key for case in cases}) == len(cases)
@@ -474,8 +474,8 @@ def chosen(text: str, options: str) -> tuple[list[tuple[str, dict[str, str]]], l
 
 
 def test_every_combination_of_options_is_a_case_of_the_operations_that_have_them() -> None:
-    said = 'window = [1, 64]\nreceive = ["any-source", "source"]'
-    assert chosen('operations = ["bandwidth", "pingpong", "bcast"]', said) == (
+    options = 'window = [1, 64]\nreceive = ["any-source", "source"]'
+    assert expand_options('operations = ["bandwidth", "pingpong", "bcast"]', options) == (
         [
             ("bandwidth", {"receive": "any-source", "window": "1"}),
             ("bandwidth", {"window": "1"}),
@@ -496,8 +496,8 @@ def test_options_stand_in_the_key_of_a_case() -> None:
 
 
 def test_what_is_said_of_one_operation_holds_for_it_alone() -> None:
-    said = 'receive = "any-source"\n"pingpong.receive" = ["source", "probe"]'
-    assert chosen('operations = ["bandwidth", "pingpong"]', said) == (
+    options = 'receive = "any-source"\n"pingpong.receive" = ["source", "probe"]'
+    assert expand_options('operations = ["bandwidth", "pingpong"]', options) == (
         [
             ("bandwidth", {"receive": "any-source"}),
             ("pingpong", {}),
@@ -508,7 +508,7 @@ def test_what_is_said_of_one_operation_holds_for_it_alone() -> None:
 
 
 def test_a_value_that_an_operation_does_not_know_is_left_out_of_it() -> None:
-    assert chosen('operations = ["bandwidth", "pingpong"]', 'receive = ["any-source", "probe"]') == (
+    assert expand_options('operations = ["bandwidth", "pingpong"]', 'receive = ["any-source", "probe"]') == (
         [
             ("bandwidth", {"receive": "any-source"}),
             ("pingpong", {"receive": "any-source"}),
@@ -519,8 +519,8 @@ def test_a_value_that_an_operation_does_not_know_is_left_out_of_it() -> None:
 
 
 def test_what_makes_no_difference_is_no_case_of_its_own() -> None:
-    said = 'quantity = ["time", "overlap"]\ntests = [0, 8]\narrival = ["together", "random"]\nspread_us = [50, 100]'
-    assert chosen('operations = ["allreduce.nonblocking"]', said) == (
+    options = 'quantity = ["time", "overlap"]\ntests = [0, 8]\narrival = ["together", "random"]\nspread_us = [50, 100]'
+    assert expand_options('operations = ["allreduce.nonblocking"]', options) == (
         [
             ("allreduce", {}),
             ("allreduce", {"quantity": "overlap"}),
@@ -536,9 +536,9 @@ def test_what_makes_no_difference_is_no_case_of_its_own() -> None:
     )
 
 
-def test_an_option_that_makes_no_difference_anywhere_is_told() -> None:
-    said = 'tests = [0, 8]\nspread_us = 50\nbusy_us = 7\nquantity = ["time", "memory"]'
-    assert chosen('operations = ["allreduce", "passive"]', said) == (
+def test_an_option_that_makes_no_difference_anywhere_is_reported() -> None:
+    options = 'tests = [0, 8]\nspread_us = 50\nbusy_us = 7\nquantity = ["time", "memory"]'
+    assert expand_options('operations = ["allreduce", "passive"]', options) == (
         [("allreduce", {}), ("allreduce", {"quantity": "memory"}), ("passive", {})],
         [
             "options.tests: makes no difference while quantity is time or memory; left out",
@@ -548,8 +548,8 @@ def test_an_option_that_makes_no_difference_anywhere_is_told() -> None:
     )
 
 
-def test_an_option_of_operations_that_are_not_measured_is_told() -> None:
-    assert chosen('operations = ["bcast"]', 'window = 8\n"pingpong.from" = 1') == (
+def test_an_option_of_operations_that_are_not_measured_is_reported() -> None:
+    assert expand_options('operations = ["bcast"]', 'window = 8\n"pingpong.from" = 1') == (
         [("bcast", {})],
         [
             "options.window: no operation of this plan has it; left out",
@@ -559,7 +559,9 @@ def test_an_option_of_operations_that_are_not_measured_is_told() -> None:
 
 
 def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
-    assert chosen('operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]') == (
+    assert expand_options(
+        'operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]'
+    ) == (
         [("bcast", {}), ("bcast", {"arrival": "random"}), ("bcast", {})],
         ["bcast: ranks arrive random only at agreed times, which start barrier has not; left out"],
     )
@@ -567,7 +569,7 @@ def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
 
 def test_there_is_no_overlap_with_a_blocking_call_nor_with_one_that_waits_itself() -> None:
     text = 'operations = ["allreduce", "bandwidth"]\nforms = ["blocking", "persistent"]'
-    assert chosen(text, 'quantity = ["time", "overlap"]') == (
+    assert expand_options(text, 'quantity = ["time", "overlap"]') == (
         [("allreduce", {}), ("allreduce", {}), ("allreduce", {"quantity": "overlap"}), ("bandwidth", {})],
         [
             "allreduce: nothing can be computed during a blocking call, so there is no overlap; left out",
@@ -577,15 +579,15 @@ def test_there_is_no_overlap_with_a_blocking_call_nor_with_one_that_waits_itself
 
 
 def test_of_several_threads_only_the_time_is_measured() -> None:
-    said = 'threads = [1, 2]\nquantity = ["time", "memory"]'
-    assert chosen('operations = ["woven"]\nplacements = ["1x1"]', said) == (
+    options = 'threads = [1, 2]\nquantity = ["time", "memory"]'
+    assert expand_options('operations = ["woven"]\nplacements = ["1x1"]', options) == (
         [("woven", {}), ("woven", {"quantity": "memory"}), ("woven", {"threads": "2"})],
         ["woven: of several threads only the time is measured, not memory; left out"],
     )
 
 
 def test_two_ranks_are_two_and_there() -> None:
-    assert chosen('operations = ["pingpong"]', "from = [0, 1]\nto = [0, 1, 5]") == (
+    assert expand_options('operations = ["pingpong"]', "from = [0, 1]\nto = [0, 1, 5]") == (
         [("pingpong", {}), ("pingpong", {"from": "1", "to": "0"})],
         [
             "pingpong: from and to are both rank 0; left out",
@@ -617,20 +619,20 @@ def having(name: str) -> str:
     )
 
 
-def refused(options: str) -> str:
+def read_error(options: str) -> str:
     return refusal(f'operations = ["all"]\n[options]\n{options}')
 
 
 def test_a_misspelt_option_is_one_line() -> None:
-    assert refused("windov = 3") == (
+    assert read_error("windov = 3") == (
         f"plan.toml: options.windov: unknown option; did you mean window? (allowed: {', '.join(KNOWN)}); "
         f"window is an option of {having('window')}"
     )
-    assert refused("qqq = 3") == f"plan.toml: options.qqq: unknown option; (allowed: {', '.join(KNOWN)})"
+    assert read_error("qqq = 3") == f"plan.toml: options.qqq: unknown option; (allowed: {', '.join(KNOWN)})"
 
 
 def test_a_misspelt_option_of_an_operation_is_one_line() -> None:
-    assert refused('"pingpong.fro" = 3') == (
+    assert read_error('"pingpong.fro" = 3') == (
         "plan.toml: options.pingpong.fro: unknown option; did you mean from? (allowed: receive, from, to); "
         f"from is an option of {having('from')}"
     )
@@ -638,35 +640,35 @@ def test_a_misspelt_option_of_an_operation_is_one_line() -> None:
 
 def test_an_option_of_a_misspelt_operation_is_one_line() -> None:
     names = ", ".join(operation.name for operation in OPERATIONS)
-    assert refused("pingpog.from = 3") == (
+    assert read_error("pingpog.from = 3") == (
         f'plan.toml: options.pingpog.from: found "pingpog"; did you mean pingpong? (allowed: {names})'
     )
 
 
 def test_an_option_that_the_operation_has_not_is_one_line() -> None:
-    assert refused("alltoall.window = 3") == (
+    assert read_error("alltoall.window = 3") == (
         f"plan.toml: options.alltoall.window: alltoall has no such option; those that have it: {having('window')}"
     )
 
 
 def test_a_value_that_is_not_allowed_is_one_line() -> None:
-    assert refused('pingpong.receive = ["source", "prob"]') == (
+    assert read_error('pingpong.receive = ["source", "prob"]') == (
         'plan.toml: options.pingpong.receive[1]: found "prob"; did you mean probe? (allowed: source, any-source, probe)'
     )
-    assert refused("bandwidth.window = [8, 5000]") == (
+    assert read_error("bandwidth.window = [8, 5000]") == (
         "plan.toml: options.bandwidth.window[1]: found 5000, expected a whole number, 1 to 4096"
     )
-    assert refused('bandwidth.window = "many"') == (
+    assert read_error('bandwidth.window = "many"') == (
         'plan.toml: options.bandwidth.window: found "many", expected a whole number, 1 to 4096'
     )
-    assert refused("allreduce.tests = -1") == (
+    assert read_error("allreduce.tests = -1") == (
         "plan.toml: options.allreduce.tests: found -1, expected a whole number, 0 to 1000"
     )
 
 
 def test_rings_that_a_placement_has_no_ranks_or_no_dimensions_for_are_left_out() -> None:
-    said = 'grid = ["auto", "2", "2x1", "9x9"]\ndirection = ["right", "up", "1-"]'
-    cases, notes = chosen('operations = ["ring"]', said)
+    text = 'grid = ["auto", "2", "2x1", "9x9"]\ndirection = ["right", "up", "1-"]'
+    cases, notes = expand_options('operations = ["ring"]', text)
     assert [options for _, options in cases] == [
         {},
         {"grid": "2"},
@@ -691,7 +693,7 @@ def test_rings_can_begin_together() -> None:
 @pytest.mark.parametrize("grid", ["4x", "x4", "0x2", "02x2", "1024", "2x2x2x2x2x2x2", "4 x 4"])
 def test_a_grid_that_is_none_is_one_line(grid: str) -> None:
     expected = 'expected "auto", or a grid such as "4x4" of up to 6 extents from 1 to 1023'
-    assert refused(f'grid = "{grid}"') == f'plan.toml: options.grid: found "{grid}", {expected}'
+    assert read_error(f'grid = "{grid}"') == f'plan.toml: options.grid: found "{grid}", {expected}'
 
 
 def test_a_misspelt_call_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""What samples take of memory and disk, as told beforehand; `tests/mpi/test_rings.py` holds it against the truth."""
+"""Estimates of the memory and disk that samples need; `tests/mpi/test_rings.py` compares them with measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankbench import plan
 MACHINE = fakes.machine(cores=16)
 
 
-def told(text: str) -> str:
+def estimate(text: str) -> str:
     head = 'candidates = ["mpich", "openmpi"]\nsizes = 4\nsamples = 1000000\n'
     parsed = plan.parse_plan(head + text, "plan.toml", MACHINE)
     cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
@@ -30,7 +30,7 @@ def told(text: str) -> str:
 )
 def test_of_a_launch_it_counts_every_series_of_samples(text: str, series: int) -> None:
     mib = 1_000_000 / (1 << 20)
-    assert told(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}").startswith(
+    assert estimate(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}").startswith(
         "up to 1000000 samples a case: a launch takes 39.7 MiB of memory on rank 0, "
         f"{amount(90 * mib * series)} to read and {amount(8 * mib * series)} of disk; all leave "
     )
@@ -44,7 +44,7 @@ def amount(mib: float) -> str:
 
 def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
-    assert told('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"').endswith(
+    assert estimate('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"').endswith(
         "; all leave 429 MiB to 5.03 GiB, and take up to 27.9 GiB of memory to judge"
     )
 
@@ -75,12 +75,12 @@ def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: str) -
 
 
 def test_where_a_time_may_be_filled_samples_are_five_times_as_many() -> None:
-    said = {}
+    texts = {}
     for text in ("samples = 100", 'samples = { good = 100, fill = "15ms" }', "samples = 500"):
         parsed = plan.parse_plan(f'candidates = ["mpich"]\noperations = ["barrier"]\n{text}', "plan.toml", MACHINE)
         cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-        said[text] = plan.estimate_footprint(parsed, cases, fakes.description().operations).samples
-    assert list(said.values()) == [100, 500, 500]
+        texts[text] = plan.estimate_footprint(parsed, cases, fakes.description().operations).samples
+    assert list(texts.values()) == [100, 500, 500]
 
 
 def test_tries_are_the_most_samples() -> None:

@@ -40,8 +40,8 @@ def test_every_two_meet_equally_often(count: int, most: int, blocks: int, seed: 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_two_meet_about_equally_often(count: int, most: int, blocks: int, seed: int) -> None:
     """Of a number of blocks, or of candidates, that cannot be divided so that all meet equally often."""
-    met = meetings(NAMES[:count], most, blocks, seed).values()
-    assert max(met) - min(met) <= 3
+    counts = meetings(NAMES[:count], most, blocks, seed).values()
+    assert max(counts) - min(counts) <= 3
 
 
 def test_groups_of_a_block_do_not_depend_on_what_was_asked_before() -> None:
@@ -57,8 +57,8 @@ def test_all_are_one_group_where_there_is_room(most: int) -> None:
 
 @pytest.mark.parametrize("text", ["true", "false", "2", "64"])
 def test_together_is_a_switch_or_a_number(text: str) -> None:
-    asked = plan.parse_plan(PLAN + text, "plan.toml", fakes.machine()).together
-    assert str(asked).lower() == text
+    together = plan.parse_plan(PLAN + text, "plan.toml", fakes.machine()).together
+    assert str(together).lower() == text
 
 
 @pytest.mark.parametrize("text", ["1", "0", "65", "2.0", "'two'"])

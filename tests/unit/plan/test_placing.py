@@ -24,18 +24,18 @@ HOSTS = 'hosts = ["n1", "n2", "n3"]\n'
 NOTHING: Mapping[str, object] = {}
 
 
-def recorded(name: str, usable: Collection[int] = range(4096)) -> Machine:
+def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
     """Return a recorded machine."""
     reading = topology.of_xml((TOPOLOGIES / f"{name}.xml").read_text())
-    return made_of(topology.assembled(reading, usable))
+    return make_machine(topology.assembled(reading, usable))
 
 
-def made_of(cpus: list[Cpu]) -> Machine:
+def make_machine(cpus: list[Cpu]) -> Machine:
     counts = {what: len({getattr(cpu, what) for cpu in cpus}) for what in ("socket", "core")}
     return msgspec.structs.replace(fakes.machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
 
 
-XEON = recorded("xeon-2x12-smt2")
+XEON = load_machine("xeon-2x12-smt2")
 PAIR = fakes.machine()
 
 
@@ -43,7 +43,7 @@ def read(text: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHIN
     return parse_plan(LEAST + text, "plan.toml", machine, over)
 
 
-def placed(text: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
+def read_cpus(text: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
     """Return the CPUs of each placement's ranks."""
     return {placement.name: placement.cpus for placement in read(f"placements = {text}", machine).placements}
 
@@ -58,24 +58,24 @@ def refusal(text: str, machine: Machine = PAIR) -> str:
 
 
 def test_a_socket_has_a_rank_on_each_of_its_cores() -> None:
-    assert placed('["socket"]', XEON) == {"socket": [[core, core + 24] for core in range(12)]}
-    assert placed('["socket:2"]', XEON) == {"socket:2": [[0, 24], [1, 25]]}
+    assert read_cpus('["socket"]', XEON) == {"socket": [[core, core + 24] for core in range(12)]}
+    assert read_cpus('["socket:2"]', XEON) == {"socket:2": [[0, 24], [1, 25]]}
 
 
 def test_a_socket_is_one_socket_however_cpus_are_numbered() -> None:
-    interleaved = recorded("xeon-2x12-interleaved")
-    assert placed('["socket:3"]', interleaved) == {"socket:3": [[0], [2], [4]]}
+    interleaved = load_machine("xeon-2x12-interleaved")
+    assert read_cpus('["socket:3"]', interleaved) == {"socket:3": [[0], [2], [4]]}
     (placement,) = read('placements = ["1x13"]', interleaved).placements
     assert placement.cpus == [[2 * core] for core in range(12)] + [[1]]
     assert placement.ordinals == list(range(13))
 
 
 def test_the_socket_with_most_cores_is_taken() -> None:
-    assert placed('["socket"]', recorded("xeon-2x12-restricted")) == {"socket": [[12], [13], [14]]}
+    assert read_cpus('["socket"]', load_machine("xeon-2x12-restricted")) == {"socket": [[12], [13], [14]]}
 
 
 def test_sockets_have_a_rank_each_or_ranks_in_turn() -> None:
-    assert placed('["sockets", "sockets:2", "sockets:5"]', XEON) == {
+    assert read_cpus('["sockets", "sockets:2", "sockets:5"]', XEON) == {
         "sockets": [[0, 24], [12, 36]],
         "sockets:2": [[0, 24], [12, 36]],
         "sockets:5": [[0, 24], [12, 36], [1, 25], [13, 37], [2, 26]],
@@ -96,7 +96,7 @@ def test_more_ranks_than_cores_are_not_bound() -> None:
 
 def test_a_limit_of_the_container_counts_as_fewer_cores() -> None:
     limited = msgspec.structs.replace(XEON, cores=4)
-    assert placed('["socket", "1x5"]', limited) == {"socket": [[0, 24], [1, 25]], "1x5": []}
+    assert read_cpus('["socket", "1x5"]', limited) == {"socket": [[0, 24], [1, 25]], "1x5": []}
 
 
 def test_where_cores_are_not_known_launchers_find_them() -> None:
@@ -139,10 +139,10 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_core_pairs_are_every_kind_that_there_is_the_nearest_first(name: str) -> None:
-    found = placed('["core-pairs"]', recorded(name))
-    assert list(found) == list(KINDS[name])
+    pairs = read_cpus('["core-pairs"]', load_machine(name))
+    assert list(pairs) == list(KINDS[name])
     if name != "xeon-2x12-restricted":
-        assert found == KINDS[name]
+        assert pairs == KINDS[name]
 
 
 def test_threads_of_one_core_are_bound_one_by_one() -> None:
@@ -153,7 +153,7 @@ def test_threads_of_one_core_are_bound_one_by_one() -> None:
 
 
 def test_one_kind_of_pair_can_be_named_and_is_not_there_twice() -> None:
-    assert list(placed('["two-sockets", "core-pairs"]', XEON)) == ["two-sockets", "same-core", "same-l3"]
+    assert list(read_cpus('["two-sockets", "core-pairs"]', XEON)) == ["two-sockets", "same-core", "same-l3"]
 
 
 def test_an_l3_of_several_numa_nodes_is_wider_than_one() -> None:
@@ -161,12 +161,12 @@ def test_an_l3_of_several_numa_nodes_is_wider_than_one() -> None:
         Cpu(number=cpu, core=cpu, socket=0, numa=cpu // 2, caches={"L3": 0}, ordinal=cpu, core_ordinal=cpu)
         for cpu in range(4)
     ]
-    assert placed('["core-pairs"]', made_of(cpus)) == {"same-numa": [[0], [1]], "same-l3": [[0], [2]]}
+    assert read_cpus('["core-pairs"]', make_machine(cpus)) == {"same-numa": [[0], [1]], "same-l3": [[0], [2]]}
 
 
 def test_a_numa_node_of_two_sockets_does_not_make_them_one() -> None:
     cpus = [Cpu(number=cpu, core=cpu, socket=cpu // 2, numa=0, ordinal=cpu, core_ordinal=cpu) for cpu in range(4)]
-    assert placed('["core-pairs"]', made_of(cpus)) == {"same-socket": [[0], [1]], "two-sockets": [[0], [2]]}
+    assert read_cpus('["core-pairs"]', make_machine(cpus)) == {"same-socket": [[0], [1]], "two-sockets": [[0], [2]]}
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_a_cpu_that_is_a_whole_core_is_one() -> None:
 
 
 def test_cores_can_be_listed_as_hwloc_counts_them() -> None:
-    interleaved = recorded("xeon-2x12-interleaved")
+    interleaved = load_machine("xeon-2x12-interleaved")
     (placement,) = read('placements = [{ name = "far", cores = [12, 1] }]', interleaved).placements
     assert placement == Placement(
         name="far", nodes=1, ranks_per_node=2, binding="core", cpus=[[1], [2]], ordinals=[12, 1]
@@ -237,25 +237,25 @@ def test_what_is_said_on_the_command_line_counts_more() -> None:
 
 
 def test_a_table_is_every_number_of_nodes_with_every_number_of_ranks() -> None:
-    found = read(HOSTS + "placements = [{ nodes = [1, 2, 3], ranks_per_node = [1, 2] }]")
-    assert [placement.name for placement in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
-    assert found.placements == read(HOSTS + 'placements = ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]').placements
-    assert found.notes == []
+    planned = read(HOSTS + "placements = [{ nodes = [1, 2, 3], ranks_per_node = [1, 2] }]")
+    assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
+    assert planned.placements == read(HOSTS + 'placements = ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]').placements
+    assert planned.notes == []
 
 
 def test_a_number_is_a_list_of_one() -> None:
-    found = read(HOSTS + 'placements = ["socket", { nodes = 2, ranks_per_node = [1, 2] }, "2x1"]')
-    assert [placement.name for placement in found.placements] == ["socket", "2x1", "2x2"]
+    planned = read(HOSTS + 'placements = ["socket", { nodes = 2, ranks_per_node = [1, 2] }, "2x1"]')
+    assert [placement.name for placement in planned.placements] == ["socket", "2x1", "2x2"]
 
 
-def test_what_of_a_table_there_is_no_room_for_is_told_in_a_line() -> None:
+def test_the_entries_of_a_table_without_room_are_reported_in_a_line() -> None:
     matrix = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
-    found = read(matrix)
-    assert [placement.name for placement in found.placements] == ["1x1", "1x2", "1x4"]
-    assert found.notes == ["nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, found 0; left out"]
-    found = read(HOSTS + "oversubscribe = 1\n" + matrix)
-    assert [placement.name for placement in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
-    assert found.notes == [
+    planned = read(matrix)
+    assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "1x4"]
+    assert planned.notes == ["nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, found 0; left out"]
+    planned = read(HOSTS + "oversubscribe = 1\n" + matrix)
+    assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
+    assert planned.notes == [
         "nodes = [4, 6, 8, 12]: take as many hosts each, found 3; left out",
         "ranks_per_node = 4: 4 ranks on 2 cores are more than oversubscribe = 1 lets; left out",
     ]
@@ -266,21 +266,21 @@ def test_what_of_a_table_there_is_no_room_for_is_told_in_a_line() -> None:
 
 
 def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
-    said = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
-    found = parse_plan(LEAST + said, "plan.toml", PAIR, job={})
-    assert len(found.placements) == 21
-    assert found.notes == []
-    assert (found.job.nodes, found.job.tasks_per_node) == (12, 4)
-    assert found.placements[-1].hosts == [f"__NODE_{number}__" for number in range(1, 13)]
-    found = parse_plan(LEAST + said, "plan.toml", PAIR, job={"nodes": 4})
-    assert [placement.name for placement in found.placements[-3:]] == ["4x1", "4x2", "4x4"]
-    assert found.notes == ["nodes = [6, 8, 12]: take as many hosts each, found 4; left out"]
+    text = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
+    planned = parse_plan(LEAST + text, "plan.toml", PAIR, job={})
+    assert len(planned.placements) == 21
+    assert planned.notes == []
+    assert (planned.job.nodes, planned.job.tasks_per_node) == (12, 4)
+    assert planned.placements[-1].hosts == [f"__NODE_{number}__" for number in range(1, 13)]
+    planned = parse_plan(LEAST + text, "plan.toml", PAIR, job={"nodes": 4})
+    assert [placement.name for placement in planned.placements[-3:]] == ["4x1", "4x2", "4x4"]
+    assert planned.notes == ["nodes = [6, 8, 12]: take as many hosts each, found 4; left out"]
 
 
 def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None:
-    found = parse_plan(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
+    planned = parse_plan(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
     assert [
-        (placement.name, placement.nodes, placement.ranks_per_node, placement.hosts) for placement in found.placements
+        (placement.name, placement.nodes, placement.ranks_per_node, placement.hosts) for placement in planned.placements
     ] == [
         ("socket", 1, 2, ["__NODE_1__"]),
         ("nodes", 2, 1, ["__NODE_1__", "__NODE_2__"]),
@@ -329,10 +329,10 @@ LEFT_OUT = [
 
 @pytest.mark.parametrize(("text", "machine", "reason"), LEFT_OUT)
 def test_what_the_machine_has_no_room_for_is_left_out_with_a_note(text: str, machine: Machine, reason: str) -> None:
-    found = read(f'placements = [{text}, "1x1"]', machine)
-    assert [placement.name for placement in found.placements] == ["1x1"]
-    assert found.notes == [f"{reason}; left out"]
-    cases, notes = plan.expand_plan(found, fakes.description(), machine)
+    planned = read(f'placements = [{text}, "1x1"]', machine)
+    assert [placement.name for placement in planned.placements] == ["1x1"]
+    assert planned.notes == [f"{reason}; left out"]
+    cases, notes = plan.expand_plan(planned, fakes.description(), machine)
     assert cases
     assert notes[0] == f"{reason}; left out"
 
@@ -342,7 +342,7 @@ def test_where_nothing_is_left_that_is_an_error(text: str, machine: Machine, rea
     assert refusal(f"placements = [{text}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
 
 
-def test_an_error_tells_of_all_that_was_left_out() -> None:
+def test_an_error_shows_of_all_that_was_left_out() -> None:
     assert refusal('placements = ["sockets", "nodes"]') == (
         "plan.toml: placements: nothing is left of sockets: takes two sockets, the machine has one "
         "and nodes: takes two hosts or more, found 0"
@@ -368,14 +368,14 @@ def test_ranks_that_are_not_bound_are_on_no_certain_socket() -> None:
 def test_places_are_not_made_up_where_the_machine_hides_its_cores() -> None:
     hidden = msgspec.structs.replace(PAIR, cpus=[])
     assert read('placements = ["core-pairs", "1x1"]', hidden).notes == [
-        "core-pairs: the machine does not tell where its cores are; left out"
+        "core-pairs: the machine does not report where its cores are; left out"
     ]
 
 
 def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
-    found = read('oversubscribe = 2\nplacements = ["1x2", "1x4", "1x5"]')
-    assert [placement.name for placement in found.placements] == ["1x2", "1x4"]
-    assert found.notes == ["1x5: 5 ranks on 2 cores are more than oversubscribe = 2 lets; left out"]
+    planned = read('oversubscribe = 2\nplacements = ["1x2", "1x4", "1x5"]')
+    assert [placement.name for placement in planned.placements] == ["1x2", "1x4"]
+    assert planned.notes == ["1x5: 5 ranks on 2 cores are more than oversubscribe = 2 lets; left out"]
     assert read('placements = ["1x5"]').notes == []
 
 
@@ -406,8 +406,8 @@ def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
          "name, cpus, cores)"),
         ('placements = [{ name = "far", cpus = [0, -1] }]', "placements[0].cpus[1]: found -1, expected a whole number, "
          "0 or more"),
-        ('placements = [{ name = "far", cpus = [1, 1] }]', "placements[0].cpus: found [1, 1], expected a list in which "
-         "each stands once"),
+        ('placements = [{ name = "far", cpus = [1, 1] }]', "placements[0].cpus: found [1, 1], expected a list "
+         "without duplicates"),
         ('placements = [{ name = "far", cpus = 1 }]', "placements[0].cpus: found 1, expected a list of whole numbers "
          "such as [0, 12]"),
         ('placements = [{ name = "a", cpus = [0] }, { name = "a", cpus = [1] }]', 'placements[1]: placement "a" is '
@@ -426,5 +426,5 @@ def test_a_placement_that_makes_no_sense_is_one_line(text: str, answer: str) -> 
 
 
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])
-def test_numbers_are_told_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
+def test_numbers_are_formatted_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
     assert format_ranges(numbers) == text

@@ -52,7 +52,7 @@ def test_without_a_tool_names_are_as_they_stand() -> None:
     assert read('operations = ["allreduce", "imb-mpi1-allreduce"]').operations == ["allreduce", "imb-mpi1-allreduce"]
 
 
-def test_where_programs_are_is_told_tool_by_tool() -> None:
+def test_the_place_of_programs_is_given_for_each_tool() -> None:
     planned = read(
         'operations = ["imb-mpi1-bcast"]\n[suites.imb]\npath = "/opt/{family}/bin"\narguments = ["-mem", "1"]\n'
         '[suites.osu]\nsource = "~/osu-7.4.tar.gz"'
@@ -61,10 +61,10 @@ def test_where_programs_are_is_told_tool_by_tool() -> None:
         SuiteSpec(name="imb", path="/opt/{family}/bin", arguments=["-mem", "1"]),
         SuiteSpec(name="osu", source="~/osu-7.4.tar.gz"),
     ]
-    given = read(
+    by_module = read(
         'operations = ["osu"]\n[suites.osu]\nmodule = "osu/7.4"\n[suites.imb]\nmodule = ["gcc/12 cuda", "imb"]'
     )
-    assert [suite.modules for suite in given.suites] == [["osu/7.4"], ["gcc/12", "cuda", "imb"]]
+    assert [suite.modules for suite in by_module.suites] == [["osu/7.4"], ["gcc/12", "cuda", "imb"]]
     assert read('operations = ["imb"]\n[suites.imb]').suites == [SuiteSpec(name="imb")]
 
 
@@ -163,7 +163,7 @@ def test_what_has_no_size_is_one_case() -> None:
     assert keys('operations = ["imb-mpi1-barrier"]\nsizes = "8,64"') == ["imb-mpi1-barrier.blocking.0.byte.socket.none"]
 
 
-def test_an_overlap_is_told_as_one() -> None:
+def test_an_overlap_has_its_own_quantity() -> None:
     assert keys('operations = ["imb-nbc-ibcast"]\nsizes = 8') == [
         "imb-nbc-ibcast.nonblocking.8.byte.socket.library-barrier.quantity=overlap"
     ]
@@ -208,7 +208,7 @@ def test_sizes_are_bytes_whatever_they_are_a_multiple_of() -> None:
     ]
 
 
-def test_too_few_ranks_are_told_as_for_any_operation() -> None:
+def test_too_few_ranks_are_reported_as_for_any_operation() -> None:
     assert refusal('operations = ["imb-mpi1-pingpong"]\nplacements = ["1x1"]') == (
         "plan.toml: no case is left: imb-mpi1-pingpong: takes 2 ranks; left out of 1x1"
     )

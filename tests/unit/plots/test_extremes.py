@@ -74,7 +74,7 @@ def test_of_bandwidths_the_mean_is_that_of_bandwidths(study: dict[str, CampaignV
     }
 
 
-def test_a_line_tells_what_is_drawn(study: dict[str, CampaignView]) -> None:
+def test_a_line_shows_what_is_drawn(study: dict[str, CampaignView]) -> None:
     drawn = chart(study["osu-bw"])
     assert drawn.title == "osu-bw: bandwidth in MB/s (1 MB = 10^6 B), mean and extremes"
     assert drawn.subtitle == "2 ranks (1x2), start: none, 3 launches each, bars: smallest to largest"

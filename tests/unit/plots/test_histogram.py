@@ -140,7 +140,7 @@ def test_a_pareto_tail_is_a_line_where_it_fits_only() -> None:
     assert "tail" not in plain["words"][0]["label"]
 
 
-def test_modes_are_marked_and_told_where_there_are_several() -> None:
+def test_modes_are_marked_and_reported_where_there_are_several() -> None:
     random = np.random.default_rng(3)
     times = 500 * random.lognormal(0, 0.03, 5000) * np.where(random.random(5000) < 0.03, 2, 1)
     axis, rows = axis_and_rows(times)
@@ -187,7 +187,7 @@ def test_all_cases_with_as_many_rows_share_one_form() -> None:
     assert len(found) == 9
 
 
-def test_a_title_tells_samples_and_bins() -> None:
+def test_a_title_shows_samples_and_bins() -> None:
     chart = charts(evaluations.evaluation())["pingpong.blocking.8.byte.socket.none"]
     assert render(chart.title).startswith("pingpong 8 B: histogram of 392 samples, bins of ")
     assert render(chart.title).endswith(" ns")

@@ -91,7 +91,7 @@ def test_hosts_sockets_and_caches_are_marked_and_divided_by_lines(machine: Chart
     assert len(machine.datasets["brackets"]) == 2 * (2 + 4 + 8)
 
 
-def test_launches_that_placed_ranks_differently_are_told(tmp_path: Path) -> None:
+def test_launches_that_placed_ranks_differently_are_reported(tmp_path: Path) -> None:
     store = hierarchy.make(
         tmp_path / "made",
         wanted=hierarchy.cases(ranks=8),

@@ -11,7 +11,7 @@ from rankbench.plots import palette as plots_palette
 
 PAPERS = ("#ffffff", "#15181c")
 APART = 12.0
-"""Distance in CIE Lab (1976); two that are 2.3 apart can just be told from each other."""
+"""Distance in CIE Lab (1976); two that are 2.3 apart can just be distinguished."""
 NORMAL = np.eye(3)
 PROTANOPIA = np.array(
     [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]

@@ -128,7 +128,7 @@ def cells(view: CampaignView) -> dict[str, plots_chart.Row]:
     return {cell["case"]: cell for cell in drawn(winner_map.chart(view)).datasets["cells"]}
 
 
-def test_a_winner_is_told_by_letter_figure_and_colour(view: CampaignView) -> None:
+def test_a_winner_is_reported_by_letter_figure_and_colour(view: CampaignView) -> None:
     cell = cells(view)["allreduce 8 B"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
     assert cell["said"] == "allreduce 8 B: alpha 2.00×"
@@ -136,12 +136,12 @@ def test_a_winner_is_told_by_letter_figure_and_colour(view: CampaignView) -> Non
 
 def test_a_tie_is_a_tilde_on_grey(view: CampaignView) -> None:
     cell = cells(view)["allreduce 64 KiB"]
-    assert (cell["mark"], cell["margin"], cell["fill"], cell["told"]) == ("~", "~", winner_cells.SHARED, False)
+    assert (cell["mark"], cell["margin"], cell["fill"], cell["decided"]) == ("~", "~", winner_cells.SHARED, False)
 
 
 def test_who_alone_has_a_figure_wins_without_a_margin(view: CampaignView) -> None:
     cell = cells(view)["allreduce nonblocking 64 KiB"]
-    assert (cell["mark"], cell["fill"], cell["strength"], cell["told"]) == ("A", "alpha", 0, False)
+    assert (cell["mark"], cell["fill"], cell["strength"], cell["decided"]) == ("A", "alpha", 0, False)
 
 
 def test_an_operation_without_sizes_stands_in_a_column_of_its_own(view: CampaignView) -> None:
@@ -200,7 +200,7 @@ def test_charts_spell_figures_as_the_tables_do(
         alt.Chart(points)
         .mark_text()
         .transform_calculate(told=plots_forms.spelt(kind, "value"))
-        .encode(text="told:N", y="value:O")
+        .encode(text="reported:N", y="value:O")
     )
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     for value in values:
@@ -218,7 +218,7 @@ def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:
 
 
 def shares(row: plots_chart.Row) -> list[float]:
-    """Return the share of each bin of a hill as its letters tell it."""
+    """Return the share of each bin of a hill as its letters show it."""
     heights = [distribution.LETTERS.index(letter) / (len(distribution.LETTERS) - 1) for letter in row["letters"]]
     return [float(row["peak"] * height**2) for height in heights]
 
@@ -255,7 +255,7 @@ def test_a_distribution_and_its_launches_have_their_figures_in_common(view: Camp
     assert drawn(distribution.chart(part)).datasets["launches"] is drawn(launches.chart(part)).datasets["launches"]
 
 
-def test_what_lies_beyond_the_picture_is_told_in_words(view: CampaignView) -> None:
+def test_what_lies_beyond_the_picture_is_reported_in_words(view: CampaignView) -> None:
     typical = drawn(distribution.chart(parts(view, "case")[view.cases[0].key])).datasets["typical"]
     assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
@@ -277,7 +277,7 @@ def test_every_launch_has_its_median(view: CampaignView) -> None:
         (["openmpi-4.1.8", "openmpi-5.0.11"], ["A", "B"]),
     ],
 )
-def test_initials_tell_names_apart(names: list[str], letters: list[str]) -> None:
+def test_initials_distinguish_names(names: list[str], letters: list[str]) -> None:
     assert list(captions.initials(names).values()) == letters
 
 

@@ -64,7 +64,7 @@ def read(folder: Path, text: str) -> profiles.Profile:
     return profiles.read(folder / "profile")
 
 
-def test_mpip_tells_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
+def test_mpip_shows_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
     assert read(tmp_path, MPIP) == profiles.Profile(
         "mpiP",
         [
@@ -72,7 +72,7 @@ def test_mpip_tells_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
             Calls(operation="allreduce", size_bytes=8, calls=100.0),
         ],
         ["MPI_Comm_dup"],
-        ("mpiP tells the mean size of each call site, not each size",),
+        ("mpiP shows the mean size of each call site, not each size",),
     )
 
 
@@ -134,16 +134,16 @@ NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
         ("@ mpiP\n@ MPI Task Assignment : 0 a\n", LACKS.format("the section 'Aggregate Sent Message Size'")),
         (MPIP.replace("@ MPI Task Assignment", "@"), LACKS.format("a line 'MPI Task Assignment'")),
         (MPIP.replace("6.4e+04  99", "many     99"), ":16: found 'many', expected a mean size in bytes"),
-        (NO_CALLS, ": IPM tells of no call that moves data"),
+        (NO_CALLS, ": IPM reports no call that moves data"),
     ],
 )
-def test_what_is_no_profile_is_told_in_a_line(text: str, says: str, tmp_path: Path) -> None:
+def test_what_is_no_profile_is_reported_in_a_line(text: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         read(tmp_path, text)
     assert str(error.value) == f"{tmp_path / 'profile'}{says}"
 
 
-def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         profiles.read(tmp_path / "nowhere")
     assert str(error.value) == f"{tmp_path / 'nowhere'}: cannot be read (No such file or directory)"
@@ -163,7 +163,7 @@ BEYOND = ": found '99999999999999999999...', expected a whole number up to 2^62"
         (MPIP.replace("6.4e+04  99", "1e300    99"), ":16: found '1e300', expected a mean size in bytes"),
     ],
 )
-def test_numbers_beyond_all_sizes_are_told_in_a_line(text: str, says: str, tmp_path: Path) -> None:
+def test_numbers_beyond_all_sizes_are_reported_in_a_line(text: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         read(tmp_path, text)
     assert str(error.value).startswith(f"{tmp_path / 'profile'}{says}")

@@ -74,10 +74,10 @@ def test_a_benchmark_without_a_counterpart_has_none(study: CampaignView) -> None
     assert [row[1].text for row in table.rows] == ["–"]
 
 
-def test_each_file_is_told_with_what_was_found_in_it(study: CampaignView) -> None:
+def test_each_file_is_reported_with_what_was_found_in_it(study: CampaignView) -> None:
     table = foreign_tables.files(study)
     assert table.caption == "Files that were imported"
-    assert table.columns == ["file", "printed by", "tells of itself", "found"]
+    assert table.columns == ["file", "printed by", "reports itself", "found"]
     latency, barrier, nothing = texts(table)
     folder = printed.SAMPLES / "study"
     assert latency == [str(folder / "latency.out"), "OSU micro-benchmarks 5.3", "–", "–"]
@@ -124,7 +124,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
 
 
 def test_the_page_says_where_figures_come_from(page: str) -> None:
-    said = "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
+    said = "These figures were imported: rankbench did not make them, and knows of their runs what their files show."
     assert page.count(said) == 2
     for caption in ("Files that were imported", "What the numbers of other programs mean"):
         assert f"<caption>{caption}</caption>" in page
@@ -139,7 +139,7 @@ def test_the_page_draws_means_and_extremes(page: str) -> None:
 def test_markdown_has_both_tables(study: CampaignView) -> None:
     text = markdown(study)
     assert "| benchmark | as the core's | what its number is | data |" in text
-    assert "| file | printed by | tells of itself | found |" in text
+    assert "| file | printed by | reports itself | found |" in text
     assert text_of("osu-barrier") in text
 
 

@@ -44,7 +44,7 @@ def test_overlap_has_a_table_of_its_own(view: CampaignView) -> None:
     ]
 
 
-def test_memory_is_told_in_its_own_units_beside_what_it_grew(view: CampaignView) -> None:
+def test_memory_is_reported_in_its_own_units_beside_what_it_grew(view: CampaignView) -> None:
     table = next(table for table in results.latex(view) if "quantity=memory" in table.caption)
     assert table.columns == ["message size", "alpha", "beta", "least (×: next)"]
     assert table.rows[0][1].text == "1.51 MiB"

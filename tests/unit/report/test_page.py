@@ -55,7 +55,7 @@ def test_the_verdict_is_the_first_thing_said(page: str) -> None:
         "A/A false alarms",
         'id="filters"',
         'id="map"',
-        ">beta crashes",
+        "</span> beta crashes",
         'id="case"',
         'id="method"',
     ]
@@ -104,7 +104,7 @@ def test_figures_of_launches_are_kept_once(page: str) -> None:
     assert part(page, "launches")[key][3] == {"launches": "distribution"}
 
 
-def test_the_book_tells_who_wins_each_case(page: str) -> None:
+def test_the_book_shows_who_wins_each_case(page: str) -> None:
     found = book(page)
     columns = found["cases"]
     assert {len(values) for values in columns.values()} == {9}
@@ -114,8 +114,18 @@ def test_the_book_tells_who_wins_each_case(page: str) -> None:
     assert [found["lines"]["key"][line] for line in columns["line"][:2]] == ["pingpong.blocking.byte.socket.none"] * 2
 
 
-def test_a_finding_has_its_picture(page: str) -> None:
-    finding = page[page.index(">beta crashes") : page.index('<section id="case"')]
+def test_answer_map_and_tables_come_before_the_findings(page: str) -> None:
+    places = [page.index(f'<section id="{name}"') for name in ("verdict", "map", "tables", "findings", "case")]
+    assert places == sorted(places)
+
+
+def test_a_finding_is_a_line_that_opens_to_its_text_and_one_chart(page: str) -> None:
+    section = page[page.index('<section id="findings"') : page.index('<section id="case"')]
+    number = len(evaluations.evaluation().verdict.findings)
+    assert section.count("<details>") == section.count('<li class="') == number > 0
+    charts = re.findall(r'data-plot="(\w+)" data-key="([^"]*)"', section)
+    assert len(charts) == len(set(charts)), "each chart is drawn once"
+    finding = section[section.index("beta crashes") :]
     assert 'data-plot="curves" data-key="allreduce.nonblocking.float.socket.window"' in finding
 
 
@@ -140,7 +150,7 @@ def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) ->
     assert "<h3>barrier" not in section
 
 
-def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: str, tmp_path: Path) -> None:
+def test_starts_and_ranks_have_sections_where_there_is_something_to_show(page: str, tmp_path: Path) -> None:
     assert 'id="starts"' not in page
     assert 'id="ranks"' in page
     view = evaluations.evaluation(starts=("none",))
@@ -163,7 +173,7 @@ def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: 
     assert 'data-plot="ranks"' not in html
 
 
-def test_a_decided_campaign_tells_what_it_did_not_measure() -> None:
+def test_a_decided_campaign_shows_what_it_did_not_measure() -> None:
     view = evaluations.evaluation()
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
     campaign_view = dataclasses.replace(view, case_rows=rows)

@@ -82,7 +82,7 @@ def test_one_placement_has_no_such_table(tmp_path: Path) -> None:
     assert placement_tables(evaluate(kinds.make(tmp_path / "made", kinds.PUTS))) == []
 
 
-def test_what_failed_at_one_placement_is_told_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_failed_at_one_placement_is_reported_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole_result = placed.result
 
     def result(one: Case, typical_ns: float) -> CaseResult:

@@ -23,7 +23,7 @@ def without_rank_samples() -> CampaignView:
     return dataclasses.replace(view, rank_samples=view.rank_samples.clear())
 
 
-def test_a_row_tells_where_a_rank_ran_and_when_it_began_and_ended() -> None:
+def test_a_row_shows_where_a_rank_ran_and_when_it_began_and_ended() -> None:
     table = rank_tables.tables(whole(evaluations.evaluation()))[0]
     assert table.caption == "barrier: single ranks, start: window"
     assert table.columns[:5] == ["message size", "candidate", "rank", "host", "CPU"]
@@ -38,7 +38,7 @@ def test_what_one_rank_times_has_no_table() -> None:
     assert names == {"barrier", "allreduce", "allreduce nonblocking"}
 
 
-def test_without_samples_of_ranks_it_is_told_who_was_last() -> None:
+def test_without_samples_of_ranks_it_is_reported_who_was_last() -> None:
     table = rank_tables.tables(whole(without_rank_samples()))[0]
     assert table.caption == "barrier: which rank was the last to end, start: window"
     assert [cell.text for cell in table.rows[0]] == ["–", "rank 0: 74%, rank 1: 26%", "rank 0: 74%, rank 1: 26%"]

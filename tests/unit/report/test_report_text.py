@@ -66,14 +66,14 @@ def test_latex_has_a_table_per_line_of_the_campaign() -> None:
     assert latex(evaluations.evaluation()).count(r"\toprule") == len(campaigns.LINES)
 
 
-def test_what_starts_do_is_told_in_markdown() -> None:
+def test_what_starts_do_is_reported_in_markdown() -> None:
     text = markdown(evaluations.evaluation(starts=("none",)))
     assert "none reads 0.40× of window (median of 4 figures, 0.40× to 0.40×; 4 differ)." in text
     assert "**allreduce: time by start, as a ratio to that with start window**" in text
     assert "time by start" not in markdown(evaluations.evaluation())
 
 
-def test_groups_are_told_in_markdown() -> None:
+def test_groups_are_reported_in_markdown() -> None:
     view = evaluations.evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])

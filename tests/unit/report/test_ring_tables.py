@@ -52,7 +52,7 @@ SHORT = "inside a node (1x16), start: none; more ranks than the 9 cores of a nod
 BETWEEN = "between nodes (2x2), start: none"
 
 
-def test_what_libraries_made_of_places_is_told_where_they_were_free(tmp_path: Path) -> None:
+def test_what_libraries_made_of_places_is_reported_where_they_were_free(tmp_path: Path) -> None:
     view = evaluate(torus.make(tmp_path / "torus", ((1, 4),), launches=3, samples=50, reorder=True))
     table = tables(view)["ring 4 B, reorder=yes: ranks by place, row by row"]
     assert texts(table) == [
@@ -101,7 +101,7 @@ def test_equal_grids_of_two_placements_are_columns_of_their_own(tmp_path: Path) 
     assert all("–" not in row for row in texts(table))
 
 
-def test_a_row_tells_a_ring_and_how_much_is_known_of_it(view: CampaignView) -> None:
+def test_a_row_shows_a_ring_and_how_much_is_known_of_it(view: CampaignView) -> None:
     table = tables(view)[f"ring 4 B by edge rank and grid: {INSIDE}"]
     assert table.columns == [
         *("candidate", "grid", "hops", "direction", "ring of rank", "median", "its interval"),

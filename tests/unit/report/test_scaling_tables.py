@@ -222,7 +222,7 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
     assert (count, columns["place"]) == (3, ["2x1", "4x1", "8x1"])
 
 
-def test_failures_of_some_launches_only_are_not_told_as_of_all(tmp_path: Path) -> None:
+def test_failures_of_some_launches_only_are_not_reported_as_of_all(tmp_path: Path) -> None:
     launches: Counter[tuple[str, str]] = Counter()
 
     def told(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:

@@ -51,7 +51,7 @@ def test_only_lines_with_several_starts_have_a_table(view: CampaignView) -> None
     assert smallest_cases(view) == [SMALL]
 
 
-def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(view: CampaignView) -> None:
+def test_a_cell_shows_ratio_time_skew_and_what_was_discarded(view: CampaignView) -> None:
     (table,) = start_tables(view)
     assert table.columns == ["message size", "candidate", "window", "none"]
     alpha = table.rows[0]

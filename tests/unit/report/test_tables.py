@@ -40,7 +40,7 @@ def test_a_result_may_have_the_range_of_launches(view: CampaignView) -> None:
     assert "launches 487 ns" not in latex(view)
 
 
-def test_a_bandwidth_is_told_in_megabytes(view: CampaignView) -> None:
+def test_a_bandwidth_is_reported_in_megabytes(view: CampaignView) -> None:
     table = results.latex(view)[1]
     assert "bandwidth in MB/s (1 MB = 10^6 B)" in table.caption
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
@@ -52,7 +52,7 @@ def test_a_missing_figure_says_why(view: CampaignView) -> None:
     assert table.rows[1][3].text == "alpha"
 
 
-def test_failures_are_told_once_per_candidate_and_reason(view: CampaignView) -> None:
+def test_failures_are_reported_once_per_candidate_and_reason(view: CampaignView) -> None:
     assert tables.failures(view).rows == [
         [
             Cell("beta"),
@@ -62,13 +62,13 @@ def test_failures_are_told_once_per_candidate_and_reason(view: CampaignView) -> 
     ]
 
 
-def test_candidates_tell_what_their_library_said_inside_a_launch(view: CampaignView) -> None:
+def test_candidates_show_what_their_library_said_inside_a_launch(view: CampaignView) -> None:
     rows = texts(tables.libraries(view))
     assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "gcc 12.2.0", "none"]
     assert tables.libraries(view).rows[2][0].detail == "A/A twin of alpha"
 
 
-def test_ranks_and_clocks_are_told_once_for_equal_launches(view: CampaignView) -> None:
+def test_ranks_and_clocks_are_reported_once_for_equal_launches(view: CampaignView) -> None:
     assert texts(tables.seats(view)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
@@ -81,7 +81,7 @@ def test_false_alarms_of_the_control_are_listed(view: CampaignView) -> None:
     assert texts(tables.control(view)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
 
 
-def test_names_tell_the_placement_where_there_are_several() -> None:
+def test_names_show_the_placement_where_there_are_several() -> None:
     evaluation = evaluations.evaluation(("socket", "spread"))
     both = evaluation
     names = list(tables.case_names(both).values())

@@ -221,7 +221,7 @@ PINGPONG = "case operation=pingpong form=blocking bytes=8 datatype=byte start=no
         (Sampling(good=7, interval=0.02, least=3), "samples=7 interval=0.02 least=3"),
     ],
 )
-def test_the_job_tells_when_a_case_has_samples_enough(tmp_path: Path, sampling: Sampling, tokens: str) -> None:
+def test_the_job_shows_when_a_case_has_samples_enough(tmp_path: Path, sampling: Sampling, tokens: str) -> None:
     assert job(tmp_path, planned(sampling=sampling), CASES[0]) == [f"{PINGPONG} {tokens} limit_s=0.5"]
 
 
@@ -233,12 +233,12 @@ def test_the_job_tells_when_a_case_has_samples_enough(tmp_path: Path, sampling: 
         (Memory(root=ROTATING), "root=-1"),
     ],
 )
-def test_the_job_tells_what_is_unusual_in_memory(tmp_path: Path, memory: Memory, tokens: str) -> None:
+def test_the_job_shows_what_is_unusual_in_memory(tmp_path: Path, memory: Memory, tokens: str) -> None:
     case = msgspec.structs.replace(CASES[0], memory=memory)
     assert job(tmp_path, planned(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
 
 
-def test_the_job_tells_what_was_chosen_of_the_options(tmp_path: Path) -> None:
+def test_the_job_shows_what_was_chosen_of_the_options(tmp_path: Path) -> None:
     case = msgspec.structs.replace(CASES[0], memory=Memory(root=1), options={"mode": "ready", "window": "8"})
     line = f"{PINGPONG} root=1 mode=ready window=8 samples=100 limit_s=0.5"
     assert job(tmp_path, planned(), case) == [line]
@@ -359,7 +359,7 @@ def test_a_pass_that_went_wrong_is_what_became_of_the_case() -> None:
     assert samples.together([part(), wrong, part()]) == wrong
 
 
-def test_a_launch_that_ends_in_a_later_pass_tells_in_which_case(tmp_path: Path) -> None:
+def test_a_launch_that_ends_in_a_later_pass_shows_in_which_case(tmp_path: Path) -> None:
     path = tmp_path / "stream"
     path.write_text(LAUNCH + RANK + FIRST + SECOND + '{"record":"begin","case":2}\n')
     stream = samples.read(path, [*CASES, CASES[0]])

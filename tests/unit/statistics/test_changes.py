@@ -70,7 +70,7 @@ def test_a_change_is_found_where_it_is_among_many_that_do_not_change(count: int,
     assert right >= 17
 
 
-def test_its_size_and_interval_are_told() -> None:
+def test_its_size_and_interval_are_reported() -> None:
     logs = np.array([0.0, 0.01, -0.01, 0.0, 0.3, 0.31, 0.29, 0.3])
     (step,) = steps([series(logs)], THRESHOLD)[0]
     assert step.at == 4
@@ -99,7 +99,7 @@ def test_what_is_below_the_practical_threshold_is_none() -> None:
     assert [len(found) for found in (*steps([still], 0.03), *steps([still], 0.01))] == [0, 1]
 
 
-def test_a_change_as_large_as_the_threshold_is_seldom_told() -> None:
+def test_a_change_as_large_as_the_threshold_is_seldom_reported() -> None:
     """Half of them are measured above the threshold; all but 5 % of the histories leave open whether they are."""
     random = np.random.default_rng(15)
     rise = math.log1p(THRESHOLD) * (np.arange(20) >= 10)
@@ -120,7 +120,7 @@ def test_one_odd_campaign_is_no_change_wherever_it_is() -> None:
         assert steps([series(logs)], THRESHOLD) == [[]]
 
 
-def test_of_too_few_campaigns_nothing_is_told() -> None:
+def test_of_too_few_campaigns_nothing_is_reported() -> None:
     logs = np.array([0.0, 0.0, 0.5, 0.5])
     assert len(logs) == FEWEST - 1
     assert steps([series(logs)], THRESHOLD) == [[]]

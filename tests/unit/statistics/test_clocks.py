@@ -45,7 +45,7 @@ def test_errors_beyond_their_bounds_are_found(tmp_path: Path) -> None:
     ] * 3
 
 
-def test_how_many_errors_are_within_what_is_likely_is_told(tmp_path: Path) -> None:
+def test_how_many_errors_are_within_what_is_likely_is_reported(tmp_path: Path) -> None:
     """Of 20, 21, 22, 23 and 21, 22, 23, 24 ns three are beyond 21 ns and the rounding of a reading."""
     found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4, likely_ns=21.0).offsets)
     assert [accuracy.within_likely for accuracy in found] == [5 / 8] * 3
@@ -70,7 +70,7 @@ def test_costs_are_of_the_run_that_took_most(tmp_path: Path) -> None:
     assert (linear.duration_ns, linear.most_messages, linear.rank_0_bytes) == (1001.5, 400, 3200)
 
 
-def test_drift_is_told_by_the_method_that_is_surest_of_it(tmp_path: Path) -> None:
+def test_drift_is_reported_by_the_method_that_is_surest_of_it(tmp_path: Path) -> None:
     found = clocks.drifts(_study(tmp_path, ranks=3, runs=4).offsets)
     assert [(drift.source, drift.synchronisation, drift.rank, drift.runs) for drift in found] == [
         ("tsc", "tree", 1, 4),

@@ -102,7 +102,7 @@ def test_scatter_that_differs_stands_for_itself() -> None:
     assert np.abs(np.log(drawn / values)).mean() < 0.25
 
 
-def test_few_scatters_tell_nothing_of_what_is_usual() -> None:
+def test_few_scatters_show_nothing_of_what_is_usual() -> None:
     values = np.array([0.1, 0.2, 0.3])
     drawn, degrees = moderated(values, np.full(3, 4), np.array([True, True, False]))
     assert (drawn.tolist(), degrees.tolist()) == ([0.1, 0.2, 0.3], [4, 4, 4])

@@ -85,7 +85,7 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     assert told == pytest.approx(share, abs=0.04)
 
 
-def test_what_as_many_blocks_again_would_decide_is_told() -> None:
+def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
     outlook = deciding.Outlook(0.03, [10])
     decided, hopeless = compared("a", "b", 1.5, 0.02, case="c"), compared("a", "b", 1.03, 0.02, case="d")
     likely = compared("a", "b", 1.2, 0.09, case="e")
@@ -100,7 +100,7 @@ def test_what_as_many_blocks_again_would_decide_is_told() -> None:
 @pytest.mark.parametrize(
     ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 22), (1.02, 0.05, 60)]
 )
-def test_the_look_at_which_all_is_decided_is_told(ratio: float, scatter: float, look: int) -> None:
+def test_the_look_at_which_all_is_decided_is_reported(ratio: float, scatter: float, look: int) -> None:
     (told,) = deciding.blocks_needed([compared("a", "b", ratio, scatter)], OUTLOOK)
     assert told == look
     settled = [deciding.settled(compared("a", "b", ratio, scatter, number)) for number in LOOKS if number <= look]

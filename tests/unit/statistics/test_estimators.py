@@ -77,7 +77,7 @@ def test_the_trimmed_mean_of_eight_samples_by_hand() -> None:
 
 
 def test_mpiperf_leaves_sixteen_of_thirty_samples() -> None:
-    """As its reports tell in CRuns and FRuns: a quarter of 30 is seven whole samples."""
+    """As its reports show in CRuns and FRuns: a quarter of 30 is seven whole samples."""
     assert figure([0.0] * 7 + [1.0] * 16 + [1000.0] * 7, "trimmed-mean") == 1.0
     assert figure([0.0] * 8 + [1.0] * 15 + [1000.0] * 7, "trimmed-mean") == pytest.approx(15 / 16)
 
@@ -122,7 +122,7 @@ def test_a_time_of_nothing_is_uncertain_with_any_error() -> None:
     assert statistics.launch_figures(of_launch([0.0, 0.0], error_ns=0.0))["uncertain"].to_list() == [False]
 
 
-def test_skew_is_told_by_launch_and_unknown_where_nobody_measured_it() -> None:
+def test_skew_is_reported_by_launch_and_unknown_where_nobody_measured_it() -> None:
     known = of_launch([100.0] * 11, 1, skew_ns=[float(index) for index in range(11)])
     figures = statistics.launch_figures(pl.concat([known, of_launch([100.0], 2)]))
     assert figures["skew_ns"].to_list() == [5.0, None]
@@ -161,7 +161,7 @@ def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> 
         (5, 3, True),
     ],
 )
-def test_a_launch_of_few_valid_rounds_is_told(rounds: int, discarded: int, few: bool) -> None:
+def test_a_launch_of_few_valid_rounds_is_reported(rounds: int, discarded: int, few: bool) -> None:
     figures = statistics.launch_figures(of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded))
     assert figures["few"].to_list() == [few]
 

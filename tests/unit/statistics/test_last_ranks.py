@@ -33,7 +33,7 @@ def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
     assert last_ranks(samples).select("rank", "last").rows() == [(0, 0.25), (2, 0.75)]
 
 
-def test_where_nobody_tells_who_was_last_nothing_is_said(tmp_path: Path) -> None:
+def test_where_nobody_shows_who_was_last_nothing_is_said(tmp_path: Path) -> None:
     """Figures of foreign tools are over all ranks, and say of none when it ended."""
     store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
     assert last_ranks(store.samples()).is_empty()

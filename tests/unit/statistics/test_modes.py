@@ -130,7 +130,7 @@ def test_the_critical_values_are_those_of_uniform_samples() -> None:
     assert below == pytest.approx([0.02, 0.03], abs=0.012)
 
 
-def test_how_many_samples_tell_as_much_as_one() -> None:
+def test_how_many_samples_show_as_much_as_one() -> None:
     random = np.random.default_rng(6)
     assert modes.dependence(random.random(3000)) == 1
     assert modes.dependence(regressive(random, 30_000, 0.9)) == pytest.approx(19, rel=0.25)
@@ -176,7 +176,7 @@ def test_levels_that_blur_a_mode_are_taken_out() -> None:
     assert found[1].seen == 12
 
 
-def test_two_states_that_change_once_are_told_as_stays() -> None:
+def test_two_states_that_change_once_are_reported_as_stays() -> None:
     random = np.random.default_rng(11)
     level = np.repeat([500.0, 900.0, 500.0], 3000)
     second = modes.modes_of_launches([level * random.lognormal(0, 0.03, len(level))])[1]
@@ -189,7 +189,7 @@ def test_two_states_that_change_once_are_told_as_stays() -> None:
         (lambda at: at % 64 == 0, "every 64th sample"),
         (lambda at: at % 2 == 1, "every 2nd sample"),
         (lambda at: at % 500 < 20, "in bursts of 20.0"),
-        (lambda at: at < 2, "too few to tell how they follow each other"),
+        (lambda at: at < 2, "too few to show how they follow each other"),
     ],
 )
 def test_how_the_samples_of_a_mode_follow_each_other(slow: Callable[[Values], Values], sentence: str) -> None:

@@ -29,7 +29,7 @@ def logs(*launches: dict[str, object]) -> list[float]:
     return paired_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
 
 
-def test_a_block_tells_the_median_ratio_of_its_visits() -> None:
+def test_a_block_shows_the_median_ratio_of_its_visits() -> None:
     """The machine is four times slower in the second visit, which the ratio of the launches' medians is misled by."""
     one = launch("a", 1, 100.0, {0: 100.0, 1: 400.0, 2: 100.0})
     two = launch("b", 1, 420.0, {0: 105.0, 1: 420.0, 2: 420.0})
@@ -53,7 +53,7 @@ def test_figures_below_the_clocks_step_say_nothing() -> None:
     assert logs(*blocks) == [pytest.approx(math.log(2))]
 
 
-def test_visits_tell_what_a_hop_took() -> None:
+def test_visits_show_what_a_hop_took() -> None:
     frame, two = (
         pl.DataFrame([launch(name, 1, 100.0, {0: time, 1: time}, hop)])
         for name, time, hop in (("a", 100.0, 50.0), ("b", 200.0, 200.0))

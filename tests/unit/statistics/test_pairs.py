@@ -134,8 +134,8 @@ def test_a_slow_pair_is_named_though_it_takes_as_long_as_another_level() -> None
     assert [(misfit.level, misfit.pairs) for misfit in told.misfits] == [(2, [(0, 3)])]
 
 
-def test_a_level_that_hides_a_smaller_one_is_told_as_divided() -> None:
-    """Two cores of a socket share a cache that nobody told of."""
+def test_a_level_that_hides_a_smaller_one_is_reported_as_divided() -> None:
+    """Two cores of a socket share a cache that nobody reported."""
     table = drawn(lambda *pair: 100.0 if pair[0] // 2 == pair[1] // 2 else by_level(*pair), 1)
     told = pairs.fit(table, pairs.groups(table, THRESHOLD), level)
     assert told == pairs.Fit([], [2])

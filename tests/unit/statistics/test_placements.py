@@ -108,7 +108,7 @@ def test_what_was_not_measured_is_not_known(placement: str, around: State | None
     assert math.isnan(placements.exchange_ns(placed.launch(1, 1, "alpha", placement, around), [0, 1], machine()))
 
 
-def test_what_ranks_share_is_told_if_launches_agree() -> None:
+def test_what_ranks_share_is_reported_if_launches_agree() -> None:
     near, far, nodes = (placed.launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
     assert placements.shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
     assert placements.shared_kinds([far], [0, 1], machine()) == {"host"}

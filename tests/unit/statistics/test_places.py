@@ -41,7 +41,7 @@ def seated(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
     return places([launch(*seats, cpus=cpus)], machine(cpus))
 
 
-def test_what_nobody_can_tell_apart_is_one_level() -> None:
+def test_what_nobody_can_distinguish_is_one_level() -> None:
     found = seated(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
     assert [render(level.name) for level in found.levels] == [
         "across sockets",
@@ -105,7 +105,7 @@ def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
 
 
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])
-def test_launches_that_disagree_are_told(cpu: int, disputed: list[int]) -> None:
+def test_launches_that_disagree_are_reported(cpu: int, disputed: list[int]) -> None:
     one, two = (launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
     found = places([one, two], machine(TWO_SOCKETS))
     assert found.disputed == disputed

@@ -18,7 +18,7 @@ CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "block
 
 
 def ranks(folder: Path, truth: Truth) -> pl.DataFrame:
-    """Return what is told of alpha's ranks; the ping-pong, which one rank times, is there to be left out."""
+    """Return what is reported alpha's ranks; the ping-pong, which one rank times, is there to be left out."""
     store = campaigns.make_campaign(folder / "made", lambda _candidate, _case: truth, cases=CASES, control=False)
     frame = single_ranks(store.samples(), store.rank_samples())
     return frame.filter(pl.col("candidate") == "alpha")
@@ -40,7 +40,7 @@ def test_where_samples_of_ranks_were_not_kept_it_is_known_who_was_last(tmp_path:
     assert frame["last"].to_list() == pytest.approx([0.5, 0.5], abs=0.1)
 
 
-def test_a_rank_that_was_never_last_is_told_of_all_the_same() -> None:
+def test_a_rank_that_was_never_last_is_reported_all_the_same() -> None:
     samples = pl.LazyFrame(
         {
             "case": ["c"] * 4,

@@ -78,7 +78,7 @@ def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path:
         (((1, 1), (1, 4), (1, 9), (1, 16)), "line through 2, 3 and 4 hops"),
     ],
 )
-def test_what_the_cost_rests_on_is_told(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
+def test_what_the_cost_rests_on_is_reported(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
     assert {render(cost.basis) for cost in costs(torus.make(tmp_path / "made", placements))} == {basis}
 
 
@@ -89,11 +89,11 @@ def test_of_one_length_a_hop_is_its_share_of_the_round(tmp_path: Path) -> None:
     assert alpha.low_ns < alpha.cost_ns < alpha.high_ns
 
 
-def test_a_rank_to_itself_tells_no_cost(tmp_path: Path) -> None:
+def test_a_rank_to_itself_reports_no_cost(tmp_path: Path) -> None:
     assert costs(torus.make(tmp_path / "made", ((1, 1),))) == []
 
 
-def test_short_cores_are_told_apart(tmp_path: Path) -> None:
+def test_short_cores_are_distinguished(tmp_path: Path) -> None:
     store = torus.make(tmp_path / "made", ((1, 1), (1, 4), (1, 9), (1, 16)), cores=9)
     enough, short = (cost for cost in costs(store) if cost.candidate == "alpha")
     assert (enough.hops, enough.oversubscribed) == ([2, 3], False)

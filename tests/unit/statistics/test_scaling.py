@@ -57,7 +57,7 @@ def test_rings_and_placements_by_name_do_not_scale(tmp_path: Path) -> None:
     assert scaling.scaled(placed.record("made", (8,), ("pingpong",), placed.SOCKETS, ("alpha",))) == {}
 
 
-def test_only_what_was_made_over_nodes_is_told_as_a_scale_over_nodes() -> None:
+def test_only_what_was_made_over_nodes_is_reported_as_a_scale_over_nodes() -> None:
     assert scaling.over_nodes(record((2,), (1, 2))) == set()
     assert len(scaling.over_nodes(record((2, 3), (1,)))) == 2
 

@@ -63,7 +63,7 @@ def test_right_is_within_a_hundredth_or_200_ns_of_the_truth(
     ("start", "measured", "right"),
     [(WINDOW, 4690.0, True), (WINDOW, 4710.0, False), (BARRIER, 4190.0, True), (BARRIER, 4690.0, False)],
 )
-def test_clocks_may_differ_by_what_was_told_where_times_count_from_a_common_start(
+def test_clocks_may_differ_by_what_was_stated_where_times_count_from_a_common_start(
     start: Start, measured: float, right: bool
 ) -> None:
     result = msgspec.structs.replace(_result([measured] * 9, start=start.name), sync_bound_ns=500.0)

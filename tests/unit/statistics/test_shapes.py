@@ -71,7 +71,7 @@ def test_the_first_and_the_last_step_may_be_jumps_too(place: int, factor: float)
     assert (SIZES[place - 1], SIZES[place], factor > 1) in told(steps([curve(times, 0.01)], 0.03))
 
 
-def test_a_step_that_few_launches_show_or_that_is_small_is_not_told() -> None:
+def test_a_step_that_few_launches_show_or_that_is_small_is_not_reported() -> None:
     times = smooth()
     times[FIRST:] *= 1.15
     assert steps([curve(times, 0.01)], 0.03) == []
@@ -91,7 +91,7 @@ def test_a_size_that_some_launches_lack_is_judged_by_the_others() -> None:
 
 @pytest.mark.parametrize(("spread", "launches"), [(0.01, 5), (0.1, 5), (0.3, 10)])
 def test_noise_alone_makes_hardly_ever_a_step(spread: float, launches: int) -> None:
-    """Ten smooth curves a campaign: at most 2 of 100 campaigns may tell of any step."""
+    """Ten smooth curves a campaign: at most 2 of 100 campaigns may report any step."""
     shapes = [smooth(start_ns, bytes_per_ns) for start_ns in (0, 500, 5000) for bytes_per_ns in (1, 4, 50)]
     invented = 0
     for seed in range(100):

@@ -1,4 +1,4 @@
-"""Summaries: what counts, what is told instead, and what limits its worth."""
+"""Summaries: what counts, what is reported instead, and what limits its worth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0
 
 
 def cases(*rows: dict[str, object]) -> pl.DataFrame:
-    """Return rows of the store's cases: well and without anything to tell, unless a row says otherwise."""
+    """Return rows of the store's cases: well and without anything to show, unless a row says otherwise."""
     usual = {"status": "ok", "reason": "", "cause": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": ""}
     usual |= {"cost_ns": 5.0, **BESIDE}
     return pl.DataFrame([{"case": "c", "candidate": "a", "launch": 1, **usual, **row} for row in rows])
@@ -57,12 +57,12 @@ def test_a_summary_says_what_limits_its_worth() -> None:
 
 
 @pytest.mark.parametrize(("slow", "skew_ns", "says"), [(5, 0.0, True), (5, 250.0, False), (0, 0.0, False)])
-def test_slow_rounds_among_those_that_do_not_count_are_told(slow: int, skew_ns: float, *, says: bool) -> None:
+def test_slow_rounds_among_those_that_do_not_count_are_reported(slow: int, skew_ns: float, *, says: bool) -> None:
     """Lateness alone makes no round slow."""
     times_ns = [100.0 + skew_ns] * 10 + [100.0] * 90
     times_ns[:slow] = [300.0] * slow
     launches = [of_launch(times_ns, number, 10, skew_ns=[skew_ns] * 10 + [0.0] * 90) for number in range(6)]
-    told = "of 60 rounds that do not count 50% were slow, of the others 0.0%: the tail is longer than told"
+    told = "of 60 rounds that do not count 50% were slow, of the others 0.0%: the tail is longer than stated"
     assert (told in list(map(render, summary(*launches).warnings))) == says
 
 
@@ -108,7 +108,7 @@ def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() ->
     )
 
 
-def test_where_all_starts_are_uncertain_figures_are_told_and_not_judged() -> None:
+def test_where_all_starts_are_uncertain_figures_are_reported_and_not_judged() -> None:
     found = summary(*(of_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
     assert (found.launches, found.uncertain, found.typical_ns) == (0, 2, 29_300.0)
     assert render(found.doubt) == (
@@ -118,7 +118,7 @@ def test_where_all_starts_are_uncertain_figures_are_told_and_not_judged() -> Non
     assert found.warnings == []
 
 
-def test_a_time_of_nothing_has_no_share_to_tell() -> None:
+def test_a_time_of_nothing_has_no_share_to_show() -> None:
     found = summary(of_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
     assert render(found.doubt) == (
         "start uncertain by more than its time: clocks likely agree within 40.0 ns, certainly within 60.0 ns; a call "
@@ -161,7 +161,7 @@ def test_a_plain_time_has_no_overlap() -> None:
     assert np.isnan([found.overlap, found.pure_ns, found.compute_ns]).all()
 
 
-def test_what_was_moved_and_what_grew_is_told() -> None:
+def test_what_was_moved_and_what_grew_is_reported() -> None:
     launches = [of_launch([4096.0], number) for number in (1, 2, 3)]
     moved: dict[str, object] = {"moved_bytes": 512, "moved_messages": 64}
     rows = cases(*({"launch": number, "growth_bytes": 100 * number, **moved} for number in (1, 2, 3)))
@@ -169,7 +169,7 @@ def test_what_was_moved_and_what_grew_is_told() -> None:
     assert (found.moved_bytes, found.moved_messages, found.growth_bytes) == (512, 64, 200.0)
 
 
-def test_launches_that_are_not_told_grow_nothing() -> None:
+def test_launches_that_are_not_reported_grow_nothing() -> None:
     certain, doubted = of_launch([100.0] * 3, 1, error_ns=1.0), of_launch([100.0] * 3, 2, error_ns=50.0)
     rows = cases({"growth_bytes": 10}, {"launch": 2, "growth_bytes": 90})
     assert summary(certain, doubted, rows=rows).growth_bytes == 10.0

@@ -104,7 +104,7 @@ def test_a_seed_gives_the_same_tail_again() -> None:
 
 
 @pytest.mark.parametrize("times", [[], [1.0] * 99, [0.0] * 500])
-def test_of_too_few_samples_or_of_nothing_no_tail_is_told(times: list[float]) -> None:
+def test_of_too_few_samples_or_of_nothing_no_tail_is_reported(times: list[float]) -> None:
     assert tails.fit_tail(np.array(times)) is None
 
 

@@ -44,7 +44,7 @@ def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
 
 
 @pytest.mark.parametrize(("then", "now"), [(THEN[:2], NOW), (THEN, NOW[:2])])
-def test_two_launches_on_either_side_never_tell(then: list[float], now: list[float]) -> None:
+def test_two_launches_on_either_side_never_show(then: list[float], now: list[float]) -> None:
     (found,) = compare_unpaired(figures({("x", "a"): then}), figures({("x", "a"): now}), [("a", "a")], 0.03)
     assert not found.different
     assert math.isfinite(found.high)

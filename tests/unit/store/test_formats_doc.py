@@ -120,7 +120,7 @@ def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
         assert typical_ns == pytest.approx(summaries[case, candidate].typical_ns, rel=CLOCK_STEP)
 
 
-def test_plain_python_tells_what_went_wrong(stored: Store) -> None:
+def test_plain_python_shows_what_went_wrong(stored: Store) -> None:
     lines = run_python(blocks("python")[1])[1].splitlines()
     assert lines[0] == "Is alpha faster than beta?"
     crashed = [launch for launch in stored.launches() if launch.status != "ok"]
@@ -128,7 +128,7 @@ def test_plain_python_tells_what_went_wrong(stored: Store) -> None:
     assert len(crashed) == 3
 
 
-def test_every_file_of_a_campaign_is_told(stored: Store) -> None:
+def test_every_file_of_a_campaign_is_reported(stored: Store) -> None:
     stored.lock()
     text = section("The folder")
     for path in stored.folder.iterdir():
@@ -170,7 +170,7 @@ def test_the_core_streams_every_column_that_says_so() -> None:
     assert lacking == []
 
 
-def test_every_status_is_told() -> None:
+def test_every_status_is_reported() -> None:
     for status in CaseStatus:
         assert f"`{status}`" in section("Columns of `cases`")
 
@@ -205,7 +205,7 @@ def test_every_status_is_told() -> None:
         ),
     ],
 )
-def test_every_key_is_told(title: str, record: type[msgspec.Struct]) -> None:
+def test_every_key_is_reported(title: str, record: type[msgspec.Struct]) -> None:
     assert [name for name in record.__struct_fields__ if f"`{name}`" not in section(title)] == []
 
 

@@ -1,4 +1,5 @@
-"""The store on real files: what was committed stays, whatever happens, and what cannot be read is told in one line."""
+"""The store on real files: what was committed stays, whatever happens, and what cannot be read is reported in one
+line."""
 
 from __future__ import annotations
 
@@ -358,7 +359,7 @@ def test_a_campaign_of_format_2_is_read_as_it_would_be_today(made: Store) -> Non
 
 
 def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> None:
-    """It told that a rank moved, but not which and where."""
+    """It reported that a rank moved, but not which and where."""
     append(made, 2, result(moved="rank 1 from CPU 0 to CPU 3"))
     cases, samples = made.cases(), made.samples().collect()
     make_format_3(made.folder)
@@ -592,7 +593,7 @@ def files_up_to(size_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_full_disk_is_told_and_harms_nothing(made: Store) -> None:
+def test_full_disk_is_reported_and_harms_nothing(made: Store) -> None:
     with pytest.raises(RankbenchError) as error, files_up_to(1000):
         append(made, 2)
     assert str(error.value) == (

@@ -41,7 +41,7 @@ def named(name: str) -> Operation:
 
 
 def foreign(name: str, *, counterpart: str = "allreduce", metric: Any = "time", **meaning: Any) -> Operation:
-    usual = {"over_calls": "mean", "over_ranks": "mean", "start": "none", "text": "all told"}
+    usual = {"over_calls": "mean", "over_ranks": "mean", "start": "none", "text": "all reported"}
     return make_benchmark(
         "tool", name, name, name, Meaning(**{**usual, **meaning}), counterpart=counterpart, metric=metric
     )
@@ -194,7 +194,7 @@ def test_our_own_can_begin_as_imb_does() -> None:
     )
 
 
-def test_benchmarks_of_one_name_are_told_apart() -> None:
+def test_benchmarks_of_one_name_are_distinguished() -> None:
     assert compare_benchmarks(foreign("a"), foreign("a", start="window")) == Comparable(
         [
             "the first a (tool) makes one call after the other, the second a (tool) begins calls at times agreed on "
@@ -267,7 +267,7 @@ def test_bytes_per_second_are_messages_times_their_size() -> None:
     assert (comparable.factor, comparable.reason) == (1.0, "")
 
 
-def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
+def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
     assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
         "Reduce_scatter (imb) gives the size of the whole vector, reduce_scatter (rankbench) gives the size of a block"
     )
@@ -335,7 +335,7 @@ def test_our_own_can_be_the_one_that_overlaps() -> None:
 
 def test_calls_of_which_none_can_overtake_another_are_compared_however_they_begin() -> None:
     assert compare_benchmarks(foreign("loop"), ALLREDUCE).reason == ""
-    assert compare_benchmarks(foreign("Bcast", counterpart="bcast", start="not told"), BCAST).reason == ""
+    assert compare_benchmarks(foreign("Bcast", counterpart="bcast", start="not reported"), BCAST).reason == ""
 
 
 def test_what_cannot_be_compared_has_no_factor() -> None:
@@ -353,7 +353,7 @@ made = st.builds(
     metric=st.sampled_from(["time", "latency", "bandwidth", "rate"]),
     over_calls=st.sampled_from(["mean", "median", "minimum", "trimmed mean", "single"]),
     over_ranks=st.sampled_from(["mean", "maximum", "minimum", "one", "span"]),
-    start=st.sampled_from(["none", "barrier", "library-barrier", "window", "roundtime", "not told"]),
+    start=st.sampled_from(["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]),
     trip=st.sampled_from(["call", "half", "round", "gap"]),
     counted=st.sampled_from([1.0, 2.0, 4.0]),
     megabyte=st.sampled_from([0, 10**6, 1 << 20]),

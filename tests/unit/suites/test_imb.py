@@ -1,4 +1,4 @@
-"""Intel MPI Benchmarks: every sample is read, each column set means what it says, and damaged rows are told."""
+"""Intel MPI Benchmarks: every sample is read, each column set means what it says, and damaged rows are reported."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_value_is_the_one_in_the_file(file: str, table: int, size_bytes: int, 
     assert row.numbers[found.columns.index(column)] == value
 
 
-def test_the_head_is_told_with_the_table() -> None:
+def test_the_head_is_reported_with_the_table() -> None:
     (table,) = sample("IMB-MPI1.Allreduce.txt")
     assert table.facts == {
         "date": "Fri Nov 20 11:02:14 2026",
@@ -150,7 +150,7 @@ def test_the_head_is_told_with_the_table() -> None:
     assert (table.version, table.line, table.ranks, table.datatype) == ("2021.11", 31, 2, "float")
 
 
-def test_the_head_of_p2p_is_told_too() -> None:
+def test_the_head_of_p2p_is_instructed_too() -> None:
     (table,) = sample("IMB-P2P.PingPong.txt")
     assert table.facts["command"] == "/opt/bench/IMB-P2P PingPong"
     assert table.facts["date"] == "Fri Nov 20 11:04:23 2026"
@@ -202,11 +202,11 @@ def test_columns_have_roles(file: str, roles: dict[str, str], scale: float) -> N
         ("IMB-IO.P_IRead_Indv", [{"mode": "aggregate", "quantity": "overlap"}]),
     ],
 )
-def test_what_defines_the_numbers_is_told(file: str, options: list[dict[str, str]]) -> None:
+def test_what_defines_the_numbers_is_reported(file: str, options: list[dict[str, str]]) -> None:
     assert [table.options for table in sample(f"{file}.txt")] == options
 
 
-def test_waiting_ranks_are_told() -> None:
+def test_waiting_ranks_are_reported() -> None:
     tables = sample("IMB-IO.P_Write_Indv.txt")
     assert [(table.ranks, table.facts.get("idle_ranks")) for table in tables] == [
         (1, "1"),
@@ -495,7 +495,7 @@ def test_a_given_up_size_of_a_group_is_of_that_group() -> None:
     assert row_of(table).wrong == "out-of-mem.; needed X= 1.001 GB; use flag"
 
 
-def test_a_product_that_no_int_holds_is_told() -> None:
+def test_a_product_that_no_int_holds_is_reported() -> None:
     why = "int-overflow; The production rank*size caused int overflow;"
     (table,) = read(output("Allgather", f"{TIMES}   4194304 {why}\n"))
     assert (row_of(table).size_bytes, row_of(table).wrong) == (4194304, why)
@@ -509,7 +509,7 @@ def test_a_product_that_no_int_holds_is_told() -> None:
         ("RMA", "All_put_all", "", "device"),
     ],
 )
-def test_memory_of_an_accelerator_is_told(part: str, name: str, sentence: str, memory: str) -> None:
+def test_memory_of_an_accelerator_is_reported(part: str, name: str, sentence: str, memory: str) -> None:
     text = output(name, TIMES + ROW, part=part, text=sentence).replace(" part\n", " part (GPU), Technical preview\n")
     (table,) = read(text)
     assert (table.options, table.operation) == ({"memory": memory}, named(f"imb-{imb.PARTS[part]}-{name.lower()}"))
@@ -525,7 +525,7 @@ def test_memory_of_an_accelerator_is_told(part: str, name: str, sentence: str, m
         ("Iallreduce", "t_ovrl[usec] t_pure[usec] t_CPU[usec] overlap[%]", "3.00 2.00 1.00 0.00"),
     ],
 )
-def test_defects_are_told_of_the_row(name: str, columns: str, numbers: str) -> None:
+def test_defects_are_reported_the_row(name: str, columns: str, numbers: str) -> None:
     rows = f" #bytes #repetitions {columns} defects\n 8 1000 {numbers} 0.00\n 16 1000 {numbers} 0.25\n"
     (table,) = read(output(name, rows, part="MPI-NBC" if name.startswith("I") else "MPI-1"))
     assert [row.wrong for row in table.rows] == ["", "defects: 0.25"]
@@ -537,7 +537,7 @@ def usual_name(spelt: str) -> str:
     return f"imb-{'nbc' if spelt.startswith('I') else 'mpi1'}-{spelt.lower()}"
 
 
-def test_failed_checks_of_threads_are_told_of_the_row_that_follows() -> None:
+def test_failed_checks_of_threads_are_reported_the_row_that_follows() -> None:
     rows = TIMES + " 8 1000 0.1 0.3 0.2\nCHECK FAILURES: rank 1: 3\n 16 1000 0.1 0.3 0.2\n 32 1000 0.1 0.3 0.2\n"
     (table,) = read(output("BcastMT", rows, part="MT", above="# #processes = 4 (threads: 1)\n"))
     assert [row.wrong for row in table.rows] == ["", "CHECK FAILURES: rank 1: 3", ""]
@@ -556,7 +556,7 @@ def test_persistent_collectives_are_read() -> None:
     assert (table.operation, table.form) == (named("imb-mpi4-bcast_persistent"), "persistent")
 
 
-def test_a_grid_is_told() -> None:
+def test_a_grid_is_reported() -> None:
     rows = " #bytes #repetitions t[usec] Mbytes/sec Msg/sec\n 8 1000 1.00 8.00 1000000\n"
     (table,) = read(output("Stencil3D (2 x 2 x 3)", rows, part="IMB-P2P", above="# #processes = 12\n"))
     assert (table.operation, table.options) == (named("imb-p2p-stencil3d"), {"grid": "2x2x3"})
@@ -582,7 +582,7 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert table.operation.name == "imb-nbc-iscan"
     assert table.operation.foreign is not None
     assert table.operation.foreign.counterpart == ""
-    assert meaning(table).start == "not told"
+    assert meaning(table).start == "not reported"
     assert meaning(table).text == (
         "not known to rankbench: t_avg[usec] as the heading says, as other tables of IMB the mean of a run's calls"
     )
@@ -633,7 +633,7 @@ ROW = " 8 1000 0.1 0.3 0.2\n"
         (TIMES, "f:25: headings again in the table of Allreduce, expected rows or '# Benchmarking'"),
     ],
 )
-def test_a_damaged_row_is_told(row: str, message: str) -> None:
+def test_a_damaged_row_is_reported(row: str, message: str) -> None:
     assert refused(output("Allreduce", TIMES + row + ROW)) == message
 
 
@@ -656,11 +656,11 @@ def test_a_damaged_row_is_told(row: str, message: str) -> None:
         ),
     ],
 )
-def test_damaged_headings_are_told(rows: str, message: str) -> None:
+def test_damaged_headings_are_reported(rows: str, message: str) -> None:
     assert refused(output("Allreduce", rows)) == message
 
 
-def test_a_size_that_threads_cannot_share_is_told() -> None:
+def test_a_size_that_threads_cannot_share_is_reported() -> None:
     text = output("BcastMT", TIMES + " 15 1 1 1 1\n", part="MT", above="# #processes = 4 (threads: 2)\n")
     assert refused(text) == "f:25: #bytes is '15', expected a multiple of the 2 threads"
 

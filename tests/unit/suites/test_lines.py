@@ -111,7 +111,7 @@ def test_labels_of_launchers_are_taken_away(label: str) -> None:
     assert [text for _, text in _texts(raw.encode())] == OSU
 
 
-def test_standard_error_is_left_out_where_labels_tell_it_apart() -> None:
+def test_standard_error_is_left_out_where_labels_distinguish_it() -> None:
     raw = b"[1,0]<stdout>:a\n[1,1]<stderr>:a warning\n[1,0]<stdout>:b\n[1,0]<stddiag>:c\n"
     assert _texts(raw) == [(1, "a"), (3, "b")]
 

@@ -30,7 +30,7 @@ TAKEN = [
     ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
 ]
 NAME_IT = (
-    "two columns, as MPBench prints them, and the file's name does not tell of what; name it after the benchmark, such "
+    "two columns, as MPBench prints them, and the file's name does not report what; name it after the benchmark, such "
     "as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, allreduce, alltoall)"
 )
 
@@ -77,14 +77,14 @@ def test_a_size_that_comes_again_is_in_another_table() -> None:
         ("small_reduce.txt", "reduce"),
     ],
 )
-def test_the_files_name_tells_the_benchmark(file: str, benchmark: str) -> None:
+def test_the_files_name_shows_the_benchmark(file: str, benchmark: str) -> None:
     assert mpbench.find_kind(file) == benchmark
 
 
 @pytest.mark.parametrize(
     "file", ["out.txt", "latency_bandwidth.txt", "reduce_scatter.txt", "allgather.txt", "latency/out.txt", "mylatency2"]
 )
-def test_a_name_that_tells_nothing_is_refused(file: str) -> None:
+def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         mpbench.find_kind(file)
     assert str(caught.value) == f"{file}: {NAME_IT}"

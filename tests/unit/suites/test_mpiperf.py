@@ -144,7 +144,7 @@ def test_the_report_of_each_process_has_a_table_for_each(mean: str, scale: float
     assert (_meaning(tables[0]).over_ranks, _meaning(tables[0]).over_calls) == ("one", "mean")
 
 
-def test_the_report_of_each_process_of_a_nonblocking_call_tells_of_the_computation() -> None:
+def test_the_report_of_each_process_of_a_nonblocking_call_shows_of_the_computation() -> None:
     head = (FOLDER / "Ibcast.overlap.txt").read_text()
     head = head[head.index("# Characteristics") : head.index("  2       1 ")].replace("[Count]     ", "[Count] [Rank] ")
     tables = printed.tables(mpiperf, head + "  2  1  1  1.9  0.0  40  31  0.0  0.3  1.6  0.0  1.9  0.1\n")
@@ -160,7 +160,7 @@ def test_where_no_run_was_valid_there_is_no_figure() -> None:
     assert all(math.isnan(figure) for figure in table.rows[0].numbers[3:])
 
 
-def test_seconds_are_told_by_the_head() -> None:
+def test_seconds_are_reported_by_the_head() -> None:
     text = HEAD.replace("microseconds", "seconds") + ROW + REST + END
     assert printed.tables(mpiperf, text)[0].scale == 1e9
 
@@ -171,7 +171,7 @@ def test_a_cold_cache_is_an_option() -> None:
 
 
 @pytest.mark.parametrize(("asked", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
-def test_computations_are_those_that_the_head_tells(asked: str, compute: str) -> None:
+def test_computations_are_those_that_the_head_shows(asked: str, compute: str) -> None:
     text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {asked}")
     assert printed.tables(mpiperf, text)[0].options == {"compute": compute}
 

@@ -83,7 +83,7 @@ TAKEN = [
     (EACH_CALL, "f", "nccl_tests-new_thing_perf", "in-place", 1024, "i_p99", 12.5),
 ]
 NAME_IT = (
-    "the test does not tell which collective it is, nor does the file's name; name it after the program, such as "
+    "the test does not show which collective it is, nor does the file's name; name it after the program, such as "
     "all_reduce_perf.txt (allowed: all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf, reduce_perf, "
     "alltoall_perf, alltoallv_perf, gather_perf, scatter_perf, sendrecv_perf, hypercube_perf)"
 )
@@ -116,7 +116,7 @@ def test_the_head_and_the_foot_are_facts() -> None:
     assert (first.facts["avg bus bandwidth"], first.facts["out of bounds values"]) == ("7.19", "0 OK")
 
 
-def test_wrong_values_are_told_and_what_was_not_looked_at() -> None:
+def test_wrong_values_are_reported_and_what_was_not_looked_at() -> None:
     assert [row.wrong for row in printed.tables(nccl_tests, ALL_REDUCE)[1].rows] == ["", "3 wrong values"]
     checked, unchecked = printed.tables(nccl_tests, ALL_GATHER, "all_gather")
     assert (_meaning(checked).data, _meaning(unchecked).data) == ("checked", "not checked")
@@ -155,7 +155,7 @@ def test_tests_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("file", ["out.txt", "all_reduce_broadcast.txt"])
-def test_a_name_that_tells_nothing_is_refused(file: str) -> None:
+def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
     assert printed.refused(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
 
 

@@ -141,7 +141,7 @@ def test_the_work_done_meanwhile_is_left_out() -> None:
         ("", ""),
     ],
 )
-def test_a_failed_check_of_the_data_is_told(after: str, wrong: str) -> None:
+def test_a_failed_check_of_the_data_is_reported(after: str, wrong: str) -> None:
     (third,) = printed.tables(
         netpipe, f"  0:       1 bytes 100000 times -->      4.82 Mbps in       1.58 usec{after}\n"
     )

@@ -117,7 +117,7 @@ def test_values_are_those_that_a_person_reads(
     assert (SAMPLES / file).read_text().splitlines()[row.line - 1].split()[-1]
 
 
-def test_what_defines_the_numbers_of_a_sample_is_told() -> None:
+def test_what_defines_the_numbers_of_a_sample_is_reported() -> None:
     def told(file: str) -> tuple[str, int, dict[str, str]]:
         (table,) = _file(SAMPLES / file)
         return table.datatype, table.ranks, table.options
@@ -191,7 +191,7 @@ def test_runs_that_begin_as_earlier_ones_are_read_as_those() -> None:
     assert list(map(repr, second)) == list(map(repr, moved))  # Of what is not a number too.
 
 
-def test_what_a_run_tells_of_itself_is_not_known_from_an_earlier_one() -> None:
+def test_what_a_run_shows_of_itself_is_not_known_from_an_earlier_one() -> None:
     """Options that stand before a title, and what a second run with the same title says otherwise."""
     head, rows = "# OSU MPI_Put Latency Test v7.4\n# Window creation: {}\n# Size          Latency (us)\n", "8    1.25\n"
     runs = [head.format(way) + rows for way in ("MPI_Win_create", "MPI_Win_allocate", "MPI_Win_create")]
@@ -298,7 +298,7 @@ DERIVED = """\
 """
 
 
-def test_wrong_data_is_told_row_by_row() -> None:
+def test_wrong_data_is_reported_row_by_row() -> None:
     (table,) = _read(VALIDATED)
     assert [(row.size_bytes, row.numbers, row.wrong) for row in table.rows] == [
         (4, (0.88, 0.90), ""),
@@ -376,14 +376,14 @@ def test_a_benchmark_that_is_not_known_is_understood_by_its_headings() -> None:
     operation = table.operation
     assert operation.foreign
     assert (operation.name, operation.metric, table.scale) == ("osu-mpi-novel-bandwidth", "bandwidth", 1e6)
-    assert (operation.foreign.counterpart, operation.foreign.meaning.start) == ("", "not told")
+    assert (operation.foreign.counterpart, operation.foreign.meaning.start) == ("", "not reported")
     assert operation.foreign.meaning.text == (
         "not known to rankbench: what the output calls MPI Novel Bandwidth; taken for a mean over calls and ranks"
     )
 
 
 @pytest.mark.parametrize("name", ["bw_fan_in", "bw_fan_out"])
-def test_a_program_that_prints_the_title_of_another_is_told_by_its_file(name: str) -> None:
+def test_a_program_that_prints_the_title_of_another_is_reported_by_its_file(name: str) -> None:
     text = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n8      12.5\n"
     assert [table.operation.name for table in _read(text, f"out/osu_{name}.txt")] == [f"osu-{name}"]
     assert [table.operation.name for table in _read(text, "out/osu_bw.txt")] == ["osu-bw"]
@@ -398,7 +398,7 @@ def test_what_others_print_into_a_table_is_kept_apart() -> None:
     assert len(_read(noisy)[0].noise) == 20
 
 
-def test_the_topology_of_neighbours_is_told_before_the_title() -> None:
+def test_the_topology_of_neighbours_is_reported_before_the_title() -> None:
     text = "Dimensions size = 4 \nTime took to create topology graph:12.50 us.\n\n"
     text += "# OSU MPI Neighborhood Allgather Latency Test v7.4\n# Size       Avg Latency(us)\n1      1.5\n"
     (table,) = _read(text)
@@ -450,7 +450,7 @@ def test_the_largest_size_and_the_longest_number_are_read() -> None:
     [
         (
             "# OSU MPI Latency Test v7.4\n1   0.5\n",
-            "f:2: a row, and before it no line that tells the columns, as `# Size  Latency (us)`",
+            "f:2: a row, and before it no line that shows the columns, as `# Size  Latency (us)`",
         ),
         (
             "# OSU MPI Latency Test v7.4\n# Size      Bandwidth (MB/s)\n1   0.5\n",

@@ -95,7 +95,7 @@ def test_names_and_hosts_need_not_stand_there() -> None:
     assert [run.hosts for run in found.runs] == [[], []]
 
 
-def test_hosts_are_told_for_each_rank() -> None:
+def test_hosts_are_reported_for_each_rank() -> None:
     found = output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}], hosts=["n1", "n2.cluster", "n1"]))
     assert found.runs[1].hosts == ["n1", "n2.cluster", "n1"]
 

@@ -99,7 +99,7 @@ def test_a_summary_says_what_its_columns_are() -> None:
         ("sync_HCA_MPI_Barrier_local.txt", "maximum", "library-barrier"),
     ],
 )
-def test_how_processes_begin_and_whose_clock_counts_is_told(name: str, over_ranks: str, start: str) -> None:
+def test_how_processes_begin_and_whose_clock_counts_is_reported(name: str, over_ranks: str, start: str) -> None:
     (table,) = printed.sample(reprompi, FOLDER / name)
     assert (_meaning(table).over_ranks, _meaning(table).start, table.operation.start) == (over_ranks, start, start)
 
@@ -180,7 +180,7 @@ def test_runs_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("synchronisation", "start"), [("None", "none"), ("Double_MPI_Barrier", "library-barrier"), ("new", "not told")]
+    ("synchronisation", "start"), [("None", "none"), ("Double_MPI_Barrier", "library-barrier"), ("new", "not reported")]
 )
 def test_other_ways_to_begin_are_other_benchmarks(synchronisation: str, start: str) -> None:
     text = RAW.replace("procsync=MPI_Barrier", f"procsync={synchronisation}") + "MPI_Scan 0 1 0.1\n" + END
@@ -228,7 +228,7 @@ def test_another_kind_of_time_is_refused() -> None:
     )
 
 
-def test_a_setting_that_is_missing_is_told() -> None:
+def test_a_setting_that_is_missing_is_reported() -> None:
     rows = "MPI_Scan 0 1 0.1\n" + END
     assert printed.tables(reprompi, RAW.replace("#@nprocs=4\n", "") + rows)[0].ranks == 0
     assert printed.refused(reprompi, RAW.replace("#@datatype_extent_bytes=8\n", "") + rows) == (

@@ -68,14 +68,14 @@ def test_no_result_of_the_recorded_ones_is_unknown() -> None:
     assert names <= {operation.name for operation in skampi.OPERATIONS}
 
 
-def test_the_head_tells_the_version_and_the_date() -> None:
+def test_the_head_shows_the_version_and_the_date() -> None:
     table = printed.sample(skampi, FOLDER / "skampi_coll.txt")[0]
     assert table.version == "6.0.0 rev. 5fb775a0443f7721ebef4af50cb197d3c03b91cc"
     assert table.facts == {"started": "Fri Nov 20 11:24:49 2026", "measurement": "MPI_Bcast-procs-short"}
     assert table.line == 6
 
 
-def test_what_loops_say_is_told_apart() -> None:
+def test_what_loops_say_is_distinguished() -> None:
     tables = printed.tables(
         skampi,
         HEAD
@@ -124,7 +124,7 @@ def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
     assert table.operation.help == "Mine, which is not known to rankbench"
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
-    assert table.operation.foreign.meaning.start == "not told"
+    assert table.operation.foreign.meaning.start == "not reported"
 
 
 def test_a_measurement_that_is_repeated_for_a_size_is_another_table() -> None:

@@ -87,7 +87,7 @@ def test_a_rate_is_the_time_of_a_message() -> None:
     assert case_result.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
 
 
-def test_a_bandwidth_with_the_messages_beside_it_is_told_by_its_bytes() -> None:
+def test_a_bandwidth_with_the_messages_beside_it_is_reported_by_its_bytes() -> None:
     assert times(of(table(RATES), 8)) == pytest.approx([8e9 / 15.8e6])
 
 
@@ -142,7 +142,7 @@ def test_an_empty_message_has_no_bandwidth() -> None:
     assert (case_result.series, case_result.printed) == ([], {"Bandwidth (MB/s)": 12.5})
 
 
-def test_wrong_data_are_told_and_have_no_samples() -> None:
+def test_wrong_data_are_reported_and_have_no_samples() -> None:
     found = table(VALIDATED)
     case_result = of(found, 8)
     assert case_result.status == CaseStatus.WRONG_DATA

@@ -8,11 +8,14 @@ from fakes import campaigns
 
 from rankbench.model import Comparison, Variant
 from rankbench.tuning import Task, choosing, plans, proving
-from rankbench.tuning.choosing import SearchResult
+from rankbench.tuning.choosing import Abilities, Point, SearchResult
 
 SIZES = [8, 64, 512, 4096]
 RING, TREE = (Variant(name=name, settings={"A": name}, algorithm=name) for name in ("ring", "tree"))
-TASK = Task("mpich", "mpich", ["bcast"], SIZES, "socket", 2, 0.03, {"bcast": [RING, TREE]}, in_launch=True)
+TASK = Task("mpich", ["bcast"], SIZES, {"socket": 2}, 0.03, {"bcast": [RING, TREE]})
+SPLIT = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=True)
+ONE_FOR_ALL = Abilities({}, has_own_choice=True)
+COVER = Abilities({"bcast": {"ring", "tree"}}, has_own_choice=False)
 
 
 def ratio(value: float, *, sure: bool = True) -> Comparison:
@@ -24,14 +27,14 @@ def ratio(value: float, *, sure: bool = True) -> Comparison:
     )  # fmt: skip
 
 
-def found(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> SearchResult:
-    ratios = {("bcast", size, "ring"): comparison for size, comparison in zip(SIZES, ring, strict=True)}
-    ratios |= {("bcast", size, "tree"): comparison for size, comparison in zip(SIZES, tree, strict=True)}
+def result(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> SearchResult:
+    ratios = {Point("socket", "bcast", size, "ring"): value for size, value in zip(SIZES, ring, strict=True)}
+    ratios |= {Point("socket", "bcast", size, "tree"): value for size, value in zip(SIZES, tree, strict=True)}
     return SearchResult(ratios, wrong or {})
 
 
-def ranges(measured: SearchResult, *, split: bool) -> list[tuple[int, int, str]]:
-    rules = choosing.choose_rules(TASK, measured, {"bcast": split})
+def ranges(search: SearchResult, abilities: Abilities) -> list[tuple[int, int, str]]:
+    rules = choosing.choose_rules(TASK, search, abilities)
     return [(rule.first_bytes, rule.last_bytes, rule.variant.name) for rule in rules]
 
 
@@ -55,7 +58,7 @@ PERHAPS = ratio(0.8, sure=False)
     ],
 )  # fmt: skip
 def test_ranges_of_sizes(ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]) -> None:
-    assert ranges(found(ring, tree), split=True) == expected
+    assert ranges(result(ring, tree), SPLIT) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,27 +73,87 @@ def test_ranges_of_sizes(ring: list[Comparison], tree: list[Comparison], expecte
 def test_one_variant_for_all_sizes(
     ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
 ) -> None:
-    assert ranges(found(ring, tree), split=False) == expected
+    assert ranges(result(ring, tree), ONE_FOR_ALL) == expected
 
 
-@pytest.mark.parametrize("split", [False, True])
-def test_wrong_data_are_never_chosen(split: bool) -> None:
-    assert ranges(found([FAST] * 4, [SLOW] * 4, {"ring": ["bcast"]}), split=split) == []
+@pytest.mark.parametrize(
+    ("ring", "tree", "expected"),
+    [
+        ([FAST, EVEN, EVEN, EVEN], [SLOW] * 4, [(8, 4096, "ring")]),
+        ([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, EVEN], [(8, 4095, "ring"), (4096, 4096, "tree")]),
+        ([FAST, FAST, SLOW, FAST], [SLOW, SLOW, SLOW, FAST], []),
+        ([EVEN] * 4, [EVEN] * 4, []),
+    ],
+)
+def test_without_a_choice_of_the_library_every_size_has_a_variant_that_is_not_slower(
+    ring: list[Comparison], tree: list[Comparison], expected: list[tuple[int, int, str]]
+) -> None:
+    assert ranges(result(ring, tree), COVER) == expected
+
+
+@pytest.mark.parametrize("abilities", [SPLIT, ONE_FOR_ALL, COVER])
+def test_wrong_data_are_never_chosen(abilities: Abilities) -> None:
+    assert ranges(result([FAST] * 4, [SLOW] * 4, {"ring": ["bcast"]}), abilities) == []
+
+
+def test_a_variant_that_serves_all_sizes_only_is_chosen_where_it_gains_more() -> None:
+    only_ring = Abilities({"bcast": {"ring"}}, has_own_choice=True)
+    assert ranges(result([FAST, EVEN, EVEN, EVEN], [FAST] * 4), only_ring) == [(8, 4096, "tree")]
+    assert ranges(result([FAST] * 4, [FAST, EVEN, EVEN, EVEN]), only_ring) == [(8, 4096, "ring")]
+
+
+def test_a_rule_is_for_the_ranks_of_its_placement() -> None:
+    task = TASK._replace(placements={"sockets:4": 4, "socket": 2})
+    search = result([FAST] * 4, [SLOW] * 4)
+    ratios = search.ratios | {point._replace(placement="sockets:4"): SLOW for point in search.ratios}
+    (rule,) = choosing.choose_rules(task, SearchResult(ratios, {}), SPLIT)
+    assert (rule.ranks, rule.variant, rule.all_sizes) == (2, RING, True)
 
 
 def test_hopeless_variants_leave_after_screening() -> None:
-    assert choosing.select_promising(TASK, found([SLOW] * 4, [SLOW, SLOW, PERHAPS, SLOW])) == {"bcast": [TREE]}
+    assert choosing.select_promising(TASK, result([SLOW] * 4, [SLOW, SLOW, PERHAPS, SLOW])) == {"bcast": [TREE]}
 
 
-def test_a_rule_that_makes_a_case_slower_is_left_out() -> None:
-    rules = choosing.choose_rules(TASK, found([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), {"bcast": True})
+def test_parameters_are_searched_of_variants_in_front() -> None:
+    assert choosing.select_front(TASK, result([FAST] * 4, [ratio(0.9)] * 4)) == {"bcast": [RING]}
+    assert choosing.select_front(TASK, result([FAST] * 4, [ratio(0.9)] * 3 + [ratio(0.79)])) == {"bcast": [TREE, RING]}
 
-    case = next(case for case in campaigns.cases_of("socket") if case.operation == "allreduce")
 
-    slower = msgspec.structs.replace(case, operation="bcast", size_bytes=24)
-    proof = proving.Proof(None, [(slower, SLOW)], 0.03)
-    assert [rule.variant.name for rule in proving.drop_slower(rules, proof, {"bcast": True})] == ["tree"]
-    assert proving.drop_slower(rules, proof, {"bcast": False}) == []
+def test_the_slowest_variant_shows_whether_a_file_is_in_effect() -> None:
+    search = result([FAST] * 4, [SLOW, SLOW, ratio(5.0), SLOW])
+    point, variant = choosing.find_slow_point(TASK, search, SPLIT) or pytest.fail("nothing is slow")
+    assert (point.size_bytes, variant) == (512, TREE)
+    rule = choosing.make_slow_rule(TASK, point, variant)
+    assert (rule.first_bytes, rule.last_bytes, rule.ranks, rule.all_sizes) == (512, 512, 2, False)
+    assert choosing.find_slow_point(TASK, result([FAST] * 4, [EVEN] * 4), SPLIT) is None
+
+
+def slower(size_bytes: int, ranks: int = 2) -> proving.Proof:
+    """Return a proof in which one case is slower."""
+    case = next(other for other in campaigns.cases_of("socket") if other.operation == "allreduce")
+    case = msgspec.structs.replace(case, operation="bcast", size_bytes=size_bytes, ranks=ranks)
+    return proving.Proof(None, [(case, SLOW)], 0.03)
+
+
+RULES = choosing.choose_rules(TASK, result([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), SPLIT)
+
+
+@pytest.mark.parametrize(
+    ("proof", "single", "expected", "sentence"),
+    [
+        (slower(24), True, ["tree"], "bcast 24 B on 2 ranks; its rule is left out"),
+        (slower(24), False, [], "bcast 24 B on 2 ranks; rules of this library cannot be left out one by one, so all"),
+        (slower(512), True, [], "bcast 512 B on 2 ranks; no rule is for this case, so all rules of bcast are left out"),
+        (slower(24, ranks=4), True, [], "bcast 24 B on 4 ranks; no rule is for this case, so all rules of bcast"),
+    ],
+)
+def test_what_makes_a_case_slower_is_left_out(
+    proof: proving.Proof, single: bool, expected: list[str], sentence: str
+) -> None:
+    rules, sentences = proving.drop_slower(RULES, proof, single=single)
+    assert [rule.variant.name for rule in rules] == expected
+    assert len(sentences) == 1
+    assert sentence in sentences[0]
 
 
 def test_the_proof_has_sizes_between_those_that_were_tuned() -> None:

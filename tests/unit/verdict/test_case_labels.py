@@ -1,4 +1,4 @@
-"""How cases are called: nothing that tells two of them apart is left out."""
+"""How cases are called: nothing that shows two of them apart is left out."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
     )
 
 
-def test_one_launch_tells_nothing_apart_and_says_how_little_it_is(tmp_path: Path) -> None:
+def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Path) -> None:
     factors = verdicts.constant({"beta": 2.0, "gamma": 2.0})
     verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
     assert said(verdict)[0] == "No clear winner in the only case: beta and gamma are not distinguishable from alpha."
@@ -138,7 +138,7 @@ def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: P
     )
 
 
-def test_exceptions_are_told_with_their_sizes_and_cases(tmp_path: Path) -> None:
+def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> None:
     """Beta beats alpha in the two large allreduces, beta and gamma in the barrier; alpha leads most cases."""
     cases = [*verdicts.LINE, *campaigns.cases_of(lines=campaigns.LINES[:3])]
 
@@ -172,7 +172,7 @@ def test_more_exceptions_than_four_are_counted(tmp_path: Path) -> None:
     assert len(rest.cases) == 1
 
 
-def test_failures_and_lacking_calls_of_the_leader_are_told_apart(tmp_path: Path) -> None:
+def test_failures_and_lacking_calls_of_the_leader_are_distinguished(tmp_path: Path) -> None:
     def factor(name: str, case: Case) -> float | CaseStatus:
         if name == "alpha" and case.form == "nonblocking" and case.operation == "allreduce":
             return CaseStatus.LACKING
@@ -302,7 +302,7 @@ def test_who_has_figures_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
     )
 
 
-def test_what_every_candidate_fails_in_is_told(tmp_path: Path) -> None:
+def test_what_every_candidate_fails_in_is_reported(tmp_path: Path) -> None:
     cases = campaigns.cases_of(
         lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("pingpong", "blocking")], sizes=(8, 1024, 65536)
     )
@@ -334,7 +334,7 @@ def over_nodes(folder: Path, cores: int) -> list[str]:
     return said(evaluation.evaluate(store).verdict)
 
 
-def test_inside_one_node_and_across_nodes_are_told_apart(tmp_path: Path) -> None:
+def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> None:
     sentences = over_nodes(tmp_path, 4)
     assert sentences[0] == "Use beta: it has the lowest overall time over all 6 cases."
     assert (
@@ -348,12 +348,12 @@ def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) ->
     assert sentences[0] == "Use beta: it has the lowest overall time over all 3 cases."
     assert "alpha is faster in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
     assert (
-        "3 cases take no part in this: they have more ranks or threads than cores, and tell how libraries wait."
+        "3 cases take no part in this: they have more ranks or threads than cores, and show how libraries wait."
     ) in sentences
 
 
 def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
-    assert "In 6 cases ranks or threads share cores: this tells how libraries wait, not more." in over_nodes(
+    assert "In 6 cases ranks or threads share cores: this shows how libraries wait, not more." in over_nodes(
         tmp_path, 1
     )
 

@@ -165,7 +165,7 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_each_way_to_fail_is_told_with_its_cases(
+def test_each_way_to_fail_is_reported_with_its_cases(
     status: CaseStatus, sentence: str, advice: str, tmp_path: Path
 ) -> None:
     def factor(candidate: str, case: Case) -> float | CaseStatus:
@@ -193,7 +193,7 @@ def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> No
     assert render(found.text) == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
 
 
-def test_launches_that_fail_at_times_are_told_apart(tmp_path: Path) -> None:
+def test_launches_that_fail_at_times_are_distinguished(tmp_path: Path) -> None:
     launches: Counter[int] = Counter()
 
     def factor(candidate: str, case: Case) -> float | CaseStatus:
@@ -230,7 +230,7 @@ def refused(number: int, reason: str) -> Launch:
     return msgspec.structs.replace(made, status=LaunchStatus.REFUSED, reason=reason)
 
 
-def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besides(tmp_path: Path) -> None:
+def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_besides(tmp_path: Path) -> None:
     def factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.REFUSED if candidate == "beta" else 1.0
 
@@ -353,7 +353,7 @@ def test_more_ranks_than_cores(quiet: CampaignView) -> None:
             title=Text("socket: more ranks than cores"),
             text=(
                 Text(
-                    "At socket, 8 ranks shared 2 cores. These figures tell how each library waits; "
+                    "At socket, 8 ranks shared 2 cores. These figures show how each library waits; "
                     "one that spins may look "
                     "a thousand times slower than with a core per rank."
                 )

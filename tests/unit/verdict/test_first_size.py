@@ -66,7 +66,7 @@ def slowed(campaign_view: CampaignView, blocks: Sequence[int], factor: float, ca
     return dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=figure))
 
 
-def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
+def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
     assert [rendered(one) for one in found(view(50))] == [
         Finding(
             kind="first_size",
@@ -79,7 +79,7 @@ def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
     ]
 
 
-def test_the_worst_launch_is_told_of_each_candidate_that_has_one() -> None:
+def test_the_worst_launch_is_reported_each_candidate_that_has_one() -> None:
     campaign_view = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
     (one,) = found(slowed(campaign_view, [5], 2))
     assert render(one.text) == (
@@ -160,11 +160,11 @@ def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
         ),
     ],
 )
-def test_what_is_told_per_second_is_spoken_of_as_that(metric: str, text: str) -> None:
+def test_what_is_reported_per_second_is_spoken_of_as_that(metric: str, text: str) -> None:
     assert [render(one.text) for one in per_second(metric, (1, 2, 4))] == [text]
 
 
-def test_of_an_empty_message_no_bandwidth_is_told_but_a_rate() -> None:
+def test_of_an_empty_message_no_bandwidth_is_reported_but_a_rate() -> None:
     assert per_second("bandwidth", (0, 1, 2)) == []
     assert len(per_second("rate", (0, 1, 2))) == 1
 

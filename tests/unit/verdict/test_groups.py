@@ -57,7 +57,7 @@ def operations(found: Sequence[Group]) -> list[set[str]]:
 
 
 def two(one: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
-    """Return the groups of two lines, allreduce and bcast, whose factors are told."""
+    """Return the groups of two lines, allreduce and bcast, whose factors are reported."""
 
     def both(candidate: str, case: Case) -> float:
         return campaigns.base_ns(case) * (one if case.operation == "allreduce" else other)(candidate, case)
@@ -66,7 +66,7 @@ def two(one: Callable[[str, Case], float], other: Callable[[str, Case], float], 
     return groups(planted.view(both, **made))  # type: ignore[arg-type]
 
 
-def test_groups_are_told_with_their_pattern_largest_first() -> None:
+def test_groups_are_reported_with_their_pattern_largest_first() -> None:
     found = groups(planted.view(told, cases=lines(list(KIND)), spread=0, state=0))
     first, second, third, fourth = found
     assert rendered(first) == Group(

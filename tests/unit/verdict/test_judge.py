@@ -57,7 +57,7 @@ def test_the_fastest_wins_alone_by_its_margin_over_the_next() -> None:
     assert (verdict.ranking, verdict.winners, verdict.margin) == (["b", "a", "c"], ["b"], 1.5)
 
 
-def test_all_that_cannot_be_told_from_the_fastest_win_with_it() -> None:
+def test_all_that_cannot_be_distinguished_from_the_fastest_win_with_it() -> None:
     verdict = judged({"a": 100, "b": 102, "c": 200}, {("a", "c"), ("b", "c")})
     assert (verdict.winners, verdict.margin) == (["a", "b"], 2.0)
 

@@ -105,7 +105,7 @@ def crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case
     return crash
 
 
-def test_numbers_at_which_some_launches_fail_are_told_apart(tmp_path: Path) -> None:
+def test_numbers_at_which_some_launches_fail_are_distinguished(tmp_path: Path) -> None:
     (found,) = limits(tmp_path, NODES, crashing(8, [4]))
     assert render(found.title) == "beta fails at >= 8 nodes"
     assert render(found.text).startswith(

@@ -168,12 +168,12 @@ def said(one: maps.Map, folder: Path) -> list[str]:
     return [render(sentence) for sentence in maps.sentences(one, view.measure(view.cases[0]))]
 
 
-def test_one_direction_is_told_as_such(tmp_path: Path) -> None:
+def test_one_direction_is_reported_as_such(tmp_path: Path) -> None:
     one = one_map(tmp_path, (0, 2), ranks=8)
     assert said(one, tmp_path)[-1].startswith("From rank 0 to rank 2 (within one L2) it takes 2.0")
 
 
-def test_a_rank_that_is_slow_with_all_others_is_told_as_one(tmp_path: Path) -> None:
+def test_a_rank_that_is_slow_with_all_others_is_reported_as_one(tmp_path: Path) -> None:
     slow = [pair for other in range(8) if other != 5 for pair in ((5, other), (other, 5))]
     one = one_map(tmp_path, *slow, ranks=8)
     texts = said(one, tmp_path)
@@ -182,7 +182,7 @@ def test_a_rank_that_is_slow_with_all_others_is_told_as_one(tmp_path: Path) -> N
     )
 
 
-def test_a_level_in_several_groups_is_told(tmp_path: Path) -> None:
+def test_a_level_in_several_groups_is_reported(tmp_path: Path) -> None:
     slow = [(0, 1), (1, 0), (2, 3), (3, 2)]
     one = one_map(tmp_path, *slow)
     assert said(one, tmp_path)[1].endswith(
@@ -197,7 +197,7 @@ def test_few_launches_have_no_groups(tmp_path: Path) -> None:
 
 def test_launches_that_disagree_leave_no_levels(tmp_path: Path) -> None:
     one = one_map(tmp_path, (0, 2), moved=True)
-    assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so that nothing is told of what pairs share."
+    assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so that it is not known what pairs share."
     assert (one.levels, render(one.between((0, 2)))) == ([], "")
 
 

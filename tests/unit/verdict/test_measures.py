@@ -39,7 +39,7 @@ def test_memory_is_bytes_and_never_a_time() -> None:
     assert (found.what, found.per_second, found.of_samples) == ("memory", False, found)
 
 
-def test_times_are_told_by_the_metric_and_the_quantity() -> None:
+def test_times_are_reported_by_the_metric_and_the_quantity() -> None:
     names = {case.key: measure(case, kinds.BY_NAME[case.operation]).name for case in kinds.CASES}
     assert names["pingpong.blocking.8.byte.1x4.none"] == "latency"
     assert names["put.blocking.8.byte.1x4.window"] == "time"

@@ -88,7 +88,7 @@ def test_beyond_the_largest_size_time_grows_with_the_size(view: CampaignView) ->
     assert alpha.time_ns == pytest.approx(2 * 16 * time_ns(view, 65536, "alpha"))
 
 
-def test_equal_candidates_are_not_told_apart(view: CampaignView) -> None:
+def test_equal_candidates_are_not_distinguished(view: CampaignView) -> None:
     found = only(view, call(65536))
     assert [(one.candidate, one.different) for one in found.standings][1:] == [
         ("gamma" if found.standings[0].candidate == "alpha" else "alpha", False),

@@ -1,4 +1,4 @@
-"""The finding of second modes: told word for word where they repeat, and not where they do not."""
+"""The finding of second modes: reported word for word where they repeat, and not where they do not."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return evaluate(campaigns.make_campaign(folder, slow_calls_of_beta, 6, cases=CASES, samples=500))
 
 
-def test_a_mode_that_repeats_is_told_word_for_word(view: CampaignView) -> None:
+def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> None:
     key = CASES[0].key
     share = view.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)

@@ -21,9 +21,9 @@ NEAR, FAR = placed.SOCKETS
 LARGE = (8, 1 << 20, 64 << 20)
 STEPS = tuple(2**power for power in range(3, 20))
 WITHOUT = "Without MPI, handing a cache line between these CPUs takes"
-NOT_THE_WAY = "the way between the CPUs is not the reason; what is cannot be told."
-NOT_THE_MACHINE = "the machine does not explain it, and what does cannot be told."
-THE_LIBRARY = "what the library does differently there cannot be told."
+NOT_THE_WAY = "the way between the CPUs is not the reason; what is is not known."
+NOT_THE_MACHINE = "the machine does not explain it, and what does is not known."
+THE_LIBRARY = "what the library does differently there is not known."
 NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing a cache line between these CPUs takes"
 
 
@@ -33,7 +33,7 @@ def findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: 
 
 
 def text(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> str:
-    """Return what the only finding says after it has told the ratios."""
+    """Return what the only finding says after it has reported the ratios."""
     (found,) = findings(folder, time_ns, **others)
     return render(found.text).partition("). ")[2]
 
@@ -88,7 +88,7 @@ def test_what_the_machine_does_not_explain_is_not_explained(
 
 def test_what_was_not_measured_explains_nothing(tmp_path: Path) -> None:
     assert text(tmp_path, slower(2.0), between=None) == (
-        "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be told "
+        "What handing a cache line between these CPUs takes without MPI was not measured, so that it is not known "
         "whether the machine is the reason."
     )
 
@@ -108,7 +108,7 @@ def test_what_the_machine_adds_may_be_lost_in_the_call(tmp_path: Path) -> None:
 
 def test_or_it_is_not_known_why(tmp_path: Path) -> None:
     assert text(tmp_path, slower(1.0, 2000)) == (
-        f"{NOT_FASTER} 3.01× as long at two-sockets, which the call does not show; why cannot be told."
+        f"{NOT_FASTER} 3.01× as long at two-sockets, which the call does not show; why is not known."
     )
 
 
@@ -124,7 +124,7 @@ def test_an_exchange_that_is_too_uncertain_explains_nothing(tmp_path: Path) -> N
         return msgspec.structs.replace(launch, before=state, after=state)
 
     sentence = text(tmp_path, slower(1.5), change=change)
-    assert sentence == f"{WITHOUT} 1.59× as long, which is too uncertain to tell whether the machine is the reason."
+    assert sentence == f"{WITHOUT} 1.59× as long, which is too uncertain to show whether the machine is the reason."
 
 
 # --- large messages ---------------------------------------------------------------------------------------------------
@@ -142,13 +142,13 @@ def test_equal_bandwidth_of_a_copying_core_fits_copying(tmp_path: Path, operatio
 
 def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Path) -> None:
     sentence = text(tmp_path, lambda *case: 200 + case[2] / 48, sizes=LARGE)
-    assert sentence.endswith(" copy, too: copying alone does not explain that, and what does cannot be told.")
+    assert sentence.endswith(" copy, too: copying alone does not explain that, and what does is not known.")
 
 
 @pytest.mark.parametrize(
     ("known", "sentence"), [(placed.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
 )
-def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: int, sentence: str) -> None:
+def test_what_a_cache_may_hold_shows_nothing_of_copying(tmp_path: Path, known: int, sentence: str) -> None:
     def change(launch: Launch) -> Launch:
         assert launch.facts
         return msgspec.structs.replace(
@@ -157,7 +157,7 @@ def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: i
 
     told = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=(8, 1 << 20), change=change)
     assert told.endswith(
-        f" At 1 MiB the two are alike; messages may fit into {sentence}, so that it cannot be told whether copying "
+        f" At 1 MiB the two are alike; messages may fit into {sentence}, so that it is not known whether copying "
         "limits them."
     )
 
@@ -165,7 +165,7 @@ def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: i
 def test_without_a_measure_of_copying_nothing_is_said_of_it(tmp_path: Path) -> None:
     sentence = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=LARGE, between=None)
     assert sentence.endswith(
-        " At 64 MiB the two are alike; what one core copies was not measured, so that the reason cannot be told."
+        " At 64 MiB the two are alike; what one core copies was not measured, so that the reason is not known."
     )
 
 
@@ -178,7 +178,7 @@ def switching(*at_bytes: tuple[str, int]) -> Callable[[str, str, int], float]:
     return lambda _candidate, place, size: (200 + size / 10) * (2.5 if size > limit.get(place, size) else 1)
 
 
-def test_a_switch_of_protocol_at_other_sizes_is_told(tmp_path: Path) -> None:
+def test_a_switch_of_protocol_at_other_sizes_is_reported(tmp_path: Path) -> None:
     sentence = text(tmp_path, switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
     assert (
         " Along the sizes, same-l3 jumps from 64 KiB to 128 KiB (4.94×) and two-sockets jumps from 8 KiB to 16 KiB "
@@ -213,17 +213,17 @@ def test_the_nearest_placement_is_compared_with_each_of_the_others(tmp_path: Pat
         assert f"{name} against same-l2: " in render(found.text)
     assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in render(found.text)
     assert (
-        "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be told."
+        "Between hosts messages cross the network, of which nothing was measured without MPI: its share is not known."
     ) in render(found.text)
 
 
-def test_ranks_on_other_cpus_from_launch_to_launch_are_told(tmp_path: Path) -> None:
+def test_ranks_on_other_cpus_from_launch_to_launch_are_reported(tmp_path: Path) -> None:
     def change(launch: Launch) -> Launch:
         seats = placed.launch(launch.number, launch.block, "alpha", "same-l2", None).ranks
         return msgspec.structs.replace(launch, ranks=seats) if launch.number == 1 else launch
 
     assert text(tmp_path, slower(3.0), change=change) == (
-        "Ranks did not sit on the same CPUs in all launches, so that no reason can be told."
+        "Ranks did not sit on the same CPUs in all launches, so that no reason is known."
     )
 
 

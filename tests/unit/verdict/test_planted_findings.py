@@ -68,7 +68,7 @@ def crossing(candidate: str, case: Case) -> float:
     return 1.0 if candidate == ahead or case.size_bytes == SWITCH else 1.3
 
 
-def test_a_crossover_is_told_with_both_sides_of_it() -> None:
+def test_a_crossover_is_reported_with_both_sides_of_it() -> None:
     (one,) = found("crossover", exactly(crossing, line()))
     assert render(one.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
@@ -178,7 +178,7 @@ def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: d
 # --- slower for less --------------------------------------------------------------------------------------------------
 
 
-def test_what_takes_longer_for_less_is_told_with_the_worst_pair() -> None:
+def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
     def factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
@@ -216,7 +216,7 @@ def composed(breach: float = 1.0) -> planted.Told:
     return told
 
 
-def test_an_allreduce_slower_than_its_parts_is_told() -> None:
+def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
     campaign_view = planted.view(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
@@ -293,7 +293,7 @@ def restless(candidate: str, _case: Case) -> float:
     return 0.3 if candidate == "beta" else 0.02
 
 
-def test_launches_that_scatter_far_more_than_all_others_are_told() -> None:
+def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
     campaign_view = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
     (one,) = found("unstable", campaign_view)
     assert render(one.title) == "beta: launches differ more than those of others"
@@ -323,7 +323,7 @@ def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -
 SETTINGS = {"alpha": {}, "beta": {"eager": "1"}}
 
 
-def test_a_setting_that_changes_nothing_is_told() -> None:
+def test_a_setting_that_changes_nothing_is_reported() -> None:
     view = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
     assert [rendered(one) for one in found("no_effect", view)] == [
         Finding(
@@ -349,7 +349,7 @@ def test_a_setting_that_changes_nothing_is_told() -> None:
     ]
 
 
-def test_a_setting_that_changes_one_case_or_of_which_little_is_known_is_not_told() -> None:
+def test_a_setting_that_changes_one_case_or_of_which_little_is_known_is_not_reported() -> None:
     def once(candidate: str, case: Case) -> float:
         return 1.04 if candidate == "beta" and case.size_bytes == SMALL else 1.0
 
@@ -367,7 +367,7 @@ def with_barrier(cases: Iterable[Case]) -> list[Case]:
     return [msgspec.structs.replace(case, start=start) for case in cases for start in ("window", "barrier")]
 
 
-def test_a_start_that_turns_the_winner_round_is_told() -> None:
+def test_a_start_that_turns_the_winner_round_is_reported() -> None:
     def factor(candidate: str, case: Case) -> float:
         slow = {"window": "beta", "barrier": "alpha"}[case.start]
         return 1.2 if candidate == slow and case.size_bytes == SMALL else 1.1 if case.start == "barrier" else 1.0
@@ -415,7 +415,7 @@ def test_a_start_that_is_slower_for_all_alike_does_not_mislead() -> None:
 def last_ranks(
     cases: Iterable[Case], share: Callable[[str], float], launches: int = 6, seed: int = 1, ranks: int = 4
 ) -> pl.DataFrame:
-    """Return who was last of 100 samples each: rank 2 in a share of them that is told by candidate."""
+    """Return who was last of 100 samples each: rank 2 in a share of them that is reported by candidate."""
     random = np.random.default_rng(seed)
     rows = []
     for case in cases:
@@ -448,7 +448,7 @@ def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None
 
 
 @pytest.mark.parametrize("operations", [("bcast", "reduce", "scan"), ("allreduce",)])
-def test_what_ends_there_by_its_nature_is_not_told(operations: Sequence[str]) -> None:
+def test_what_ends_there_by_its_nature_is_not_reported(operations: Sequence[str]) -> None:
     cases = [case for name in operations for case in line(name, sizes=(8, 1024))]
     table = last_ranks(cases, lambda _name: 0.95)
     assert found("last_rank", planted.view(planted.alike, cases=cases, last_ranks=table)) == []

@@ -47,7 +47,7 @@ def test_typical_values_are_medians_over_launches(tmp_path: Path) -> None:
     assert one.theirs_ns == pytest.approx(1386 * middle)
 
 
-def test_what_the_two_mean_is_told(tmp_path: Path) -> None:
+def test_what_the_two_mean_is_reported(tmp_path: Path) -> None:
     (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
     assert one.comparable.reason == one.when_alike.reason == ""
     tool, core = "osu_allreduce (osu) begins calls after MPI_Barrier", "begins calls at times agreed on before"
@@ -66,7 +66,7 @@ def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: 
 
 
 def test_a_window_of_bytes_is_held_against_a_message(tmp_path: Path) -> None:
-    """The core times 64 messages of 1000 bytes in 64 µs, the tool tells 900 MB/s."""
+    """The core times 64 messages of 1000 bytes in 64 µs, the tool shows 900 MB/s."""
     planted = [
         Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
         Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 900e6], 1000),
@@ -87,7 +87,7 @@ def test_bytes_of_both_ways_are_counted_alike(tmp_path: Path) -> None:
 
 
 def test_bytes_are_held_against_messages_of_their_size(tmp_path: Path) -> None:
-    """The core tells messages per second: 64 of 1000 bytes in 32 µs are 2000 MB/s, the tool tells 1600."""
+    """The core shows messages per second: 64 of 1000 bytes in 32 µs are 2000 MB/s, the tool shows 1600."""
     planted = [
         Planted(of(CORE["message-rate"], 1000), [32000.0] * 3, 64000, 64),
         Planted(of(OSU["osu-mbw_mr"], 1000), [1e9 * 1000 / 1600e6], 1000),

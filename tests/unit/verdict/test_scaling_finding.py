@@ -1,4 +1,4 @@
-"""Who is fastest may depend on the nodes, and one may slow down as no other does: told only where it is sure."""
+"""Who is fastest may depend on the nodes, and one may slow down as no other does: reported only where it is sure."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None
     )
 
 
-def test_of_many_changes_the_clearest_are_told(tmp_path: Path) -> None:
+def test_of_many_changes_the_clearest_are_reported(tmp_path: Path) -> None:
     steep, found = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
     assert render(steep.title) == "alpha, allreduce: time grows with the nodes as most others' does not"
     assert render(steep.text).endswith(". So it does after 5 other steps or at other sizes.")
@@ -85,7 +85,7 @@ def test_of_many_changes_the_clearest_are_told(tmp_path: Path) -> None:
         {"spread": 0.8},
     ],
 )
-def test_what_is_not_sure_is_not_told(tmp_path: Path, others: dict[str, object]) -> None:
+def test_what_is_not_sure_is_not_reported(tmp_path: Path, others: dict[str, object]) -> None:
     assert findings(tmp_path, crossing, nodes=NODES, ranks=(2,), **others) == []
 
 
@@ -134,7 +134,7 @@ def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) ->
     )
 
 
-def test_growth_that_all_share_is_not_told(tmp_path: Path) -> None:
+def test_growth_that_all_share_is_not_reported(tmp_path: Path) -> None:
     def told(_candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 * place.ranks**2
 

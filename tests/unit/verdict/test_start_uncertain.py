@@ -1,4 +1,4 @@
-"""Cases whose starts are too uncertain: told with their reason, judged by nobody; and ranks seen to begin apart."""
+"""Cases whose starts are too uncertain: reported with their reason, judged by nobody; and ranks seen to begin apart."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_what_is_found_is_read_out(tmp_path: Path) -> None:
         "ranks begin: they began 25.1 ns apart, against 25.0 ns with window (medians). It discards 21.4% of its "
         "samples, window 0.0%."
     )
-    assert roundtime.startswith("roundtime cannot be told from window in any of 4 figures. Its ranks began ")
+    assert roundtime.startswith("roundtime cannot be distinguished from window in any of 4 figures. Its ranks began ")
     assert barrier.startswith("barrier reads 1.25× of window (median of 4 figures, ")
     assert "discards" not in roundtime + barrier
 

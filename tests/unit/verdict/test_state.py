@@ -32,7 +32,8 @@ ADVICE = (
 
 
 def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> CampaignView:
-    """Evaluate a campaign of two candidates in which the state of the machine was as told; beta takes twice as long."""
+    """Evaluate a campaign of two candidates in which the state of the machine was as stated; beta takes twice as
+    long."""
     store = campaigns.make_campaign(
         folder / "made",
         campaigns.slower_beta(2.0),
@@ -64,7 +65,7 @@ def test_one_state_with_a_little_scatter_is_no_finding(quiet: CampaignView) -> N
     assert findings(quiet.verdict) == []
 
 
-def test_blocks_in_another_state_are_told_and_all_compared(tmp_path: Path) -> None:
+def test_blocks_in_another_state_are_reported_and_all_compared(tmp_path: Path) -> None:
     verdict = evaluate(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
     assert [rendered(one) for one in findings(verdict)] == [
         Finding(
@@ -79,7 +80,7 @@ def test_blocks_in_another_state_are_told_and_all_compared(tmp_path: Path) -> No
     assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
 
-def test_a_change_within_a_launch_is_told_and_the_launch_counts(tmp_path: Path) -> None:
+def test_a_change_within_a_launch_is_reported_and_the_launch_counts(tmp_path: Path) -> None:
     def exchange_ns(candidate: str, block: int) -> tuple[float, float]:
         return (50.0, 210.0) if (candidate, block) == ("beta", 3) else (50.0, 50.0)
 
@@ -90,7 +91,7 @@ def test_a_change_within_a_launch_is_told_and_the_launch_counts(tmp_path: Path) 
     assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
 
 
-def test_a_candidate_that_met_a_better_machine_throughout_is_told(tmp_path: Path) -> None:
+def test_a_candidate_that_met_a_better_machine_throughout_is_reported(tmp_path: Path) -> None:
     verdict = evaluate(tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)).verdict
     favoured, unlike = findings(verdict)
     assert (favoured.severity, unlike.severity) == ("warning", "note")
@@ -103,7 +104,7 @@ def test_a_candidate_that_met_a_better_machine_throughout_is_told(tmp_path: Path
 # --- stolen time ------------------------------------------------------------------------------------------------------
 
 
-def test_stolen_time_is_told_of_the_cpus_in_use(quiet: CampaignView) -> None:
+def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
     """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2 % of that."""
 
     def change(launch: Launch) -> Launch:
@@ -137,12 +138,12 @@ def test_a_launch_that_did_not_start_lost_no_share(quiet: CampaignView) -> None:
 @pytest.mark.parametrize(
     ("state", "reason", "why"),
     [
-        (None, "core --state: tells no state: killed", "core --state: tells no state: killed"),
+        (None, "core --state: reports no state: killed", "core --state: reports no state: killed"),
         (None, "", "it was not measured"),
         (State(cpus=[0, 1]), "", "no two CPUs were free at once"),
     ],
 )
-def test_states_that_are_not_known_are_told_with_the_reason(
+def test_states_that_are_not_known_are_reported_with_the_reason(
     quiet: CampaignView, state: State | None, reason: str, why: str
 ) -> None:
     def change(launch: Launch) -> Launch:

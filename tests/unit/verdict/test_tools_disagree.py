@@ -1,4 +1,5 @@
-"""What is told where a tool names another candidate than the core does: planted times, found by their comparisons."""
+"""What is reported where a tool names another candidate than the core does: planted times, found by their
+comparisons."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ AGREE = {"alpha": 1.0, "beta": 1.4}
 
 
 def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
-    """Return a campaign in which alpha is the faster one but in the cases that are told."""
+    """Return a campaign in which alpha is the faster one but in the cases that are reported."""
 
     def time_ns(candidate: str, case: Case) -> float:
         return 1000 * told.get((case.operation, case.size_bytes), AGREE)[candidate]
@@ -40,7 +41,7 @@ def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
 
 
-def test_a_tool_that_names_the_other_one_is_told() -> None:
+def test_a_tool_that_names_the_other_one_is_reported() -> None:
     told = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
     assert [rendered(one) for one in list(tools_disagree.find(made(told)))] == [
         Finding(
@@ -48,9 +49,9 @@ def test_a_tool_that_names_the_other_one_is_told() -> None:
             title=Text("osu contradicts the core"),
             text=(
                 Text(
-                    "In 2 of 4 cases that both measured, osu tells the one of two candidates to "
+                    "In 2 of 4 cases that both measured, osu shows the one of two candidates to "
                     "be faster which the core "
-                    "tells to be slower. Most so in bcast, 1 KiB: beta takes 1.40× the time of "
+                    "shows to be slower. Most so in bcast, 1 KiB: beta takes 1.40× the time of "
                     "alpha by the core and 0.62× "
                     "by osu."
                 )

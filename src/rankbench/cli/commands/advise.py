@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from rankbench import profiles
+from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, plain_table
 from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
@@ -16,7 +17,6 @@ from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text, joined, render
 from rankbench.model import RankbenchError
-from rankbench.plan import notation
 from rankbench.quantities import format_ratio, format_time
 from rankbench.verdict import mix
 
@@ -108,19 +108,7 @@ def asked_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profi
         raise RankbenchError(
             'no calls given; use --calls "allreduce 8: 1000", --profile FILE, or a table [calls] in the plan'
         )
-    return profiles.Profile("calls", spelt(calls) if calls else planned, [])
-
-
-def spelt(text: str) -> list[Calls]:
-    """Return the calls of `allreduce 8: 1000, bcast 1M: 2`."""
-    found = []
-    for part in text.split(","):
-        name, _, count = part.partition(":")
-        try:
-            found.append(notation.parse_calls(name, count or "1"))
-        except ValueError:
-            raise RankbenchError(f"--calls: found {part.strip()!r}, expected {notation.CALLS_HELP}") from None
-    return found
+    return profiles.Profile("calls", parse_calls(calls) if calls else planned, [])
 
 
 def notes(profile: Profile) -> list[str]:
@@ -155,7 +143,7 @@ def table(one: Mix) -> Table:
 
 
 def against(standing: mix.Standing) -> str:
-    """Return the ratio to the best with its interval, `~` where it tells nothing."""
+    """Return the ratio to the best with its interval, `~` where it shows nothing."""
     if standing.ratio == standing.low == standing.high == 1:
         return ""
     ratio = format_ratio(standing.ratio) if standing.different else "~"

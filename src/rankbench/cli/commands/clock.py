@@ -194,7 +194,7 @@ def truth(found: Found, source: str) -> str:
             "All ranks read one clock: nothing needs synchronising. The methods were run as if they did not, so that "
             "their error is known exactly."
         )
-    return "The ranks' clocks differ by offsets that the system tells exactly."
+    return "The ranks' clocks differ by offsets that the system shows exactly."
 
 
 def stage(accuracy: Accuracy, found: Found) -> str:

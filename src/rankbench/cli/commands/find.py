@@ -118,7 +118,7 @@ def tools(library: Library) -> str:
 
 
 def origin(library: Library, width: int) -> list[str]:
-    """Return what the source of a library tells of how it was made, in lines of a width."""
+    """Return what the source of a library reports how it was made, in lines of a width."""
     wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line for key, value in library.origin.items() for line in wrapper.wrap(f"{key}: {value}")]
 

@@ -1,4 +1,4 @@
-"""The command `gate`: for CI, an exit code that tells whether anything became slower or stopped working."""
+"""The command `gate`: for CI, an exit code that shows whether anything became slower or stopped working."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def gate(
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
-    strict: Annotated[bool, typer.Option("--strict", help="What cannot be told is a failure, too.")] = False,  # noqa: FBT002
+    strict: Annotated[bool, typer.Option("--strict", help="What is not known is a failure, too.")] = False,  # noqa: FBT002
 ) -> None:
     """For CI: fail if anything became slower or stopped working.
 
@@ -321,7 +321,7 @@ def record(report: Report) -> Gate:
 
 
 def tell(report: Report) -> None:
-    """Print what failed and what cannot be told, with what to do, and at last the numbers."""
+    """Print what failed and what is not known, with what to do, and at last the numbers."""
     for line in (*report.said, relations(report)):
         console.print(Text(line))
     console.print()
@@ -343,7 +343,7 @@ def totals(report: Report) -> str:
     numbers = gating.counts(report.checks)
     return (
         f"{report.campaign.name} against {report.against}: {counted(len(report.checks), 'check')}, "
-        f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} cannot be told"
+        f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} undecided"
     )
 
 

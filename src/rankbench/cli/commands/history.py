@@ -34,7 +34,7 @@ rankbench history results --operation allreduce --format json
 rankbench history results --figures png,html --output figures
 """
 SHOWN = 20
-"""Changes that are told unless all are asked for."""
+"""Changes that are reported unless all are asked for."""
 
 
 def history(
@@ -51,7 +51,7 @@ def history(
         Path | None,
         typer.Option(metavar="PATH", help="With --figures the folder they go to, else history; or a file to write."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help=f"Tell all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
+    every: Annotated[bool, typer.Option("--all", help=f"Report all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
     format_: Annotated[
         str,
         typer.Option("--format", metavar="table|json|csv", help="The form of what is printed; csv: changes."),
@@ -133,19 +133,19 @@ def beyond(told: History, *, every: bool) -> Iterator[str]:
     shown = found if every else found[:SHOWN]
     yield from shown
     if len(found) > len(shown):
-        yield f"and {len(found) - len(shown)} changes more, which --all tells"
+        yield f"and {len(found) - len(shown)} changes more, which --all shows"
     if len(told.pasts) < FEWEST:
-        yield f"From {FEWEST} campaigns on changes can be told; of two, `rankbench compare` and `rankbench gate` tell."
+        yield f"From {FEWEST} campaigns on changes is known; of two, `rankbench compare` and `rankbench gate` show."
         return
     yield from told_as.machine(told)
     if not found:
-        yield f"No change above {told.threshold * 100:g} % can be told."
+        yield f"No change above {told.threshold * 100:g} % is known."
     if any(turn.explained for column in told.series for turn in column.turns):
         yield f"{told_as.MARK}: no more than the machine changed without MPI."
     yield (
         f"False alarms are held at 5 % over {told.compared} series: a change must be more than campaigns scatter, and "
         "hold for two of them. "
-        "What the newest campaign alone does, `rankbench gate` tells."
+        "What the newest campaign alone does, `rankbench gate` shows."
     )
 
 

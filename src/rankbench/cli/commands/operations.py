@@ -1,4 +1,4 @@
-"""The command `operations`: what the core can time, told by the core itself, and which library lacks what of it."""
+"""The command `operations`: what the core can time, given by the core itself, and which library lacks what of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ rankbench operations --no-probe --format json
 """
 WORDS = (
     "Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call. "
-    "`rankbench operations NAME` tells one operation in full. A plan names operations, one of their forms "
+    "`rankbench operations NAME` shows one operation in full. A plan names operations, one of their forms "
     "(allreduce.persistent), or kinds of them:"
 )
 SAYINGS = {

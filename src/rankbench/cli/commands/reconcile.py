@@ -175,7 +175,8 @@ def names(operations: Sequence[Operation]) -> list[str]:
     return [operation.name for operation in operations]
 
 
-# --- what is told -----------------------------------------------------------------------------------------------------
+# --- what is reported
+# -----------------------------------------------------------------------------------------------------
 
 
 def explain(store: Store) -> None:

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from rankbench import files
 from rankbench import report as hand_over
+from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console
 from rankbench.cli.options import CampaignFolder, Threshold, asked
 from rankbench.cli.stored import chosen_folder, current
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from rankbench.verdict.view import CampaignView
+
 ORDER = 60
 GROUP = "Read"
 EXAMPLES = """
 rankbench report
 rankbench report results/plan --output plan.html
 rankbench report plan --figures png,svg
+rankbench report plan --against results/plan-old
 """
 
 
@@ -37,8 +41,19 @@ def report(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the page goes, if not to FOLDER/report.html.")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="OLD", help="An older campaign: the page shows what changed since, case by case."),
+    ] = None,
     figures: Annotated[
         str, typer.Option(metavar="FORMATS", help=f"Write FOLDER/figures too, as {','.join(hand_over.FORMATS)}.")
+    ] = "",
+    figures_of: Annotated[
+        str,
+        typer.Option(
+            metavar="KINDS",
+            help=f"Kinds of charts for --figures: {','.join(hand_over.USUAL)} unless others are named; or all.",
+        ),
     ] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Write FOLDER/report.md too.")] = False,  # noqa: FBT002
     latex: Annotated[bool, typer.Option("--latex", help="Write FOLDER/tables.tex too.")] = False,  # noqa: FBT002
@@ -50,19 +65,23 @@ def report(
     It needs no network. Figures and text are written on request.
     """
     place = chosen_folder(folder)
+    if figures_of and not figures:
+        raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
+    formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
     with console.status(f"evaluating {place} …"):
         campaign = current(place)
         matters = asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
-        view = evaluate(campaign, threshold=matters)
+        held = hold(current(chosen_folder(against)), campaign, threshold=matters) if against else None
+        view = held.now if held and matters is None else evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:  # A place of the user's, which may be a device or a link.
-        pieces[output] = lambda path: path.write_text(hand_over.html(view), encoding="utf-8")
+        pieces[output] = lambda path: path.write_text(hand_over.html(view, held), encoding="utf-8")
     else:
         derived = {"verdict": as_data(view.verdict)}
-        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view)
+        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, held)
         pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(view), derived)
-    if figures:
-        pieces[place / "figures"] = lambda path: hand_over.write_figures(path, view, figures.split(","))
+    if formats:
+        pieces[place / "figures"] = lambda path: write_figures(path, view, formats, kinds)
     if markdown:
         pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view))
     if latex:
@@ -72,6 +91,19 @@ def report(
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
     for path, write in pieces.items():
         write_one(path, write)
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a list with commas."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> None:
+    """Write figures, and show how many there are so far."""
+    with console.status(f"drawing figures in {folder} …") as status:
+        hand_over.write_figures(
+            folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
+        )
 
 
 def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:

@@ -255,7 +255,7 @@ def legend(picked: CampaignView) -> str:
 
 
 def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
-    """Return a candidate's figure, in bold green if nobody is told to be faster, or why there is none."""
+    """Return a candidate's figure, in bold green if nobody is declared to be faster, or why there is none."""
     if summary is None or not summary.launches:
         return missing(part, verdict, summary)
     told = len(verdict.winners) < len(verdict.ranking)

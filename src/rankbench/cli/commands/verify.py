@@ -200,7 +200,8 @@ def worst(results: Sequence[CaseResult]) -> CaseStatus:
 
 
 def tally(results: Sequence[CaseResult]) -> str:
-    """Return what became of many calls: `58 right, 2 WRONG`; those that are lacking only where nothing else is told."""
+    """Return what became of many calls: `58 right, 2 WRONG`; those that are lacking only where nothing else is
+    reported."""
     counts = Counter(result.status for result in results)
     telling = {status for status in counts if status == CaseStatus.OK or status not in HARMLESS}
     return ", ".join(f"{counts[status]} {word}" for status, word in WORDS.items() if status in telling) or cell(results)
@@ -314,7 +315,7 @@ def crowded(bench: Bench) -> str:
 
 
 def imprecise(source: SourceFact, trial: Trial) -> str:
-    """Return what to do about a clock that cannot tell times well enough, if that is so."""
+    """Return what to do about a clock that cannot measure times well enough, if that is so."""
     if source.resolution_ns > judge.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
     if trial.bound_ns > judge.TOLERANCE_NS:

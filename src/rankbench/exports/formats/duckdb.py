@@ -48,7 +48,7 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
     made = measured.store.campaign
     if made.format < OLDEST:
         raise RankbenchError(
-            f"{measured.store.folder}: format {made.format} tells samples that count otherwise; "
+            f"{measured.store.folder}: format {made.format} shows samples that count otherwise; "
             "export it as sqlite or parquet"
         )
     yield write_text(path, script(measured.store.folder.resolve(), made))

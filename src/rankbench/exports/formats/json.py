@@ -56,7 +56,7 @@ class Figure(Record, frozen=True):
 
 
 class Export(Record, frozen=True):
-    """A campaign handed over. `docs/reference/formats.md` tells what the keys mean."""
+    """A campaign handed over. `docs/reference/formats.md` shows what the keys mean."""
 
     export: Literal[2]
     """Version of this layout."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"
-LOG = say("`rankbench show` and the launch's log tell more.")
+LOG = say("`rankbench show` and the launch's log show more.")
 
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:

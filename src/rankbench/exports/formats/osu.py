@@ -34,7 +34,7 @@ MEGABYTE = 10**6
 
 
 class Shape(NamedTuple):
-    """The columns of a table, and the word by which OSU calls what they tell."""
+    """The columns of a table, and the word by which OSU calls what they show."""
 
     titles: tuple[str, ...]
     widths: tuple[int, ...]
@@ -166,7 +166,9 @@ def meaning(part: CampaignView, shape: Shape) -> Meaning:
     operation = part.operation(case)
     if operation.foreign:
         told = operation.foreign.meaning
-        text = f"median over launches of each launch's {estimator} of what {operation.foreign.suite} told: {told.text}"
+        text = (
+            f"median over launches of each launch's {estimator} of what {operation.foreign.suite} reported: {told.text}"
+        )
     else:
         told = describe_core_value(operation, case.start, estimator)
         text = f"{told.text}; by rankbench"

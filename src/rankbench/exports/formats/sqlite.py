@@ -39,7 +39,7 @@ CASE = "case_id INTEGER NOT NULL REFERENCES cases"
 CANDIDATE = "candidate TEXT NOT NULL REFERENCES candidates"
 LAUNCH = "launch INTEGER NOT NULL REFERENCES launches"
 OF_CASE = {*Case.__struct_fields__, "memory", "options", "block", "candidate", "launch", "case"}
-"""Columns of the store that other tables tell."""
+"""Columns of the store that other tables show."""
 WHOLE_CAMPAIGN = ("name", "created", "rankbench", "format", "seed", "notes")
 LATER = """
 CREATE INDEX samples_of_case ON samples (case_id, launch);
@@ -213,7 +213,7 @@ def of_records(
 
 
 def columns(kind: type[msgspec.Struct], texts: Mapping[str, str] | None = None) -> list[str]:
-    """Return the columns of a record's fields, some of them as told."""
+    """Return the columns of a record's fields, some of them under other names."""
     hints = get_type_hints(kind)
     return [(texts or {}).get(name) or column(name, hints[name]) for name in kind.__struct_fields__]
 

@@ -67,7 +67,7 @@ class Scheduler(Protocol):
         ...
 
     def question(self, number: str) -> list[str]:
-        """Return the command that tells where a job stands."""
+        """Return the command that shows where a job stands."""
         ...
 
     def state(self, exit_code: int, text: str) -> JobState | None:

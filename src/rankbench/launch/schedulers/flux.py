@@ -43,7 +43,7 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#FLUX: {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's instance tells it
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's instance shows it
         """The instance that the script runs in knows its hosts."""
         return "mapfile -t node < <(flux hostlist --expand --delimiter=$'\\n' local)"
 
@@ -52,7 +52,7 @@ class Scheduler(schedulers.Scheduler):
         return ["flux", "jobs", "--no-header", "--format={state} {result}", number]
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
-        """Of an ended job the result tells more: COMPLETED, FAILED, CANCELED, TIMEOUT."""
+        """Of an ended job the result shows more: COMPLETED, FAILED, CANCELED, TIMEOUT."""
         if exit_code == 0 and text.split():
             word, *result = text.split()
             phase = schedulers.matched(PHASES, word)

@@ -60,7 +60,7 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#$ {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """The first word of each line is a host."""
         return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PE_HOSTFILE")"""
 
@@ -76,7 +76,7 @@ class Scheduler(schedulers.Scheduler):
         words = next((line.split() for line in text.splitlines() if line.split()[:1] == [number]), None)
         if not words:
             return schedulers.JobState("ended", "not in the queue any more")
-        advice = f" (an error keeps it: qstat -j {number} tells which)" if "E" in words[4] else ""
+        advice = f" (an error keeps it: qstat -j {number} shows which)" if "E" in words[4] else ""
         return schedulers.JobState("running" if set(words[4]) & set("rtd") else "queued", words[4] + advice)
 
     def cancellation(self, number: str) -> list[str]:

@@ -50,7 +50,7 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#BSUB {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """A host stands there once for each of its slots."""
         return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$LSB_DJOB_HOSTFILE")"""
 

@@ -53,7 +53,7 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#PBS {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
         """Read the file of the job's nodes, and let launchers start programs there as PBS wants it."""
         return NODES
 

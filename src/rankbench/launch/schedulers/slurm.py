@@ -63,8 +63,8 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#SBATCH {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
-        """Names are told in brackets; scontrol spells them out."""
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
+        """Names are reported in brackets; scontrol spells them out."""
         return 'mapfile -t node < <(scontrol show hostnames "$SLURM_JOB_NODELIST")'
 
     def question(self, number: str) -> list[str]:
@@ -72,7 +72,7 @@ class Scheduler(schedulers.Scheduler):
         return ["scontrol", "--oneliner", "show", "job", number]
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
-        """Tell the reason too: Resources, Priority, TimeLimit, NodeDown."""
+        """Report the reason too: Resources, Priority, TimeLimit, NodeDown."""
         if match := re.search(r"\bJobState=(\w+) Reason=(\S+)", text):
             word, reason = match[1], "" if match[2] == "None" else f" ({match[2]})"
             return schedulers.JobState(schedulers.matched(PHASES, word), f"{word}{reason}")

@@ -39,7 +39,7 @@ class Scheduler(schedulers.Scheduler):
         """Ask the system."""
         return ["bash", "-c", ALIVE, number]
 
-    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:  # noqa: ARG002 - the code tells it
+    def state(self, exit_code: int, text: str) -> schedulers.JobState | None:  # noqa: ARG002 - the code shows it
         """The process is there or not."""
         return schedulers.JobState("ended", "ended") if exit_code else schedulers.JobState("running", "running")
 

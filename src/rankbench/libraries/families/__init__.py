@@ -35,7 +35,7 @@ class Family(Protocol):
     pmi: str = "pmi2"
     """The interface by which its programs, started by Slurm's own launcher, find each other: `srun --mpi`."""
     compiler_variable: str
-    """By which its wrapper is told to call another C compiler."""
+    """The variable that makes its wrapper call another C compiler."""
     versions: tuple[str, ...]
     """Patterns of the texts by which such a library names itself; the group is the version."""
     failures: tuple[tuple[str, str], ...]
@@ -85,8 +85,8 @@ class Family(Protocol):
 @functools.cache
 def list_families() -> dict[str, Family]:
     """Return every family by name, in the order in which they are asked."""
-    found: list[Family] = [module.Family() for module in units.modules(families).values()]
-    return {family.name: family for family in sorted(found, key=lambda family: family.precedence)}
+    members: list[Family] = [module.Family() for module in units.modules(families).values()]
+    return {family.name: family for family in sorted(members, key=lambda family: family.precedence)}
 
 
 def recognise(text: str) -> tuple[Family, str] | None:

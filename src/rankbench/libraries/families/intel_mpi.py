@@ -68,7 +68,7 @@ class Family(families.Family):
         )
 
     def make_srun_environment(self, library: Library) -> dict[str, str]:
-        """Intel's library loads Slurm's part of the process interface, and must be told where it is."""
+        """Intel's library loads Slurm's part of the process interface, and needs its path."""
         paths = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
         pmi = next((str(path) for path in paths if path.exists()), None)
         if not pmi:
@@ -80,7 +80,7 @@ class Family(families.Family):
 
 
 def make_pinning(placement: Placement) -> dict[str, str]:
-    """Return the variables that bind ranks; several CPUs of one rank are told as the bits of a mask."""
+    """Return the variables that bind ranks; several CPUs of one rank are the bits of a mask."""
     if placement.binding == "none" or not placement.cpus:
         return PINNING[placement.binding]
     if all(len(cpus) == 1 for cpus in placement.cpus):

@@ -40,7 +40,7 @@ class Family(families.Family):
     )
 
     def recognise(self, text: str) -> str | None:
-        """MVAPICH 1 is known by its device; it does not tell its release, so that its version is 1."""
+        """MVAPICH 1 is known by its device; it does not report its release, so its version is 1."""
         first = re.search(r"^MPICH Version:\s+1\.2\.", text, re.MULTILINE)
         device = re.search(r"^MPICH Device:\s+ch_(?:smp|gen2|psm|hybrid|vapi)", text, re.MULTILINE)
         return "1" if first and device else super().recognise(text)
@@ -71,7 +71,7 @@ def make_affinity(library: Library, placement: Placement, *, bound: bool) -> dic
 def make_rsh_line(
     library: Library, placement: Placement, environment: dict[str, str], program: list[str]
 ) -> CommandLine:
-    """Return a command line of mpirun_rsh, which wants one host a rank and hands on only what it is told."""
+    """Return a command line of mpirun_rsh, with a host for each rank and the variables to pass on."""
     launcher = families.require_launcher(library, placement)
     if placement.remote_shell:
         raise RankbenchError(

@@ -109,7 +109,7 @@ def make_binding_4(placement: Placement) -> list[str]:
 
 
 def make_binding_5(placement: Placement) -> list[str]:
-    """Return the options of 5.x. Where threads are meant, a core has room for several ranks; it must be told so."""
+    """Return the options of 5.x. With hardware threads, a core has room for several ranks, which needs an option."""
     kind = OBJECTS[placement.binding]
     if placement.binding == "none":
         return ["--bind-to", kind, "--map-by", ":OVERSUBSCRIBE"]

@@ -3,7 +3,7 @@
 `PRECEDENCE` orders the sources: a library that two of them reach belongs to the first, and of two equal ones the first
 is chosen. Sources look at names of files only, and ask those who installed them; what an installation is, is asked
 elsewhere. A source from which a plan can name a library (`module:mpich/4.3`) has two things more: `SCHEMES`, what
-stands before the colon, and `named(text)`, which returns the installation that the text behind it means.
+comes before the colon, and `named(text)`, which returns the installation that the text behind it means.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Installation(Record, frozen=True):
     environment: dict[str, str] = msgspec.field(default_factory=dict)
     """What its source says must be set for it."""
     origin: dict[str, str] = msgspec.field(default_factory=dict)
-    """What its source tells of how it was made, as `Library.origin`."""
+    """What its source reports of how it was made, as `Library.origin`."""
 
 
 def is_executable(file: Path) -> bool:

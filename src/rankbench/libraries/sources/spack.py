@@ -1,6 +1,6 @@
 """Spack: the packages that provide MPI, by `spack find`. Spec formats 4 to 6 (Spack 0.21 to 1.3) are read by key.
 
-`spack find --json` tells how a package was built and, of one that Spack built, not where it is; `--format` tells that.
+`spack find --json` reports how a package was built but not where it is, if Spack built it; `--format` does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SHORT_HASH = 7
 
 
 class Package(NamedTuple):
-    """An installed package: its node as Spack tells it, where it is, and what compiled it."""
+    """An installed package: its node as Spack reports it, where it is, and what compiled it."""
 
     node: Mapping[str, Any]
     prefix: str
@@ -149,15 +149,15 @@ def run_find(spack: str, *arguments: str) -> str:
 
 
 def find_first_error(output: str) -> str:
-    """Return Spack's own error, which stands behind an arrow, else its first line."""
+    """Return Spack's own error, which follows an arrow, else its first line."""
     match = re.search(r"^==> Error: (.*)", output, re.MULTILINE)
     return match[1] if match else next(iter(output.strip().splitlines()), "it said nothing")
 
 
 def find_compiler(node: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
     """Return what compiled a package: up to format 4 a key of its own, then the dependency that provides C."""
-    if own := node.get("compiler"):
-        return f"{own['name']}@{own['version']}"
+    if key := node.get("compiler"):
+        return f"{key['name']}@{key['version']}"
     for edge in node.get("dependencies", []):
         if "c" in edge.get("parameters", {}).get("virtuals", []):
             version = known.get(edge["hash"], {}).get("version", "")
@@ -176,7 +176,11 @@ def find_wrapper(package: Package) -> Path | None:
     if not prefix.is_absolute():
         return None
     shared = any(prefix.glob("bin/mpicc.*"))
-    patterns = [one.format(package=package.node["name"]) for one in WRAPPERS if not (shared and one == PLAIN_WRAPPER)]
+    patterns = [
+        pattern.format(package=package.node["name"])
+        for pattern in WRAPPERS
+        if not (shared and pattern == PLAIN_WRAPPER)
+    ]
     paths = (file for pattern in patterns for file in sorted(prefix.glob(pattern)))
     return next(filter(sources.is_executable, paths), None)
 

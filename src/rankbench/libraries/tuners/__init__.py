@@ -1,39 +1,55 @@
 """How libraries are tuned: one file for each family, with the functions of the contract below. This file finds them.
 
-FAMILIES: names of the families. IN_LAUNCH: whether settings can change within a launch (else each is a candidate).
-`variants(operation, variables)` yields the ways in which the library can make an operation. `handover(rules, ranks)`
-makes the library's own file of rules. `can_split(operation)` tells whether that file can name several variants by size.
+FAMILIES: names of the families. HAS_OWN_CHOICE: whether rules can leave sizes to the library's own choice. EAGER: the
+values to try of variables that say up to which size messages are sent at once.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from rankbench import units
 from rankbench.libraries import tuners
-from rankbench.model import RankbenchError
+from rankbench.model import RankbenchError, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rankbench.model import Handover, Library, Rule, Variable, Variant
+    from rankbench.model import Handover, Library, Rule, Variable
+
+POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}
+"""Operations that depend on how single messages are sent."""
+
+
+class Target(NamedTuple):
+    """The library that a file is for."""
+
+    libmpi: str
+    """Its file; empty where it is not known."""
+    variables: Mapping[str, Variable]
 
 
 class Tuner(Protocol):
     """The contract of a file."""
 
     FAMILIES: tuple[str, ...]
-    IN_LAUNCH: bool
+    HAS_OWN_CHOICE: bool
+    EAGER: Mapping[str, tuple[str, ...]]
 
     def list_variants(self, operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
-        """Yield the ways of the library to make an operation, less its own choice."""
+        """Yield the ways of the library to make a collective operation, less its own choice."""
 
-    def can_split(self, operation: str) -> bool:
-        """Return whether several variants of an operation can be used, each for a range of sizes."""
+    def vary_parameters(
+        self, operation: str, variant: Variant, variables: Mapping[str, Variable], ranks: int
+    ) -> Iterator[Variant]:
+        """Yield a variant with other parameters of its algorithm that make a difference for so many ranks."""
 
-    def make_handover(self, rules: Sequence[Rule], ranks: int) -> Handover:
-        """Return what makes the library follow rules in communicators of so many ranks."""
+    def can_split(self, operation: str, variant: Variant, target: Target) -> bool:
+        """Return whether a rule can use the variant for a range of sizes."""
+
+    def make_handover(self, rules: Sequence[Rule], target: Target) -> Handover:
+        """Return what makes the library follow rules; those of an operation follow each other, by ranks and bytes."""
 
 
 @functools.cache
@@ -46,7 +62,21 @@ def list_tuners() -> dict[str, Tuner]:
 def find_tuner(library: Library) -> Tuner:
     """Return the tuner of a library. Raises RankbenchError where its family has none."""
     if library.family not in list_tuners():
-        raise RankbenchError(
-            f"{library.name}: no tuner for {library.family} (there are: {', '.join(sorted(list_tuners()))})"
-        )
+        names = ", ".join(sorted(list_tuners()))
+        raise RankbenchError(f"{library.name}: no tuner for {library.family} (there are: {names})")
     return list_tuners()[library.family]
+
+
+def list_variants(tuner: Tuner, operation: str, variables: Mapping[str, Variable]) -> list[Variant]:
+    """Return the variants of an operation: algorithms of a collective, eager limits of a point-to-point operation."""
+    if operation not in POINT_TO_POINT:
+        return [*tuner.list_variants(operation, variables)]
+    texts = [f"{variable.name} {variable.description} " for variable in variables.values()]
+    return [
+        Variant(
+            name=f"{name.lower().replace('_', '-')}-{value}", settings={name: value}, algorithm=value, at_start=True
+        )
+        for name, values in tuner.EAGER.items()
+        if any(f"{name} " in text for text in texts)
+        for value in values
+    ]

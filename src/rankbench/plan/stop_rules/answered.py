@@ -20,7 +20,7 @@ def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the
     if not answer:
         return Decision(stop=True, reason=say("no two candidates have figures for the same cases"))
     reason = say(
-        "over {n:count case} {best} takes least; against {settled} of {all:count other candidate} that is decided",
+        "over {n:count case} {best} is fastest; against {settled} of {all:count other candidate} that is decided",
         n=len(answer.cases),
         best=answer.best,
         settled=len(answer.settled),

@@ -27,7 +27,7 @@ TITLE = "Distribution"
 HELP = (
     "Hills: all samples; the height is the square root of the share, so that rare slow calls stay visible. Marks below "
     "each hill: the figure of every launch, and the typical value's interval as a bar. What lies to the right of the "
-    "picture is told in words."
+    "picture is reported in words."
 )
 SCOPE = "case"
 BINS = 90

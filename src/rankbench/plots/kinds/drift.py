@@ -27,7 +27,7 @@ LEAST = 0.9
 
 
 def chart(view: CampaignView) -> Chart | None:
-    """Draw one point per launch; 1 is the candidate's typical speed. Memory tells nothing of it."""
+    """Draw one point per launch; 1 is the candidate's typical speed. Memory shows nothing of it."""
     timed = view.showing([case for case in view.cases if case.quantity != "memory"])
     rows = relative(timed)
     if not rows:

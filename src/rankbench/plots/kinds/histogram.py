@@ -68,7 +68,7 @@ NEAR_GRID = 0.1
 """How far from a whole number of steps a time on a grid may be, in steps."""
 SHARPEST_TICKS = 6
 MOST_MODES = 3
-"""Told in words; the others are marked only."""
+"""Reported in words; the others are marked only."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -328,7 +328,7 @@ def marked(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
         return
     for number, one in enumerate(panel.modes, 1):
         place = float(axis.place(np.array([np.clip(one.mode.location_ns, axis.low, axis.high)]))[0])
-        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "told": render(one.text)}
+        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "description": render(one.text)}
 
 
 def words(panel: Panel) -> str:
@@ -404,7 +404,7 @@ def form(candidates: tuple[str, ...], rows: int) -> Row:
         layer("fits").mark_line(strokeWidth=2, color=muted).encode(x=x, detail="line:N"),
         layer("modes")
         .mark_point(shape="triangle-down", size=50, filled=True, opacity=1, color=muted)
-        .encode(x=x, tooltip=["told:N"]),
+        .encode(x=x, tooltip=["description:N"]),
         layer("modes")
         .mark_text(align="left", baseline="middle", fontSize=9, color=muted, dx=6)
         .encode(x=x, text="label:N"),

@@ -48,7 +48,7 @@ HEAD, STRIP, LABELS, GAP = 24, 16, 14, 12
 DARK = 0.45
 """The shade from which on white is read better than black."""
 PALETTE = ("#fde725", "#90d743", "#35b779", "#21918c", "#31688e", "#443983", "#440154")
-"""Viridis, the good end first: it is told apart by everyone, on white and on black."""
+"""Viridis, the good end first: it is distinguished by everyone, on white and on black."""
 ODD = "#ff3b30"
 
 

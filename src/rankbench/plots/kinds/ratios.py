@@ -77,7 +77,7 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
 
 
 def threshold(view: CampaignView) -> Row:
-    """Return the line of equality and the strip of differences not worth telling."""
+    """Return the line of equality and the strip of differences not worth showing."""
     worth = 1 + view.campaign.plan.threshold
     return {"one": 1, "low": 1 / worth, "high": worth}
 

@@ -78,7 +78,11 @@ def words(base: alt.Chart) -> list[alt.Chart]:
         mark: alt.Chart = source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer", aria=False)
         return mark
 
-    return [text("mark", "!datum.told", 0, 12), text("mark", "datum.told", -7, 12), text("margin", "datum.told", 8, 11)]
+    return [
+        text("mark", "!datum.decided", 0, 12),
+        text("mark", "datum.decided", -7, 12),
+        text("margin", "datum.decided", 8, 11),
+    ]
 
 
 def fill(view: CampaignView, letters: dict[str, str]) -> alt.Color:

@@ -269,7 +269,7 @@ def not_judged(doubted: list[Summary]) -> str:
 
 
 def placed(view: CampaignView, case: Case) -> str:
-    """Return start and placement of a case, as the tail of a name, where they tell it from others."""
+    """Return start and placement of a case, as the tail of a name, where they distinguish it from others."""
     several = len(view.campaign.plan.placements) > 1
     return begun(view, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
 

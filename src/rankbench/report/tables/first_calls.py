@@ -44,7 +44,7 @@ def body(view: CampaignView) -> list[Block]:
 
 
 def note(table: Table) -> str:
-    """Return the placement, which is all that tells the tables apart."""
+    """Return the placement, which is all that shows the tables apart."""
     return table.caption.partition(": ")[2]
 
 

@@ -172,7 +172,7 @@ def level_row(part: CampaignView, one: Map, level: LevelTime) -> list[Cell]:
 
 
 def ratio(level: LevelTime) -> Cell:
-    """Return a ratio with its interval; `~` where it cannot be told from 1."""
+    """Return a ratio with its interval; `~` where it is not known from 1."""
     if level.ratio is None:
         return Cell("1")
     text = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")

@@ -27,7 +27,7 @@ UNASKED = "campaign"
 DETAILS = True
 ABSENT = "none of these cases was made at several placements; a plan names them by placements"
 MEANING = (
-    "Typical value, then the ratio of times to the first placement, paired within blocks; ~: cannot be told apart. "
+    "Typical value, then the ratio of times to the first placement, paired within blocks; ~: cannot be distinguished. "
     "Below: the interval, and the least and the largest figure of any launch."
 )
 

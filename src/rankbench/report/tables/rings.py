@@ -74,7 +74,7 @@ def lines(view: CampaignView) -> list[CampaignView]:
 
 
 def plain(case: Case) -> Case:
-    """Return the case without what the rows of a table tell."""
+    """Return the case without what the rows of a table show."""
     options = {name: value for name, value in case.options.items() if name not in {"direction", "grid"}}
     return msgspec.structs.replace(case, placement="", ranks=0, options=options)
 

@@ -51,7 +51,8 @@ def body(view: CampaignView) -> list[Block]:
         Charts("starts", smallest_cases(view), paired=True),
         Hint(
             format_text(
-                "Ratios are paired within blocks. ~: cannot be told from the usual start. Below each: the time, how "
+                "Ratios are paired within blocks. ~: cannot be distinguished from the usual start. Below each: the "
+                "time, how "
                 "far apart ranks began as measured on the synchronised clock (median and 90th percentile), and the "
                 "share of samples that were discarded."
             )

@@ -340,7 +340,7 @@ def make_unknown(component: str, spelling: str, columns: Sequence[str], *, sized
     value = columns[find_roles(columns)["value"]]
     text = f"not known to rankbench: {value} as the heading says, as other tables of IMB the mean of a run's calls"
     over_ranks: OverRanks = "mean" if value == "t_avg[usec]" else "maximum"
-    means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not told", text=text, megabyte=MEGABYTE)
+    means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not reported", text=text, megabyte=MEGABYTE)
     metric = "bandwidth" if value == BANDWIDTH else "time"
     return make_entry(component or "unknown", spelling, means, metric=metric, sized=sized)
 
@@ -380,7 +380,7 @@ LATEST_VERSION = (2021, 11)
 
 @dataclass
 class Run:
-    """What the head of a run tells."""
+    """What the head of a run shows."""
 
     version: str = ""
     part: str = ""
@@ -399,7 +399,7 @@ class Run:
 
     @property
     def version_number(self) -> tuple[int, ...]:
-        """Return the version in numbers, such as (2019, 6) of `2019 Update 6`; today's if it is not told."""
+        """Return the version in numbers, such as (2019, 6) of `2019 Update 6`; today's if it is not reported."""
         return tuple(int(each) for each in re.findall(r"\d{1,9}", self.version, re.ASCII)) or LATEST_VERSION
 
     @property
@@ -409,7 +409,7 @@ class Run:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return what the run tells about itself."""
+        """Return what the run shows about itself."""
         return {**self.head_facts, "command": " ".join(self.words)} if self.words else dict(self.head_facts)
 
     def get_argument(self, option: str) -> str:
@@ -656,7 +656,7 @@ class Section:
         return {option: value for option, value in more.items() if value}
 
     def find_datatype(self) -> str:
-        """Return the datatype in the core's words, or nothing if it is not told."""
+        """Return the datatype in the core's words, or nothing if it is not reported."""
         name = self.spelling.lower()
         if self.run.component == "p2p" or name == "compare_and_swap":
             return "byte" if self.run.component == "p2p" else "int"
@@ -746,7 +746,8 @@ def typed(_operation: Operation, _path: Path) -> list[str]:
 
 
 def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan, folder: Path) -> list[str]:
-    """Return what the program is told: the benchmark on all ranks, sizes, and repetitions as the plan has samples."""
+    """Return what the program is reported: the benchmark on all ranks, sizes, and repetitions as the plan has
+    samples."""
     asked = [get_foreign(operation).benchmark, "-npmin", str(ranks)]
     asked += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
     if operation.sized:

@@ -1,4 +1,4 @@
-"""MPBench of llcbench: a size and a figure on each line, and nothing else. The file's name alone tells of what."""
+"""MPBench of llcbench: a size and a figure on each line, and nothing else. The file's name alone reports what."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOP = (
     "Repetitions (option -i, 1 unless said) follow each other in one timed loop; the clock is gettimeofday, in whole "
     "microseconds. One untimed call of the largest size comes before all, and before each size the cache is "
     "overwritten and MPI_Barrier called. A size comes several times where that was asked (-e), or where sizes between "
-    "the powers of 2 are cut to multiples of 4 bytes. The output tells neither repetitions nor ranks."
+    "the powers of 2 are cut to multiples of 4 bytes. The output shows neither repetitions nor ranks."
 )
 
 
@@ -123,7 +123,7 @@ REDUCE = _make_collective(
 ALLREDUCE = _make_collective(
     "allreduce", "MPI_Allreduce (MPI_INT, MPI_SUM)", "the bytes of one rank's vector once for each call", "allreduce"
 )
-# The size is that of all blocks of a rank, and how many they are is not told: no size is that of the core's call.
+# The size is that of all blocks of a rank, and how many they are is not reported: no size is that of the core's call.
 ALLTOALL = _make_collective(
     "alltoall",
     "MPI_Alltoall",
@@ -178,15 +178,15 @@ def read(text: Text) -> Iterator[Table]:
 
 
 def find_kind(file: str) -> str:
-    """Return the benchmark that a file's name tells, such as `latency` of `cluster_latency.dat`.
+    """Return the benchmark that a file's name shows, such as `latency` of `cluster_latency.dat`.
 
-    Raises RankbenchError where it tells none, or more than one.
+    Raises RankbenchError where it shows none, or more than one.
     """
     words = re.sub(r"[^a-z]+", " ", Path(file).name.lower())
     found = {match.lastgroup or "" for match in NAMES.finditer(words)}
     if len(found) != 1 or not found <= KINDS.keys():
         raise RankbenchError(
-            f"{file}: two columns, as MPBench prints them, and the file's name does not tell of what; "
+            f"{file}: two columns, as MPBench prints them, and the file's name does not report what; "
             f"name it after the benchmark, such as latency.txt (allowed: {', '.join(KINDS)})"
         )
     return found.pop()

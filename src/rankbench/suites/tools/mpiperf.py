@@ -1,6 +1,6 @@
 """MPIPerf: a report of a benchmark for numbers of processes and of elements, or the report of each process.
 
-Which statistics it prints, and of what, its headings and its settings tell: runs that began together or one after the
+Which statistics it prints, and of what, its headings and its settings show: runs that began together or one after the
 other, with or without the quarters at both ends, calls alone or with a computation in between.
 """
 
@@ -173,7 +173,7 @@ OPERATIONS = [*CALLS.values(), *WITH_WAIT.values(), *WITH_COMPUTATION.values(), 
 
 
 class Run:
-    """What was told of a run before its rows."""
+    """What was reported a run before its rows."""
 
     def __init__(self, line: int, version: str = "") -> None:
         self.line = line
@@ -190,7 +190,7 @@ class Run:
         return self.settings.get("Benchmark", "")
 
     def collect_facts(self) -> dict[str, str]:
-        """Return what it tells of itself."""
+        """Return what it reports itself."""
         texts = {
             name.lower(): value for name, value in self.settings.items() if name not in {"Benchmark", "Elapsed time"}
         }
@@ -212,7 +212,7 @@ def recognises(head: Sequence[Line]) -> bool:
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield a table for each number of processes, and each process or computation that is told apart."""
+    """Yield a table for each number of processes, and each process or computation that is distinguished."""
     run: Run | None = None
     drafts = Drafts()
     for line in text.lines:
@@ -345,7 +345,7 @@ def _find_operation(run: Run, headings: Sequence[str]) -> Operation:
 
 
 def _find_scale(run: Run, field: str) -> float:
-    """Return what makes nanoseconds; the report of each process tells its unit by its decimals only."""
+    """Return what makes nanoseconds; the report of each process shows its unit by its decimals only."""
     told = SCALES.get(run.settings.get("Time scale", ""))
     decimals = len(field.partition(".")[2])
     return told or SCALES["seconds" if decimals == SECONDS_DECIMALS else "microseconds"]

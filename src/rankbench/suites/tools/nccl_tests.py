@@ -73,7 +73,7 @@ NO_REDUCTION = {"", "none"}
 TIME_TEXT = (
     "Microseconds per call: the calls of all timed iterations (20 unless said) are put into the GPU's stream one after "
     "the other, and their whole time until the stream is empty, by the processor's clock, is divided by their number. "
-    "Of the processes' times the mean is printed, unless -a asked for another, which the output does not tell."
+    "Of the processes' times the mean is printed, unless -a asked for another, which the output does not show."
 )
 BANDWIDTH_TEXT = (
     "algbw and busbw are 10^9 bytes per second: size divided by time, and that times a factor of the collective and "
@@ -116,7 +116,7 @@ PROGRAMS = {operation.foreign.benchmark: operation for operation in OPERATIONS i
 
 
 class Run:
-    """What was told of a run before its rows."""
+    """What was reported a run before its rows."""
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -127,7 +127,7 @@ class Run:
         self.groups: list[str] = []
         self.hosts: dict[str, str] = {}
         self.devices: dict[str, str] = {}
-        """Each once, in the order in which they are told."""
+        """Each once, in the order in which they are reported."""
         self.columns: tuple[str, ...] = ()
 
     @property
@@ -186,7 +186,7 @@ def _refuse_open(file: str, run: Run | None) -> None:
 
 
 def _read_heading(run: Run | None, text: str, place: Place) -> None:
-    """Note what a line that begins with # tells."""
+    """Note what a line that begins with # shows."""
     if run is None:
         return
     if version := VERSION.fullmatch(text):
@@ -271,7 +271,7 @@ def _make_table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
 
 
 def _find_operation(run: Run, place: Place, *, checked: bool) -> Operation:
-    """Return the benchmark, which older versions do not name: then the file's name tells it."""
+    """Return the benchmark, which older versions do not name: then the file's name shows it."""
     program = run.program or _find_program(place)
     operation = (
         PROGRAMS.get(program) or PROGRAMS.get(program.removesuffix("_mpi")) or make_unknown(NAME, program, NOT_KNOWN)
@@ -288,7 +288,7 @@ def _find_program(place: Place) -> str:
     found = PROGRAM_IN_NAME.findall(Path(place.file).name.lower())
     if len(set(found)) != 1:
         raise place.make_error(
-            "the test does not tell which collective it is, nor does the file's name; name it after the program, such "
+            "the test does not show which collective it is, nor does the file's name; name it after the program, such "
             f"as all_reduce_perf.txt (allowed: {', '.join(PROGRAMS)})"
         )
     plain = found[0].replace("_", "")

@@ -1,6 +1,6 @@
 """NetPIPE 3 and 5: `np.out`, columns without a heading, and what it prints on the terminal, a sentence for each size.
 
-The two versions are told apart by their columns. A megabit is 2^20 bits in version 3 and 10^6 in version 5.
+The two versions are distinguished by their columns. A megabit is 2^20 bits in version 3 and 10^6 in version 5.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PATTERNS: dict[str, Pattern] = {
 }
 
 NETWORK_NOTE = (
-    "Whether it went over MPI or straight over TCP or another network the output does not tell; MPI is assumed."
+    "Whether it went over MPI or straight over TCP or another network the output does not show; MPI is assumed."
 )
 HALF = "Half of a round trip between two ranks by MPI_Send and MPI_Recv, as rank 0 measures it"
 REPETITIONS = "Repetitions, of which one trial is a loop, fall with size so that a trial takes about as long."

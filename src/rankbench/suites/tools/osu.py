@@ -6,7 +6,8 @@
     1                       0.90              0.88              0.92        1000
 
 Titles are read loosely, since they differ from version to version; a number is read as it stands or not at all. What a
-number means does not stand in the output: it is told here, for the options that a program has unless told otherwise.
+number means does not stand in the output: it is reported here, for the options that a program has unless reported
+otherwise.
 Only in what rankbench writes in OSU's shape it stands in a line `# Meaning: {...}`, and is read from there.
 """
 
@@ -98,7 +99,7 @@ def _make_collective(call: str, form: Form, meaning: Meaning) -> Operation:
         f"osu_{spelt}",
         f"MPI_{call.capitalize()}, {form}, by OSU",
         meaning,
-        # Neighbours are those of a grid that the output does not tell.
+        # Neighbours are those of a grid that the output does not show.
         counterpart="" if neighbours or call in WHOLE_VECTOR else call,
         kind="neighbourhood" if neighbours else "collective",
         forms=(form,),
@@ -126,7 +127,7 @@ def _make_nonblocking(call: str) -> Operation:
 
 
 def _make_persistent(call: str) -> Operation:
-    start: Literal["not told", "library-barrier"] = "not told" if call == "barrier" else "library-barrier"
+    start: Literal["not reported", "library-barrier"] = "not reported" if call == "barrier" else "library-barrier"
     text = (
         f"mean over ranks of each rank's mean time of MPI_Start and MPI_Wait, less what MPI_{call.capitalize()}_init "
         f"takes, which is called before; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
@@ -196,7 +197,7 @@ def _make_remote(name: str, counterpart: str, text: str, *, pairs: bool = False,
         over_calls="mean",
         over_ranks="mean" if pairs else "one",
         start="none",
-        text=f"mean time of {text} and what completes it, as the output's `Synchronization` tells; {LATENCY_LOOP}",
+        text=f"mean time of {text} and what completes it, as the output's `Synchronization` shows; {LATENCY_LOOP}",
     )
     return make_benchmark(
         NAME,
@@ -328,7 +329,7 @@ CALL_WORDS = {
 }
 OTHER_WORDS = {"latency", "personalized", "exchange", "non-blocking", "persistent"}
 SAME_TITLE = {"bw": ("bw_fan_in", "bw_fan_out"), "ialltoallv": ("ialltoallw",)}
-"""Programs of some versions that print the title of another one: only the name of a file tells them apart."""
+"""Programs of some versions that print the title of another one: only the name of a file distinguishes them."""
 HEADLESS = "get_mbw"
 """Has a column without a heading."""
 
@@ -457,7 +458,7 @@ class _Run:
     """What the file itself says of its numbers."""
     datatype: str = ""
     operation: Operation | None = None
-    """None as long as the line that tells the columns did not come."""
+    """None as long as the line that shows the columns did not come."""
     scale: float = 0.0
     headings: list[str] = field(default_factory=list)
     """Of the numbers, without the size."""
@@ -528,7 +529,7 @@ class _Reader:
             return False
         if not run.operation:
             raise self._make_error(
-                number, "a row, and before it no line that tells the columns, as `# Size  Latency (us)`"
+                number, "a row, and before it no line that shows the columns, as `# Size  Latency (us)`"
             )
         if run.rows and not run.sized:
             raise self._make_error(number, f"a second row, where {run.title} has one")
@@ -639,7 +640,7 @@ class _Reader:
         run.sized, run.checked, run.roles, run.plain = found.sized, found.checked, found.roles, found.plain
 
     def _read_meaning(self, number: int, text: str) -> bool:
-        """Keep what a line tells; return whether it tells anything. Raises RankbenchError at a broken meaning."""
+        """Keep what a line shows; return whether it shows anything. Raises RankbenchError at a broken meaning."""
         match = MEANING.fullmatch(text)
         if not match or not self.run or self.run.rows:
             return self._keep_fact(text)
@@ -652,7 +653,7 @@ class _Reader:
         return True
 
     def _keep_fact(self, text: str) -> bool:
-        """Keep what a line tells of the run, or of the next one if rows have come; return whether it tells anything."""
+        """Keep what a line reports the run, or of the next one if rows have come; return whether it shows anything."""
         run = self.run if self.run and not self.run.rows else self
         if pairs := PAIRS.fullmatch(text):
             run.options |= {"pairs": pairs[1], "window": pairs[2]}
@@ -665,7 +666,7 @@ class _Reader:
         return text.startswith("#") or bool(match)
 
     def _read_start_up(self, number: int, text: str, version: str) -> Table:
-        """Return what osu_init tells in one line."""
+        """Return what osu_init shows in one line."""
         match = START_UP_LINE.fullmatch(text)
         if not match:
             raise self._make_error(
@@ -702,13 +703,13 @@ def _find_unit(heading: str) -> str:
 
 @functools.lru_cache(CACHE_SIZE)
 def _ends_rows(program: str, text: str) -> bool:
-    """Return whether a line tells a datatype, a quantity or columns: whatever follows is another table."""
+    """Return whether a line shows a datatype, a quantity or columns: whatever follows is another table."""
     return bool(DATATYPE.fullmatch(text) or text in SECTIONS or _split_headings(program, text)[1])
 
 
 @functools.lru_cache(CACHE_SIZE)
 def _split_headings(program: str, text: str) -> tuple[bool, list[str]]:
-    """Return whether there is a size and what else the columns are; nothing where a line does not tell columns."""
+    """Return whether there is a size and what else the columns are; nothing where a line does not show columns."""
     if program in SECTION_UNITS and WINDOWS.fullmatch(text):
         return True, text[1:].split()
     size = SIZE.match(text)
@@ -722,7 +723,7 @@ def _split_headings(program: str, text: str) -> tuple[bool, list[str]]:
 
 
 class _Columns(NamedTuple):
-    """What a line of headings tells."""
+    """What a line of headings shows."""
 
     operation: Operation | None
     """None where the program has no such columns."""
@@ -758,7 +759,7 @@ def _has_window_columns(headings: Sequence[str]) -> bool:
 
 
 class _Title(NamedTuple):
-    """What the title of a run tells."""
+    """What the title of a run shows."""
 
     text: str
     program: str
@@ -768,7 +769,7 @@ class _Title(NamedTuple):
 
 @functools.lru_cache(CACHE_SIZE)
 def _read_title(text: str) -> _Title | None:
-    """Return what a line tells that is a title."""
+    """Return what a line shows that is a title."""
     title = TITLE_LINE.fullmatch(text)
     if not title:
         return None
@@ -791,7 +792,7 @@ def _make_unknown(title: str, roles: Container[Role], quantity: str, *, sized: b
     meaning = Meaning(
         over_calls="mean",
         over_ranks="mean",
-        start="not told",
+        start="not reported",
         megabyte=MEGABYTE if quantity == "bandwidth" else 0,
         text=f"not known to rankbench: what the output calls {title}; taken for a mean over calls and ranks",
     )
@@ -818,7 +819,8 @@ def _find_role(heading: str) -> Role | None:
 
 
 def _find_roles(headings: list[str]) -> dict[Role, int]:
-    """Return which column is what. Percentiles beside an overlap are left out: of which of the times is not told."""
+    """Return which column is what. Percentiles beside an overlap are left out: of which of the times is not
+    reported."""
     found: dict[Role, int] = {
         role: place for place, heading in enumerate(headings) if place and (role := _find_role(heading))
     }
@@ -918,6 +920,6 @@ def typed(operation: Operation, path: Path) -> list[str]:
 
 
 def arguments(operation: Operation, sizes: Sequence[int], _ranks: int, plan: Plan, _folder: Path) -> list[str]:
-    """Return what the program is told: from the least size to the largest, by factors of two, and how often."""
+    """Return the sizes given to the program: from the least size to the largest, by factors of two, and how often."""
     repeated = [] if program(operation) in NO_REPETITIONS else ["-i", str(plan.sampling.good)]
     return [*repeated, "-m", f"{min(sizes)}:{max(sizes)}"] if operation.sized else repeated

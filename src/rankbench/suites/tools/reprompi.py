@@ -1,6 +1,6 @@
 """ReproMPI: a row for each call, a summary of each size, or start and end of each process; settings as `#@name=value`.
 
-What a figure is depends on four things that settings and headings tell: which figure of the calls of a size, the time
+What a figure is depends on four things that settings and headings show: which figure of the calls of a size, the time
 by each process's own clock or by a common one, how processes begin together, and which call. Each has its own name.
 """
 
@@ -57,7 +57,7 @@ RUNTIMES: dict[str, tuple[Literal["maximum", "span", "one"], str]] = {
     "global": ("span", "A call lasts from the first process's start until the last one's end, on synchronised clocks."),
     "process": ("one", "The time is that of the process which the option process names, its end less its start."),
 }
-StartName = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+StartName = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]
 STARTS: dict[str, tuple[StartName, str]] = {
     "MPI_Barrier": ("library-barrier", "MPI_Barrier comes before each call."),
     "Double_MPI_Barrier": ("library-barrier", "MPI_Barrier comes twice before each call."),
@@ -141,7 +141,7 @@ NOTES = {
 def _make_meaning(call: str, figure: Figure, runtime: str, start_name: str) -> Meaning:
     over_calls, figures = FIGURES[figure]
     over_ranks, clocks = RUNTIMES[runtime]
-    not_told: tuple[StartName, str] = "not told", f"How processes begin is called {start_name!r}."
+    not_told: tuple[StartName, str] = "not reported", f"How processes begin is called {start_name!r}."
     start, begins = STARTS.get(start_name, not_told)
     return Meaning(
         over_calls=over_calls,
@@ -175,7 +175,7 @@ PAIRS = {ROUND_TRIP, *EXCHANGES}
 
 
 def _make_variant(operation: Operation, figure: Figure, runtime: str, start_name: str) -> Operation:
-    """Return a benchmark with other figures, another way to tell the time of a call, or another one to begin it."""
+    """Return a benchmark with other figures, another way to read the time of a call, or another one to begin it."""
     assert operation.foreign
     meaning = _make_meaning(operation.foreign.benchmark, figure, runtime, start_name)
     marks = [
@@ -197,7 +197,7 @@ OPERATIONS = [
 
 
 class Run:
-    """What was told of a run, and its calls that do not count."""
+    """What was reported a run, and its calls that do not count."""
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -225,7 +225,7 @@ class Fields(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return what tells its table apart."""
+        """Return what shows its table apart."""
         return self.call, self.process
 
 
@@ -235,7 +235,7 @@ def recognises(head: Sequence[Line]) -> bool:
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield a table for each call of a run, and each process where those are told apart."""
+    """Yield a table for each call of a run, and each process where those are distinguished."""
     run: Run | None = None
     drafts = Drafts()
     for line in text.lines:
@@ -338,7 +338,7 @@ def _split_row(run: Run, line: Line, place: Place) -> Fields:
 
 
 def _parse_size(run: Run, call: str, texts: dict[str, str], place: Place) -> int:
-    """Return the message size in bytes; counts are of elements, whose extent the settings tell."""
+    """Return the message size in bytes; counts are of elements, whose extent the settings show."""
     if "msize_bytes" in texts:
         size = place.parse_size(texts["msize_bytes"], "msize_bytes")
     else:

@@ -1,7 +1,7 @@
 """SKaMPI's .sko: results by name, each row with its loop variables, size, three figures and a time for each process.
 
 SKaMPI runs programs in a language of its own. The names of results are those of the programs that come with it; whoever
-writes another can name it as they like, and the file does not tell what it calls.
+writes another can name it as they like, and the file does not show what it calls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VERSION = re.compile(r"#\s*SKaMPI Version\s+(?P<version>\S.*?)\s*")
 START_DATE = re.compile(r"#\s*Started at\s+(?P<started>\S.*?)\s*")
 VARIABLE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)= (?P<value>\S+)")
 SERIES = re.compile(r"-(?:length|procs|nodes)(?:-short|-long)?$")
-"""How results of one call are told apart that loop over sizes, or over processes with a short or a long message."""
+"""How results of one call are distinguished that loop over sizes, or over processes with a short or a long message."""
 PROCESSES = {"procs", "nodes", "tasks"}
 FIGURES = ("mean", "standard error", "repetitions")
 ROLES: dict[Role, int] = {"value": 0, "error": 1, "repetitions": 2}
@@ -71,8 +71,8 @@ ONE_SIDED = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="window",
-    text="Time of the call or epoch that the name tells, of those processes that take part; what was opened before and "
-    f"closed after it only SKaMPI's source tells. {STATISTICS}",
+    text="Time of the call or epoch that the name shows, of those processes that take part; what was opened before and "
+    f"closed after it only SKaMPI's source shows. {STATISTICS}",
 )
 CLOCK = Meaning(
     over_calls="trimmed mean",
@@ -83,8 +83,8 @@ CLOCK = Meaning(
 NOT_KNOWN = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
-    start="not told",
-    text="A measurement of a SKaMPI program that is not known to rankbench: the output tells neither what is called "
+    start="not reported",
+    text="A measurement of a SKaMPI program that is not known to rankbench: the output shows neither what is called "
     f"nor how processes begin together. {STATISTICS}",
 )
 

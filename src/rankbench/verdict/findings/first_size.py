@@ -67,7 +67,7 @@ def firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[First]:
 
 
 def _told(view: CampaignView, sizes: list[int], own: list[First]) -> Text:
-    """Say of a candidate's launches how far the worst one is off, in what the benchmark tells."""
+    """Say of a candidate's launches how far the worst one is off, in what the benchmark shows."""
     worst = max(own, key=lambda one: one.first_ns / one.next_ns)
     first, following = (_measure(view, worst, size) for size in sizes[:2])
     fields = {

@@ -75,7 +75,7 @@ MOST_TOLD = 3
 
 
 class Part(NamedTuple):
-    """An operation, and its message size told by that of the whole."""
+    """An operation, and its message size given by that of the whole."""
 
     operation: str
     size: str
@@ -224,7 +224,8 @@ def by_forms(cases: dict[str, Case], margin: float) -> Iterator[Asked]:
             yield Asked(case.form, "blocking", case, [blocking], margin * FORMS[case.form])
 
 
-# --- what is told -----------------------------------------------------------------------------------------------------
+# --- what is reported
+# -----------------------------------------------------------------------------------------------------
 
 
 def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple[Asked, Contrast]]) -> Finding:
@@ -242,7 +243,7 @@ def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple
         ),
         text=told or sentences(_by_rule(view, candidate, about, breaches, results)),
         advice=say(
-            "Until the library mends it, use blocking calls there."
+            "Until the library fixes it, use blocking calls there."
             if of_form
             else "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
         ),

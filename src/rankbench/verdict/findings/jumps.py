@@ -49,7 +49,7 @@ LIMITS = (
     Limit("mpich", "4.3", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD", 16384, inside=True),
     Limit("mpich", "4.3", "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 16384, inside=True),
 )
-"""As these libraries tell them by MPI_T. Whether a message goes the way that a limit is of, depends on the build."""
+"""As these libraries show them by MPI_T. Whether a message goes the way that a limit is of, depends on the build."""
 
 
 class Jump(NamedTuple):

@@ -30,7 +30,7 @@ AXES: dict[str, Callable[[Placement], int]] = {
 }
 """What may be too many, in the order in which it is believed."""
 START = "MPI_Init"
-"""Where a launch ends that never told of a case."""
+"""Where a launch ends that never reported a case."""
 TELLING = (
     re.compile(r"signal:? |\bsig[a-z]{3,4}\b|segmentation|bus error", re.IGNORECASE),
     re.compile(r"^(?!\[(?:proxy|mpiexec)\S*@).*(?:signal|fatal|abort|error|fail)", re.IGNORECASE),
@@ -128,7 +128,7 @@ def _ended(status: CaseStatus) -> Text:
 
 
 def _no_start() -> Text:
-    """Return how a launch ended that never told of a case, if it does not say more."""
+    """Return how a launch ended that never reported a case, if it does not say more."""
     return say("no start")
 
 
@@ -235,7 +235,7 @@ def _at(axis: str, numbers: Words, n: int) -> Text:
 
 
 def _witness(view: CampaignView, name: str, placements: set[str]) -> Launch:
-    """Return the launch whose log tells most: the first that ended badly there, else the first there."""
+    """Return the launch whose log shows most: the first that ended badly there, else the first there."""
     there = [launch for launch in view.launches if launch.candidate == name and launch.placement in placements]
     return next((launch for launch in there if launch.status is not LaunchStatus.OK), there[0])
 

@@ -73,7 +73,7 @@ def shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift
 
 
 def turned_round(view: CampaignView, shift: Shift) -> bool:
-    """Return whether the one that is told to be slower is told to be faster with the other start."""
+    """Return whether the one that is declared to be slower is declared to be faster with the other start."""
     slower = view.comparisons.slower
     return slower(shift.usual.key, shift.other, shift.base) and slower(shift.case.key, shift.base, shift.other)
 

@@ -28,7 +28,7 @@ TITLE = "Second modes"
 COINCIDES = 0.5
 """Correlation, over visits, of being slow with being far, above which a mode is one of the machine."""
 TOLD = 3
-"""Cases that are told word for word."""
+"""Cases that are reported word for word."""
 
 
 def find(view: CampaignView) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ def _levels(view: CampaignView, same: Sequence[Map]) -> Finding:
 
 
 def _agreement(same: Sequence[Map]) -> Text:
-    """Say whether the times alone tell the same."""
+    """Say whether the times alone show the same."""
     grouped = [one for one in same if len(one.groups) > 1]
     if not grouped:
         return say("The times of single pairs fall into no groups beyond their scatter over launches.")

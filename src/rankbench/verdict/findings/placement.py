@@ -86,7 +86,7 @@ class Line:
         return self.view.summary_of[self.cases[size_bytes][placement].key, self.candidate]
 
     def measure(self, size_bytes: int) -> Measure:
-        """Return how figures of one size are told."""
+        """Return how figures of one size are reported."""
         summary = self.summary(size_bytes, self.near)
         case = self.cases[size_bytes][self.near]
         return measures.measure(case, self.operation, summary.moved_bytes, summary.moved_messages)
@@ -246,25 +246,25 @@ def told(line: Line, size_bytes: int) -> Text:
 def small_messages(line: Line, size_bytes: int) -> Text:
     """Return what the machine without MPI says of the ratio of small messages."""
     if None in (line.shared[line.near], line.shared[line.far]):
-        return say("Ranks did not sit on the same CPUs in all launches, so that no reason can be told.")
+        return say("Ranks did not sit on the same CPUs in all launches, so that no reason is known.")
     if not line.in_one_host:
         return say(
             "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be "
-            "told."
+            "reported."
         )
     if uncertain(line.ratios[size_bytes]):
         return say("That is too uncertain for a reason to be looked for.")
     if line.exchange is None:
         return say(
             "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be "
-            "told whether the machine is the reason."
+            "reported whether the machine is the reason."
         )
     explain = slower if line.ratios[size_bytes].different else level
     return explain(line, size_bytes, line.exchange)
 
 
 def uncertain(ratio: Comparison) -> bool:
-    """Return whether a ratio tells neither a difference nor that there is none."""
+    """Return whether a ratio shows neither a difference nor that there is none."""
     return not ratio.different and (ratio.blocks < FEWEST_BLOCKS or ratio.high > WIDEST * ratio.low)
 
 
@@ -283,13 +283,13 @@ def slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
             caches=only,
         )
     return say(
-        "{without}, which is too uncertain to tell whether the machine is the reason."
+        "{without}, which is too uncertain to show whether the machine is the reason."
         if uncertain(raw)
-        else "{without}, which is no difference: the way between the CPUs is not the reason; what is cannot be told."
+        else "{without}, which is no difference: the way between the CPUs is not the reason; what is is not known."
         if not raw.different
-        else "{without}, the other way round: the machine does not explain it, and what does cannot be told."
+        else "{without}, the other way round: the machine does not explain it, and what does is not known."
         if (line.ratios[size_bytes].ratio > 1) != (raw.ratio > 1)
-        else "{without}, which does not explain as much; what the library does differently there cannot be told.",
+        else "{without}, which does not explain as much; what the library does differently there is not known.",
         without=without,
     )
 
@@ -320,7 +320,7 @@ def level(line: Line, size_bytes: int, raw: Comparison) -> Text:
     lost = more_ns < call_ns * (ratio.high - ratio.low) / 2
     return say(
         "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes {ratio:ratio} as "
-        "long at {far}, which is too uncertain to tell why."
+        "long at {far}, which is too uncertain to show why."
         if uncertain(raw)
         else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes as long at "
         "both ({ratio:ratio})."
@@ -329,7 +329,7 @@ def level(line: Line, size_bytes: int, raw: Comparison) -> Text:
         "{ratio:ratio} as long at {far}, but these {more:time} are lost in the {call:time} of the call."
         if lost
         else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes "
-        "{ratio:ratio} as long at {far}, which the call does not show; why cannot be told.",
+        "{ratio:ratio} as long at {far}, which the call does not show; why is not known.",
         near=line.near,
         far=line.far,
         ratio=raw.ratio,
@@ -385,16 +385,16 @@ def copying(line: Line, size_bytes: int) -> Iterator[Text]:
     core = placements.copied_per_core(launches)
     if not cache_bytes or size_bytes <= cache_bytes:
         yield say(
-            "{alike}; messages may fit into the last-level cache of {cache:size}, so that it cannot be told whether "
+            "{alike}; messages may fit into the last-level cache of {cache:size}, so that it is not known whether "
             "copying limits them."
             if cache_bytes
-            else "{alike}; messages may fit into a cache of unknown size, so that it cannot be told whether copying "
+            else "{alike}; messages may fit into a cache of unknown size, so that it is not known whether copying "
             "limits them.",
             alike=alike,
             cache=cache_bytes,
         )
     elif not math.isfinite(core):
-        yield say("{alike}; what one core copies was not measured, so that the reason cannot be told.", alike=alike)
+        yield say("{alike}; what one core copies was not measured, so that the reason is not known.", alike=alike)
     else:
         yield copied(line, size_bytes, core, alike)
 
@@ -412,6 +412,6 @@ def copied(line: Line, size_bytes: int, core: float, alike: Text) -> Text:
     return say(
         "{beside}: no cache holds such messages, and copying fits as the limit, wherever the other core is."
         if COPIES[0] <= rate / core <= COPIES[1]
-        else "{beside}: copying alone does not explain that, and what does cannot be told.",
+        else "{beside}: copying alone does not explain that, and what does is not known.",
         beside=beside,
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TITLE = "Scaling"
 STEEP = 1.5
-"""Growth that is worth telling."""
+"""Growth that is worth showing."""
 MOST_TOLD = 3
 
 Cases = dict["Site", "CaseVerdict"]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TITLE = "State of the machine"
 STOLEN = 0.02
-"""Share of the CPU time of a launch's ranks above which what the hypervisor took is told."""
+"""Share of the CPU time of a launch's ranks above which what the hypervisor took is reported."""
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def _compared(*, at_levels: bool) -> Text:
 
 
 def _favoured(view: CampaignView, met: Sequence[Met]) -> Iterator[Finding]:
-    """Tell of candidates that met unlike machines before they began, which a random order makes unlikely."""
+    """Report candidates that met unlike machines before they began, which a random order makes unlikely."""
     rows = [
         ("state", one.launch.candidate, one.launch.block, one.launch.number, states.mean(one.before))
         for one in met
@@ -145,7 +145,7 @@ def _stolen(view: CampaignView) -> Iterator[Finding]:
 
 
 def _restless(view: CampaignView) -> Iterator[Finding]:
-    """Tell of candidates whose processes did not rest while other launches had their turn."""
+    """Report candidates whose processes did not rest while other launches had their turn."""
     groups: dict[LaunchGroup, dict[str, Launch]] = {}
     for launch in view.launches:
         if launch.together > 1:

@@ -25,7 +25,7 @@ TITLE = "Tools that contradict the core"
 
 
 class Contradiction(NamedTuple):
-    """Two candidates of which the tool tells the one to be faster, and the core the other."""
+    """Two candidates of which the tool shows the one to be faster, and the core the other."""
 
     pair: Pair
     base: str
@@ -39,7 +39,7 @@ class Contradiction(NamedTuple):
 
     @property
     def surest(self) -> float:
-        """Return by which factor at least each of both tells them apart."""
+        """Return by which factor at least each of both distinguishes them."""
         return min(self.core, 1 / self.tool)
 
 
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def contradictions(view: CampaignView, pair: Pair) -> Iterator[Contradiction]:
-    """Yield the candidates that both tell apart, and the other way round."""
+    """Yield the candidates that both distinguish, and the other way round."""
     pairs = view.comparisons
     for base, other in itertools.permutations(view.candidates, 2):
         if pairs.slower(pair.own.key, base, other) and pairs.slower(pair.theirs.key, other, base):
@@ -92,8 +92,8 @@ def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: 
         kind="tools_disagree",
         title=say("{tool} contradicts the core", tool=suite),
         text=say(
-            "In {n} of {all:count case} that both measured, {tool} tells the one of two candidates to be faster which "
-            "the core tells to be slower. Most so in {case}: {other} takes {core:ratio} the time of {base} by the core "
+            "In {n} of {all:count case} that both measured, {tool} shows the one of two candidates to be faster which "
+            "the core shows to be slower. Most so in {case}: {other} takes {core:ratio} the time of {base} by the core "
             "and {theirs:ratio} by {tool}.",
             n=len({contradiction.pair.own.key for contradiction in found}),
             all=asked,

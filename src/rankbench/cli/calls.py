@@ -1,0 +1,23 @@
+"""The option `--calls`: what an application calls, and how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+
+if TYPE_CHECKING:
+    from rankbench.model import Calls
+
+
+def parse_calls(text: str) -> list[Calls]:
+    """Return the calls of `allreduce 8: 1000, bcast 1M: 2`. Raises RankbenchError where one cannot be read."""
+    calls = []
+    for part in text.split(","):
+        name, _, count = part.partition(":")
+        try:
+            calls.append(notation.parse_calls(name, count or "1"))
+        except ValueError:
+            raise RankbenchError(f"--calls: found {part.strip()!r}, expected {notation.CALLS_HELP}") from None
+    return calls

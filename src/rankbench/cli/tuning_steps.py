@@ -1,0 +1,301 @@
+"""The steps of a tuning, each a campaign in a folder of its own, and what is reported of them."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.markup import escape
+
+from rankbench import campaign, files, launch, libraries, plan, tuning
+from rankbench.campaign import Wanted
+from rankbench.campaign.variables import variables
+from rankbench.cli.decisions import stopping
+from rankbench.cli.display import columns, console, tell
+from rankbench.cli.folders import home
+from rankbench.cli.live_progress import shown
+from rankbench.language import render, say
+from rankbench.libraries import tuned
+from rankbench.model import ProvenSettings, RankbenchError
+from rankbench.plan.stop_rules import Decision
+from rankbench.quantities import format_size
+from rankbench.tuning import choosing, plans, proving
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rankbench.campaign import Decide
+    from rankbench.libraries.tuners import Target, Tuner
+    from rankbench.model import Handover, Library, Machine, Rule
+    from rankbench.store import Store
+    from rankbench.tuning import Task
+    from rankbench.tuning.choosing import SearchResult
+    from rankbench.tuning.proving import Proof
+
+ROUNDS = 3
+"""Proofs at most: after each, rules that make a case slower are left out."""
+SHARES = {"screening": 0.35, "parameters": 0.5, "search": 0.7}
+"""Part of the time limit after which a step ends; a proof ends with the limit."""
+FEWEST_BLOCKS = 3
+
+
+class Runner:
+    """Runs the campaigns of a tuning, each in a folder of its own below the tuning's folder, within the time limit."""
+
+    def __init__(self, folder: Path, prefixes: Sequence[Path], modules: Sequence[str], limit_s: float | None) -> None:
+        self.folder, self.prefixes, self.modules, self.limit_s = folder, prefixes, modules, limit_s
+        self.began_s = monotonic()
+
+    def __call__(self, name: str, text: str) -> Store:
+        """Run the campaign of a plan, or go on with it."""
+        machine = launch.machine()
+        planned = plan.parse_plan(text, f"{name}.toml", machine)
+        prepared = campaign.prepare(
+            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules), tell_resumed
+        )
+        with shown(prepared.store.campaign) as watch:
+            campaign.run(prepared, self.limit(stopping(prepared.store), SHARES.get(name, 1.0)), watch)
+        return prepared.store
+
+    def is_over(self, share: float = 1.0) -> bool:
+        """Return whether a part of the time limit has passed."""
+        return self.limit_s is not None and monotonic() - self.began_s > share * self.limit_s
+
+    def limit(self, decide: Decide, share: float) -> Decide:
+        """Return a decision that also ends a campaign, after a few blocks, when a part of the time has passed."""
+
+        def decide_in_time(store: Store) -> Decision:
+            decision = decide(store)
+            blocks = {launch.block for launch in store.launches()}
+            if not decision.stop and len(blocks) >= FEWEST_BLOCKS and self.is_over(share):
+                return Decision(stop=True, reason=say("this step's part of the time limit has passed"), look=None)
+            return decision
+
+        return decide_in_time
+
+
+def tell_resumed(line: str) -> None:
+    """Print that a campaign goes on; what else its preparation does is the same for every step."""
+    if line.startswith("going on with"):
+        tell(line)
+
+
+class Session(NamedTuple):
+    """A library that is being tuned."""
+
+    library: Library
+    tuner: Tuner
+    target: Target
+    run: Runner
+    blocks: int
+
+    def conclude(self, task: Task) -> None:
+        """Search, choose, prove, and hand over what holds."""
+        name = self.library.name
+        tell(
+            f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; {len(task.sizes_bytes)} sizes; "
+            f"{', '.join(f'{ranks} ranks on {place}' for place, ranks in task.placements.items())}"
+        )
+        task, result = self.search(task)
+        rules = choosing.choose_rules(task, result, self.find_abilities(task))
+        if not rules:
+            tell(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
+            return
+        if not self.check_effect(task, result):
+            return
+        self.prove(task, rules)
+
+    def search(self, task: Task) -> tuple[Task, SearchResult]:
+        """Return the variants that may be faster, parameters of the fastest ones included, and their figures."""
+        number = task.variant_count
+        result = self.measure("screening", task, tuning.SCREENING_BLOCKS)
+        screened = result
+        promising = choosing.select_promising(task, result)
+        promising_task = task._replace(variants=promising)
+        tell(
+            f"screening: {promising_task.variant_count} of {number} variants may be faster than the library's own "
+            f"choice"
+        )
+        varied = {
+            operation: [
+                variant
+                for base in bases
+                for variant in self.tuner.vary_parameters(
+                    operation, base, self.target.variables, max(task.placements.values())
+                )
+            ]
+            for operation, bases in choosing.select_front(task, result).items()
+        }
+        parameters = task._replace(variants={name: variants for name, variants in varied.items() if variants})
+        if parameters.variants and not self.run.is_over(SHARES["screening"]):
+            result = self.measure("parameters", parameters, tuning.SCREENING_BLOCKS)
+            screened = choosing.combine_results([screened, result])
+            promising_too = choosing.select_promising(parameters, result)
+            added = sum(map(len, promising_too.values()))
+            tell(f"parameters: {added} of {parameters.variant_count} variants of the fastest algorithms may be faster")
+            promising_task = promising_task._replace(
+                variants={name: [*variants, *promising_too.get(name, ())] for name, variants in promising.items()}
+            )
+        if not promising_task.variants:
+            return promising_task, screened
+        everything = promising_task._replace(
+            variants={name: [*task.variants.get(name, ()), *varied.get(name, ())] for name in task.operations}
+        )
+        final = self.measure("search", promising_task, self.blocks)
+        # What left early still shows, by its slowness, whether a file is in effect.
+        slow = choosing.SearchResult(
+            {point: ratio for point, ratio in screened.ratios.items() if point not in final.ratios}, screened.wrong
+        )
+        return everything, choosing.SearchResult(
+            final.ratios | slow.ratios, choosing.combine_results([slow, final]).wrong
+        )
+
+    def measure(self, step: str, task: Task, blocks: int) -> SearchResult:
+        """Run a search; report wrong data and the gain so far."""
+        result = choosing.read_search(self.run(step, plans.write_search(task, blocks)), task)
+        for variant, operations in result.wrong.items():
+            tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
+        gains = choosing.list_gains(task, result)
+        if gains:
+            point = min(gains, key=lambda key: gains[key])
+            tell(
+                f"gain so far: faster in {len(gains)} cases; most: {gains[point]:.2f}x of the time "
+                f"({point.operation} {format_size(point.size_bytes)} with {point.variant})"
+            )
+        return result
+
+    def find_abilities(self, task: Task) -> choosing.Abilities:
+        """Return what rules of the library can say."""
+        can_split = {
+            operation: {variant.name for variant in variants if self.tuner.can_split(operation, variant, self.target)}
+            for operation, variants in task.variants.items()
+        }
+        return choosing.Abilities(can_split, self.tuner.HAS_OWN_CHOICE)
+
+    def check_effect(self, task: Task, result: SearchResult) -> bool:
+        """Return whether the library follows a file: one that selects a slow variant must make a case slower.
+
+        Where no variant is slow enough, nothing is known, and the proof decides.
+        """
+        slow = choosing.find_slow_point(task, result, self.find_abilities(task))
+        if not slow:
+            return True
+        point, variant = slow
+        rule = choosing.make_slow_rule(task, point, variant)
+        handover = self.tuner.make_handover([rule], self.target)
+        settings = write_files(handover, self.run.folder / "check-files")
+        self.require_settings(settings)
+        text = plans.write_check(task, settings, point.operation, point.size_bytes, point.placement)
+        proof = proving.read_proof(self.run("check", text))
+        expected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
+        if proof.slower:
+            slower = max(ratio.ratio for _, ratio in proof.cases)
+            tell(
+                f"check: {self.library.name} follows its file: with {expected} it is {slower:.1f}x slower, as expected"
+            )
+            return True
+        ratio = result.ratios[point].ratio
+        tell(
+            f"{self.library.name}: its file has no effect: with {expected}, which was {ratio:.1f}x slower in the "
+            "search, it is not slower; no file is written"
+        )
+        return False
+
+    def require_settings(self, settings: Mapping[str, str]) -> None:
+        """Make sure that the library reads variables as they are set, as far as it lists them."""
+        listed = variables(self.library, home(), settings)
+        for name, value in settings.items():
+            if name in listed and listed[name].type == "text" and listed[name].value != value:
+                raise RankbenchError(
+                    f"{self.library.name}: {name} was set to {value} and reads {listed[name].value or 'empty'}"
+                )
+
+    def prove(self, task: Task, rules: list[Rule]) -> None:
+        """Prove the rules, without those that make a case slower, and hand over what is proven."""
+        name = self.library.name
+        others = list_other_placements(task, launch.machine())
+        if not others:
+            tell("proof: no room here for another number of ranks; the proof is for the tuned ones")
+        for attempt in range(1, ROUNDS + 1):
+            if not rules:
+                break
+            show_rules(rules)
+            handover = self.tuner.make_handover(rules, self.target)
+            settings = write_files(handover, self.run.folder / f"files-{attempt}")
+            self.require_settings(settings)
+            operations = list(dict.fromkeys(rule.operation for rule in rules))
+            text = plans.write_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
+            proof = proving.read_proof(self.run(f"proof-{attempt}", text))
+            tell(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
+            if not proof.slower:
+                if proof.significant:
+                    self.hand_over(handover, proof, list(task.placements.values()))
+                    return
+                break
+            rules, sentences = proving.drop_slower(rules, proof, single=self.tuner.HAS_OWN_CHOICE)
+            for sentence in sentences:
+                tell(sentence)
+        tell(f"{name}: no gain is proven; no file is written")
+
+    def hand_over(self, handover: Handover, proof: Proof, ranks: list[int]) -> None:
+        """Keep what is proven, and print what a job script or module file needs."""
+        machine = launch.machine()
+        overall = proof.overall
+        proven = tuned.store_proven(
+            ProvenSettings(
+                library=self.library.name,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                host=machine.host,
+                cpu=machine.cpu,
+                ranks=ranks,
+                ratio=overall.ratio if overall else 1.0,
+                text=render(proof.text),
+                campaigns=str(self.run.folder.resolve()),
+                settings=handover.settings,
+            ),
+            handover.files,
+            home(),
+        )
+        environment = libraries.find_family(self.library).encode_settings(proven.settings)
+        lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
+        head = (
+            f"# {self.library.name} with {' and '.join(map(str, ranks))} ranks: {proven.text}\n"
+            f"# Measured by rankbench on {machine.host} ({machine.cpu}), {proven.created}\n"
+            f"# Campaigns: {proven.campaigns}\n"
+        )
+        files.write(self.run.folder / "settings.sh", head + lines)
+        tell("")
+        tell(f"With these settings {self.library.name} needs {proven.text}.")
+        console.print(lines, markup=False, highlight=False, soft_wrap=True)
+        tell(
+            f'For job scripts: {self.run.folder / "settings.sh"}. In plans: candidates = ["{self.library.name} tuned"]'
+        )
+
+
+def list_other_placements(task: Task, machine: Machine) -> list[str]:
+    """Return a placement with another number of ranks on this machine, if it has room for one."""
+    cores = len({cpu.core_ordinal for cpu in machine.cpus})
+    tuned_ranks = set(task.placements.values())
+    numbers = (number for number in (2 * max(tuned_ranks), cores, max(tuned_ranks) // 2) if 2 <= number <= cores)
+    return [f"1x{number}" for number in numbers if number not in tuned_ranks][:1]
+
+
+def show_rules(rules: Sequence[Rule]) -> None:
+    """Print rules."""
+    table = columns("operation", "ranks", "from", "to", "variant")
+    for rule in rules:
+        sizes = format_size(rule.first_bytes), format_size(rule.last_bytes)
+        table.add_row(rule.operation, str(rule.ranks), *sizes, escape(rule.variant.name))
+    console.print(table)
+
+
+def write_files(handover: Handover, folder: Path) -> dict[str, str]:
+    """Write the library's files, if it needs some, and return the settings of a candidate that uses them."""
+    if handover.files:
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, text in handover.files.items():
+        files.write(folder.resolve() / name, text)
+    return tuned.place_files(handover.settings, folder.resolve())
