@@ -197,8 +197,8 @@ class Loop:
         """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""
         left = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
         order = plan.draw_case_order(self.campaign.seed, block, left)
-        for group, alike in groupby(order, lambda case: case.launch_group):
-            yield Turn(block, candidate.name, placement.name, group), list(alike)
+        for group, cases in groupby(order, lambda case: case.launch_group):
+            yield Turn(block, candidate.name, placement.name, group), list(cases)
 
     def hopeful(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
         """Return the cases that are to be tried in a turn."""

@@ -285,7 +285,7 @@ write_ending() {
 
 # That is nothing against a candidate: the launch has no ending, so that it is made again.
 disk_is_full() {
-    say "$out cannot be written: is the disk full, or a quota reached? Mend that and run this again"
+    say "$out cannot be written: is the disk full, or a quota reached? Fix that and run this again"
     echo "disk" >"$job/stopped"
     exit 1
 }
@@ -390,9 +390,9 @@ launch() { queued+=("$1 $2 $3 ${4:-}"); }
 # Candidates measure in turn where they have the same cases, and are of one group if there are several. What dies on the way, and
 # what must be alone, is launched then.
 end_block() {
-    local one alike
-    for alike in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
-        make_together "${alike%/*}" "${alike##*/}"
+    local one group
+    for group in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
+        make_together "${group%/*}" "${group##*/}"
     done
     for one in "${queued[@]}"; do
         # shellcheck disable=SC2086 # its words

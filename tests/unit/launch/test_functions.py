@@ -75,6 +75,7 @@ def test_of_long_output_the_beginning_and_the_end_are_kept_and_all_of_it_is_coun
 
 
 def test_output_that_cannot_be_stored_does_not_stop_a_launch(tmp_path: Path) -> None:
-    script = f"campaign={tmp_path}; . {FUNCTIONS}; seq 1000000 | copy_output {tmp_path}/nowhere; echo ${{PIPESTATUS[0]}}"
+    copying = f"seq 1000000 | copy_output {tmp_path}/nowhere; echo ${{PIPESTATUS[0]}}"
+    script = f"campaign={tmp_path}; . {FUNCTIONS}; {copying}"
     done = subprocess.run(["bash", "-c", script], check=True, timeout=60, capture_output=True, text=True)
     assert done.stdout == "0\n"
