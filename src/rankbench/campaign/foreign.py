@@ -235,8 +235,8 @@ def command(order: Order, made: Program, folder: Path) -> list[str]:
     assert made.operation.foreign
     tool = units.module(tools, made.operation.foreign.suite)
     sizes = sorted({case.size_bytes for case in order.cases})
-    told = tool.arguments(made.operation, sizes, order.placement.ranks, order.plan, folder)
-    return [str(made.path), *told, *made.arguments]
+    arguments = tool.arguments(made.operation, sizes, order.placement.ranks, order.plan, folder)
+    return [str(made.path), *arguments, *made.arguments]
 
 
 def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
@@ -272,10 +272,10 @@ def printed(output: Path, *, whole: bool) -> Iterator[Line]:
 def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> str:
     """Return why a program did not run as so many ranks of one world."""
     asked = order.placement.ranks
-    told = {table.ranks for table in tables} - {0, asked, operation.ranks_exactly}
-    if len(tables) == 1 and not told:
+    others = {table.ranks for table in tables} - {0, asked, operation.ranks_exactly}
+    if len(tables) == 1 and not others:
         return ""
-    what = f"measured {told.pop()} ranks" if told else f"printed {len(tables)} tables"
+    what = f"measured {others.pop()} ranks" if others else f"printed {len(tables)} tables"
     return f"{what} where one of {asked} ranks was asked for; is the launcher another library's?"
 
 
