@@ -101,12 +101,16 @@ def render_command(name: str, command: Any) -> Iterator[str]:
         yield from [
             "",
             *format_table(
-                ("argument", "what it is"), ([format_cell(format_argument(parameter)), format_help(parameter)] for parameter in arguments)
+                ("argument", "what it is"),
+                ([format_cell(format_argument(parameter)), format_help(parameter)] for parameter in arguments),
             ),
         ]
     if options:
         heads = ("option", "what it does", *["default"] * any(map(format_default, options)))
-        cells = ([format_option(parameter), format_help(parameter), format_default(parameter)][: len(heads)] for parameter in options)
+        cells = (
+            [format_option(parameter), format_help(parameter), format_default(parameter)][: len(heads)]
+            for parameter in options
+        )
         yield from ["", *format_table(heads, cells)]
 
 
@@ -175,7 +179,7 @@ def render_manual() -> str:
     app: Any = typer.main.get_command(cli.application())
     examples, _, notes = cli.EPILOG.partition("\n\n")
     lines = [
-        r'.\" Made by tools/reference.py: change the code, and run it again.',
+        r".\" Made by tools/reference.py: change the code, and run it again.",
         '.TH RANKBENCH 1 "" rankbench "User Commands"',
         ".SH NAME",
         rf"rankbench \- {format_roff(app.help).rstrip('.')}",
@@ -203,7 +207,11 @@ def render_manual_section(name: str, command: Any) -> Iterator[str]:
     for parameter in [*arguments, *options]:
         value = "" if parameter in arguments or parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
         names = parameter.opts if parameter in options else [parameter.metavar or parameter.name.upper()]
-        yield from [".TP", rf"\fB{format_roff(', '.join(names))}\fR{format_roff(value)}", format_roff(parameter.help or "")]
+        yield from [
+            ".TP",
+            rf"\fB{format_roff(', '.join(names))}\fR{format_roff(value)}",
+            format_roff(parameter.help or ""),
+        ]
     yield from format_example(command.epilog)
 
 

@@ -28,7 +28,7 @@ PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="core")
 
 
 def _run(library: Library, program: list[str], output: Path) -> str:
-    text = libraries.find_family(library).make_launch_line(library, PAIR, {}, program)
+    line = libraries.find_family(library).make_launch_line(library, PAIR, {}, program)
     outcome = launch.run(Step(command=line, output=output, watch=output, limit_s=120))
     assert outcome.exit_code == 0, output.read_text()
     return output.read_text()

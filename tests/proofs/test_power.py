@@ -161,7 +161,9 @@ def test_a_slower_call_is_found(long: Measured, percent: int) -> None:
             [comparison for comparison in comparisons if is_slowed(comparison) and comparison.other == slower(percent)]
             for comparisons in by_campaign
         ]
-        cases = [[comparison.different and comparison.ratio > 1 for comparison in comparisons] for comparisons in slowed]
+        cases = [
+            [comparison.different and comparison.ratio > 1 for comparison in comparisons] for comparisons in slowed
+        ]
         successes = sum(map(any, cases))
         seconds = long.wall_s * len(parts(long, share)[0])
         curve.append(f"{successes} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
@@ -252,7 +254,9 @@ def test_two_repetitions_name_the_same_winner(long: Measured, alone: Store) -> N
         for comparisons in by_campaign
     ]
     pairs = [
-        (comparison, two) for before, after in pairwise(by_campaign) for comparison, two in zip(before, after, strict=True)
+        (comparison, two)
+        for before, after in pairwise(by_campaign)
+        for comparison, two in zip(before, after, strict=True)
     ]
     contradicted = sum(
         comparison.different and two.different and (comparison.ratio > 1) != (two.ratio > 1)

@@ -36,7 +36,9 @@ def test_ranks_that_stay_out_leave_their_core_to_others(core: Core) -> None:
     accounted = ("sh", "-c", '"$@"; code=$?; times; exit $code', "sh")
     process = core.run(3, "--op", "pingpong", "--sizes", "8", "--samples", "5000000", "--limit", "4", before=accounted)
     assert process.exit_code == 0, process.printed
-    spent = sorted(seconds(line) for line in process.printed.splitlines() if line.count("m") == 2 and line[:1].isdigit())
+    spent = sorted(
+        seconds(line) for line in process.printed.splitlines() if line.count("m") == 2 and line[:1].isdigit()
+    )
     values = [value for value in spent if value > 0.01]
     assert len(values) == 3
     assert values[0] < values[-1] / 2

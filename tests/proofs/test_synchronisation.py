@@ -158,5 +158,7 @@ def test_clocks_that_drift(core: Core, home: Path, tmp_path: Path, nodes: str) -
         ppm = clocks[offset.rank].ppm
         assert abs(offset.drift_ppm - ppm) <= offset.drift_bound_ppm, offset
     for rank in range(1, len(clocks)):
-        surest = min((offset for offset in offsets_seen if offset.rank == rank), key=lambda offset: offset.drift_bound_ppm)
+        surest = min(
+            (offset for offset in offsets_seen if offset.rank == rank), key=lambda offset: offset.drift_bound_ppm
+        )
         assert abs(surest.drift_ppm) > surest.drift_bound_ppm

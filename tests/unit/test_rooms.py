@@ -24,7 +24,9 @@ SHARED = {"model", "units", "quantities", "language", "staging", "files"}
 
 
 def _order() -> list[str]:
-    line = next(line for line in (ROOT / "docs/develop/architecture.md").read_text().splitlines() if line.startswith("plan ->"))
+    line = next(
+        line for line in (ROOT / "docs/develop/architecture.md").read_text().splitlines() if line.startswith("plan ->")
+    )
     return re.split(r"\s*->\s*", line.strip())
 
 

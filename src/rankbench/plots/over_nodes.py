@@ -85,7 +85,10 @@ def ideal(sketch: Sketch, standings: Iterable[Standing], *, per_node: bool) -> l
     ends_by_rank: dict[int, dict[float, float]] = {}
     for standing in standings:
         if standing.counts and standing.site.nodes > 1:
-            values, value = ends_by_rank.setdefault(sketch.panel(standing), {}), sketch.measure(standing).value(standing.summary.typical_ns)
+            values, value = (
+                ends_by_rank.setdefault(sketch.panel(standing), {}),
+                sketch.measure(standing).value(standing.summary.typical_ns),
+            )
             values[sketch.at(standing)] = max(values.get(sketch.at(standing), 0), value)
     for panel, values in ends_by_rank.items():
         first = min(values)

@@ -94,7 +94,7 @@ class Sketch:
         return 0, ""
 
     def wordings(self, failed: list[Standing]) -> list[str]:
-        """Return what may be describe_fates of some failures, the fullest first: places that always fail before the others."""
+        """Return the texts for some failures, the fullest first; places that always fail come before the others."""
         always = [standing for standing in failed if not standing.counts]
         named = always or failed
         fate = render(named[0].word) if len({standing.word for standing in named}) == 1 else format_text("failed")

@@ -44,12 +44,16 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
     decided = verdict.margin > 1 and not verdict.differs
-    mark = by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not decided)
+    mark = (
+        by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not decided)
+    )
     joined = case_labels.by_level(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
     operation = view.operation(case)
     name = view.case_name(case)
-    margin = format_ratio(verdict.margin) if decided else verdict.sign if len(winners) > 1 and not verdict.differs else ""
+    margin = (
+        format_ratio(verdict.margin) if decided else verdict.sign if len(winners) > 1 and not verdict.differs else ""
+    )
     return {
         "key": case.key,
         "case": name,

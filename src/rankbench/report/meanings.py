@@ -48,7 +48,11 @@ def section(tool: ModuleType) -> str:
     for operation in tool.OPERATIONS:
         by_meaning.setdefault(operation.foreign.meaning, []).append((operation, operation.foreign))
     rows = [
-        [", ".join(name_foreign(*member) for member in members), "; ".join(short(meaning)), meaning.text.replace("|", r"\|")]
+        [
+            ", ".join(name_foreign(*member) for member in members),
+            "; ".join(short(meaning)),
+            meaning.text.replace("|", r"\|"),
+        ]
         for meaning, members in by_meaning.items()
     ]
     heading, _, lines = table(tool.TITLE, ["benchmark", "in short", "its number"], rows).partition("\n\n")

@@ -49,7 +49,6 @@ def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
         ),
     )
 
-
     if view.campaign.receipts:
         yield format_text("Clocks and compilers"), f"{_clocks(view)}{_compilers(view)}"
 
@@ -105,8 +104,8 @@ def _samples(view: CampaignView) -> str:
     if most == 1:
         return format_text("Every sample is one timed call.")
     return format_text(
-        "A sample is one timed call, or, where a call is short compared with a reading of the clock, the mean of several: of "
-        "up to {n} here.",
+        "A sample is one timed call, or, where a call is short compared with a reading of the clock, the mean of "
+        "several: of up to {n} here.",
         n=most,
     )
 

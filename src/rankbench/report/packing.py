@@ -23,7 +23,7 @@ LEVEL = 6
 def charts(drawn: Iterable[tuple[str, str, Chart]]) -> tuple[list[Row], dict[str, dict[str, Any]]]:
     """Return all forms, and by plot all charts as number of the form, title, subtitle and data sets.
 
-    Equal forms are kept once. So is a data set that another plot has of the same part: that plot's name is stored instead.
+    Equal forms are kept once. So is a data set that another plot has of the same part: its name is stored instead.
     """
     numbers: dict[int, tuple[int, Row]] = {}
     forms: dict[str, int] = {}

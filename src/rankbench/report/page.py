@@ -294,7 +294,11 @@ def rests(view: CampaignView, sections: list[dict[str, Any]], numbers: dict[str,
 
 def rests_of_tables(shown: dict[str, list[Table]], numbers: dict[str, int]) -> dict[str, list[str]]:
     """Return the same of tables, by kind. The main tables are filtered by their lines."""
-    return {kind: [join_numbers(table.cases, numbers) for table in kind_tables] for kind, kind_tables in shown.items() if kind != MAIN}
+    return {
+        kind: [join_numbers(table.cases, numbers) for table in kind_tables]
+        for kind, kind_tables in shown.items()
+        if kind != MAIN
+    }
 
 
 def join_numbers(keys: Iterable[str], numbers: dict[str, int]) -> str:

@@ -130,7 +130,11 @@ def test_times_are_those_of_the_files(study: Store, case: str) -> None:
 
 
 def summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
-    return {summary.candidate: summary for summary in evaluate(campaign_store).verdict.summaries if summary.case.startswith(case)}
+    return {
+        summary.candidate: summary
+        for summary in evaluate(campaign_store).verdict.summaries
+        if summary.case.startswith(case)
+    }
 
 
 def test_mean_minimum_and_maximum_are_those_of_the_study(study: Store) -> None:
@@ -278,13 +282,17 @@ def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
     for name in ("cas_latency", "barrier"):
         shutil.copy(STUDY / f"{name}.out", tmp_path)
         shutil.copy(STUDY / f"{name}.err", tmp_path)
-    campaign_store = make(tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True)
+    campaign_store = make(
+        tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True
+    )
     assert [case.operation for case in campaign_store.campaign.cases] == ["osu-barrier"]
     assert len(campaign_store.launches()) == 9
     (left_out,) = [record for record in campaign_store.campaign.imported if record.said]
     assert left_out.said[0] == "left out"
     assert left_out.said[1].startswith("cas_latency.err beside it says: [vm:")
-    assert campaign_store.campaign.notes[1].startswith("cas_latency.out: left out; cas_latency.err beside it says: [vm:")
+    assert campaign_store.campaign.notes[1].startswith(
+        "cas_latency.out: left out; cas_latency.err beside it says: [vm:"
+    )
 
 
 # --- libraries in turns -----------------------------------------------------------------------------------------------
@@ -456,7 +464,9 @@ def test_ranks_are_as_said_where_no_file_shows_them(tmp_path: Path) -> None:
     ]
     shutil.rmtree(tmp_path / "made")
     campaign_store = imports.campaign(tmp_path, text, ranks=48)
-    assert campaign_store.campaign.plan.placements == [Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")]
+    assert campaign_store.campaign.plan.placements == [
+        Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")
+    ]
     assert [case.ranks for case in campaign_store.campaign.cases] == [48]
 
 
@@ -468,7 +478,10 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
     campaign_store = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
-    assert [operation.foreign.suite for operation in campaign_store.campaign.operations if operation.foreign] == ["imb", "osu"]
+    assert [operation.foreign.suite for operation in campaign_store.campaign.operations if operation.foreign] == [
+        "imb",
+        "osu",
+    ]
     assert values(campaign_store, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
     assert values(campaign_store, "osu-latency.blocking.8.") == {"mpich": EIGHT}
     assert campaign_store.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
@@ -493,12 +506,17 @@ EIGHT = [
 def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_path: Path) -> None:
     head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
     head += "# Size          Latency (us)\n"
-    texts = [imports.osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")]
+    texts = [
+        imports.osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
+    ]
     campaign_store = imports.campaign(tmp_path, {"A": texts})
     (operation,) = campaign_store.campaign.operations
     usual = {option.name: option.usual for option in operation.options}
     assert "MPI_Win_allocate" in usual.values()
-    assert [list(case.options.values()) for case in campaign_store.campaign.cases] == [["MPI_Win_flush"], ["MPI_Win_fence"]]
+    assert [list(case.options.values()) for case in campaign_store.campaign.cases] == [
+        ["MPI_Win_flush"],
+        ["MPI_Win_fence"],
+    ]
     assert [launch.block for launch in campaign_store.launches()] == [1, 1]
 
 

@@ -113,7 +113,9 @@ def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(t
     names = {file.name for file in files}
     line = case_labels.line_key(next(case for case in made.cases if case.key == first_finding[0].cases[0]))
     assert {name for name in names if name.startswith("curves-")} == {f"curves-{line}.svg"}
-    assert {name for name in names if name.startswith("distribution-")} == {f"distribution-{first_finding[0].cases[0]}.svg"}
+    assert {name for name in names if name.startswith("distribution-")} == {
+        f"distribution-{first_finding[0].cases[0]}.svg"
+    }
     assert {name for name in names if name.startswith("winner_map-")} == {
         f"winner_map-{place}.svg" for place in made.placements
     }

@@ -25,7 +25,11 @@ def read_core_operation(name: str, **others: object) -> Operation:
     return kinds.operation(name, "collective", **{"forms": FORMS, **others})
 
 
-ALLREDUCE, BCAST, REDUCE_SCATTER = read_core_operation("allreduce"), read_core_operation("bcast"), read_core_operation("reduce_scatter")
+ALLREDUCE, BCAST, REDUCE_SCATTER = (
+    read_core_operation("allreduce"),
+    read_core_operation("bcast"),
+    read_core_operation("reduce_scatter"),
+)
 PINGPONG = read_core_operation("pingpong", metric="latency", start="none")
 SEND_GAP = read_core_operation("send-gap", start="none", rounds=32, forms=["blocking"])
 BANDWIDTH = read_core_operation("bandwidth", metric="bandwidth", start="none")
@@ -265,7 +269,10 @@ def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
         "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a "
         "block"
     )
-    assert compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), find_benchmark("osu-reduce_scatter")).differences == []
+    assert (
+        compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), find_benchmark("osu-reduce_scatter")).differences
+        == []
+    )
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------

@@ -512,7 +512,10 @@ def test_a_product_that_no_int_holds_is_reported() -> None:
 def test_memory_of_an_accelerator_is_reported(part: str, name: str, sentence: str, memory: str) -> None:
     text = output(name, TIMES + ROW, part=part, text=sentence).replace(" part\n", " part (GPU), Technical preview\n")
     (table,) = read(text)
-    assert (table.options, table.operation) == ({"memory": memory}, find_operation(f"imb-{imb.PARTS[part]}-{name.lower()}"))
+    assert (table.options, table.operation) == (
+        {"memory": memory},
+        find_operation(f"imb-{imb.PARTS[part]}-{name.lower()}"),
+    )
 
 
 @pytest.mark.parametrize(

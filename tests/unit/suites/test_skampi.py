@@ -177,7 +177,9 @@ def test_every_benchmark_says_what_it_is() -> None:
     meanings = {operation.name: operation.foreign.meaning for operation in skampi.OPERATIONS if operation.foreign}
     assert (meanings["skampi-pingpong_send_recv"].trip, meanings["skampi-pingpong_sendrecv"].trip) == ("round", "call")
     assert (meanings["skampi-bcast"].over_calls, meanings["skampi-bcast"].start) == ("trimmed mean", "window")
-    counterparts = {operation.name: operation.foreign.counterpart for operation in skampi.OPERATIONS if operation.foreign}
+    counterparts = {
+        operation.name: operation.foreign.counterpart for operation in skampi.OPERATIONS if operation.foreign
+    }
     assert counterparts["skampi-reduce_scatter"] == counterparts["skampi-gather_using_send_recv"] == ""
     assert counterparts["skampi-scatterv"] == "scatterv"
 

@@ -166,7 +166,9 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
             for size in dict.fromkeys(row.size_bytes for row in table.rows):
                 case_result = make_result(table, size)
                 assert (case_result.status == CaseStatus.OK) == bool(case_result.series) == (case_result.reason == "")
-                assert all(0 < time_ns < math.inf for time_ns in (read_times(case_result) if case_result.series else []))
+                assert all(
+                    0 < time_ns < math.inf for time_ns in (read_times(case_result) if case_result.series else [])
+                )
                 rows += 1
     assert rows > 50
 

@@ -158,7 +158,9 @@ def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) 
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
     logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
-    map_by_candidate = {pair_map.candidate: pair_map for pair_map in view.maps if pair_map.case == case_labels.endless(view.cases[0])}
+    map_by_candidate = {
+        pair_map.candidate: pair_map for pair_map in view.maps if pair_map.case == case_labels.endless(view.cases[0])
+    }
     column = {rank: number for number, rank in enumerate(frame.ranks)}
     rows = []
     for (case, summary), log in zip(figures, logs, strict=True):

@@ -113,7 +113,9 @@ def digits_table(
     low, high = min(logs.values()), max(logs.values())
 
     def digit(pair: Pair) -> str:
-        return f"{9 * (logs[pair] - low) / ((high - low) or 1):.0f}" if pair in logs else "–" if pair in by_pair else "·"
+        return (
+            f"{9 * (logs[pair] - low) / ((high - low) or 1):.0f}" if pair in logs else "–" if pair in by_pair else "·"
+        )
 
     lines = {
         first: " ".join("".join(digit((first, second)) for second in run) for run in runs)

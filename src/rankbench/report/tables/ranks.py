@@ -35,7 +35,9 @@ TOLD = 3
 def tables(view: CampaignView) -> list[Table]:
     """Return the fullest table there is of each line: with times where they were kept, else of who was the last."""
     by_case = rows_by_case(view)
-    timed_by_case = {key: timed for key, rows in by_case.items() if (timed := [row for row in rows if row["median_ns"]])}
+    timed_by_case = {
+        key: timed for key, rows in by_case.items() if (timed := [row for row in rows if row["median_ns"]])
+    }
     seated = seats(view) if timed_by_case else {}
     tables_made = []
     for _, part in view.parts("line"):

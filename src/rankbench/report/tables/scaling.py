@@ -97,7 +97,9 @@ def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     name, what = view.case_name(first) + begun(view, first), view.measure(first).heading
     caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
-    fared = {(standing.site, standing.candidate): standing for standing in scales.standings(view, cases, view.candidates)}
+    fared = {
+        (standing.site, standing.candidate): standing for standing in scales.standings(view, cases, view.candidates)
+    }
     rows = [row(view, place, cases[place], fared) for place in ordered]
     return Table(
         caption,
