@@ -22,7 +22,7 @@ from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.pairing import paired_logs
 from rankbench.statistics.turns import turn_effects
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def gathered(stores: list[Store]) -> Blocks:
     first = 0
     for number, one in enumerate(stores, 1):
         by_ranks = [case.key for case in one.campaign.cases if not one.campaign.scheduled(case)]
-        figures = judgeable(statistics.launch_figures(one.samples(), "median", by_ranks))
+        figures = select_judgeable(statistics.launch_figures(one.samples(), "median", by_ranks))
         frames.append(figures.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
         beside |= {first + launch.number: launch.beside for launch in one.launches() if launch.beside}
         first += max(launch.number for launch in one.launches())
