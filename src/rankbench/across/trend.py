@@ -22,8 +22,8 @@ from rankbench.statistics import changes, states
 from rankbench.statistics.common_part import common_part
 from rankbench.statistics.starts import usual_starts
 from rankbench.verdict import case_labels
-from rankbench.verdict.measures import measure
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.measures import choose_measure
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -138,7 +138,7 @@ class History(NamedTuple):
         """Return what the figures of a case are."""
         one = self.cases[case]
         newest = last_with(self.pasts, one)
-        return measure(one, operation_of(newest.campaign, one), *newest.moved.get(case, ()))
+        return choose_measure(one, operation_of(newest.campaign, one), *newest.moved.get(case, ()))
 
 
 def last_with(pasts: Sequence[Past], case: Case) -> Past:
@@ -202,7 +202,7 @@ def figures_of(store: Store, estimator: str) -> pl.DataFrame:
     """Read the figures of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    return judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
+    return select_judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
 
 
 def past_of(store: Store, name: str, figures: pl.DataFrame) -> Past:
@@ -277,7 +277,7 @@ def lines(
 def _called(pasts: Sequence[Past], case: Case) -> str:
     """Return how a case is called, by the newest campaign that has it."""
     campaign = last_with(pasts, case).campaign
-    return case_labels.apart(
+    return case_labels.name_variant(
         case,
         operation_of(campaign, case),
         start=usual_starts(campaign)[case.key] != case,

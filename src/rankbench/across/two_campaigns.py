@@ -19,7 +19,7 @@ from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.statistics.unpaired_levels import compare_at_levels, far_share
 from rankbench.verdict import case_labels
 from rankbench.verdict.conclusion import FEW_LAUNCHES
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -159,7 +159,7 @@ def changes(
     titles = {key: title(new, case) for key, case in cases.items()}
     pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
-    then, now = judgeable(old.figures), judgeable(new.figures)
+    then, now = select_judgeable(old.figures), select_judgeable(new.figures)
     rows = compare_at_levels(
         then.filter(then["case"].is_in(list(cases))),
         now,
@@ -217,7 +217,7 @@ def common(old: Campaign, new: Campaign) -> list[Case]:
 
 def title(view: CampaignView, case: Case) -> str:
     """Return how a case is called, with start and placement where they distinguish it from others."""
-    return case_labels.apart(
+    return case_labels.name_variant(
         case,
         view.operations[case.operation],
         start=view.usual_of[case.key] != case,
