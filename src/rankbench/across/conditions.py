@@ -45,12 +45,13 @@ class Difference(NamedTuple):
         return say("{what} {then} then, {now} now", what=self.what, then=self.then or NONE, now=self.now or NONE)
 
     @property
-    def arrow(self) -> str:
+    def arrow(self) -> Text:
         """Return `kernel 6.1 → 6.8`; of a library `openmpi 5.0.10 → 5.0.11`."""
         if self.what == LIBRARY:
             family, _, version = self.now.partition(" ")
-            return f"{self.then} → {version if self.then.startswith(family + ' ') else self.now}"
-        return f"{self.what} {self.then or NONE} → {self.now or NONE}"
+            now = version if self.then.startswith(f"{family} ") else self.now
+            return say("{then} → {now}", then=self.then, now=now)
+        return say("{what} {then} → {now}", what=self.what, then=self.then or NONE, now=self.now or NONE)
 
 
 # --- who is matched with whom -----------------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ def of_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> d
     compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == own.library]
     return {
         LIBRARY: f"{made.family} {made.version}",
-        "it says": next(texts, "").strip().split("\n")[0],
+        "reported version": next(texts, "").strip().split("\n")[0],
         "compiler": ", ".join(compilers),
         "settings": " ".join(f"{key}={value}" for key, value in sorted(own.settings.items())),
     }
@@ -203,7 +204,7 @@ def of_library(then: Mapping[str, str], now: Mapping[str, str]) -> list[Differen
     return [
         difference
         for difference in found
-        if difference.what != "it says" or all(other.what != LIBRARY for other in found)
+        if difference.what != "reported version" or all(other.what != LIBRARY for other in found)
     ]
 
 

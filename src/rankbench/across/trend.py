@@ -16,7 +16,7 @@ import polars as pl
 
 from rankbench import statistics
 from rankbench.across import conditions
-from rankbench.language import Text, Words, say
+from rankbench.language import Text, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import changes, states
 from rankbench.statistics.common_part import common_part
@@ -77,8 +77,8 @@ class Turn(Record, frozen=True):
     low: float
     high: float
     p_adjusted: float
-    reasons: list[Words]
-    """What else is not what it was in the campaign before."""
+    reasons: list[Text]
+    """What else changed since the campaign before."""
     explained: bool
     """Whether the raw probes of the machine, without MPI, changed as much."""
     cost_ns: float = 0.0
@@ -386,8 +386,8 @@ def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: i
     )
 
 
-def reasons(then: Past, now: Past, old: str, new: str) -> list[Words]:
-    """Return what the records of two campaigns have otherwise: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
+def reasons(then: Past, now: Past, old: str, new: str) -> list[Text]:
+    """Return what differs between the records of two campaigns: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
     sides = [(past.campaign, past.launches, name) for past, name in ((then, old), (now, new))]
     candidates = [conditions.of_candidate(*side) for side in sides]
     others: Iterable[list[dict[str, str]]] = (
