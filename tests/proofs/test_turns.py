@@ -81,9 +81,9 @@ def gather(stores: list[Store]) -> Blocks:
     frames: list[pl.DataFrame] = []
     beside: dict[int, list[str]] = {}
     first = 0
-    for number, one in enumerate(stores, 1):
-        by_ranks = [case.key for case in one.campaign.cases if not one.campaign.scheduled(case)]
-        figures = select_judgeable(statistics.launch_figures(one.samples(), "median", by_ranks))
+    for number, block_store in enumerate(stores, 1):
+        by_ranks = [case.key for case in block_store.campaign.cases if not block_store.campaign.scheduled(case)]
+        figures = select_judgeable(statistics.launch_figures(block_store.samples(), "median", by_ranks))
         frames.append(figures.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
         beside |= {first + launch.number: launch.beside for launch in block_store.launches() if launch.beside}
         first += max(launch.number for launch in block_store.launches())

@@ -120,9 +120,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
         advice = say(
             "Name its successor with --match {name}=NAME, or gate against a newer campaign.", name=old.candidate
         )
-        return Ruling(
-            "failed", say("{name} is no longer in {campaign}", name=old.candidate, campaign=now.new), advice
-        )
+        return Ruling("failed", say("{name} is no longer in {campaign}", name=old.candidate, campaign=now.new), advice)
     if gone := lost(old, new, now.new):
         return gone
     if change is None:

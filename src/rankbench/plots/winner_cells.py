@@ -43,8 +43,10 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     """Return one cell: its position, its fill, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
-    told = verdict.margin > 1 and not verdict.differs
-    mark = by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not told)
+    decided = verdict.margin > 1 and not verdict.differs
+    mark = (
+        by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not decided)
+    )
     joined = case_labels.format_levels(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
     operation = view.operation(case)

@@ -87,8 +87,7 @@ def test_a_slower_case_fails(tmp_path: Path) -> None:
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5 %. "
-        + ADVICE,
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5 %. " + ADVICE,
         "new against campaign old: 6 checks, 1 failed, 5 passed, 0 undecided",
     ]
 
@@ -135,9 +134,7 @@ def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path
     night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
-    gone = (
-        "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
-    )
+    gone = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
     plan = "not measured in new. Run the complete older plan."
     assert lines == [
         f"FAILED allreduce 8 B, beta: {gone}",

@@ -165,7 +165,7 @@ def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) 
         operation, own = view.operation(case), found[summary.candidate]
         pair = case_labels.find_ends(case, operation)
         ways = maps.add_way_back({pair: case}, operation) if pair[::-1] not in own.cases else [pair]
-        told = cell(view, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
+        shaded = cell(view, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
         for first, second in ways:
             at = {"x": column[second], "y": frame.top(summary.candidate) + frame.cell[0] * column[first]}
             rows.append(shaded | at)

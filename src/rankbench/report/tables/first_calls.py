@@ -104,7 +104,7 @@ def ratio_text(ratio: float) -> str:
 
 def name_of(view: CampaignView, row: dict[str, Any]) -> str:
     """Return how an operation in a form is called."""
-    case = next(case for case in view.cases if case.key == one["cases"][0])
+    case = next(case for case in view.cases if case.key == row["cases"][0])
     return case_labels.name_call(case, view.operation(case))
 
 

@@ -188,8 +188,8 @@ def sentences(view: CampaignView) -> list[str]:
     return [
         f"{name_of(part, part.cases[0])}, {pair_map.candidate}: {render(text)}"
         for part in parts(view)
-        for one in maps_of(part)
-        if (text := language.sentences(maps.describe_map(one, part.measure(part.cases[0]))))
+        for pair_map in maps_of(part)
+        if (text := language.sentences(maps.describe_map(pair_map, part.measure(part.cases[0]))))
     ]
 
 

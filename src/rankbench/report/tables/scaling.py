@@ -82,8 +82,8 @@ def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     by_line: dict[str, list[dict[Site, Case]]] = {}
     for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
-            found.setdefault(case_labels.make_line_key(placeless(next(iter(cases.values())))), []).append(cases)
-    return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in found.values()]
+            by_line.setdefault(case_labels.make_line_key(placeless(next(iter(cases.values())))), []).append(cases)
+    return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in by_line.values()]
 
 
 def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:
@@ -137,9 +137,9 @@ def frame(view: CampaignView) -> pl.DataFrame:
 def frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
     """Yield the rows."""
     for cases in (cases for sizes in operations(view) for cases in sizes):
-        for one in scales.standings(view, cases, view.candidates):
-            moved = view.moved.get(one.case.key, ())
-            per_node = measures.measure_per_node(one.case, one.site.nodes, *moved)
+        for standing in scales.standings(view, cases, view.candidates):
+            moved = view.moved.get(standing.case.key, ())
+            per_node = measures.measure_per_node(standing.case, standing.site.nodes, *moved)
             yield {
                 "operation": standing.case.operation,
                 "form": standing.case.form,
