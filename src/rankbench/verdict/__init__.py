@@ -73,11 +73,10 @@ def judge(view: CampaignView) -> Verdict:
 
 
 def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> CaseVerdict:
-    """Rank the candidates of one case. Winners: all that nobody is surely faster than, at one level at least.
+    """Rank the candidates of one case. Winners: all that no other is significantly faster than, at one level at least.
 
-    Who is slower is reported by the comparisons alone, which are paired; typical values, which are not, order the
-    rest. A
-    candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
+    Paired comparisons alone decide who is slower; typical values, which are not paired, order the rest. A candidate
+    that delivered wrong data once, or whose starts were all too uncertain, is not ranked.
     """
     sound = (summary for summary in summaries if summary.launches and CaseStatus.WRONG_DATA not in summary.failures)
     names = [summary.candidate for summary in sorted(sound, key=lambda summary: summary.typical_ns)]
@@ -118,12 +117,12 @@ def _find_margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, f
 
 
 def _find_front(case: str, names: Sequence[str], pairs: Comparisons) -> list[str]:
-    """Return the candidates that nobody is surely faster than."""
+    """Return the candidates that no other is significantly faster than."""
     return [name for name in names if not any(pairs.slower(case, other, name) for other in names)]
 
 
 def _judge_outcome(case: str, winners: Sequence[str], pairs: Comparisons) -> Outcome:
-    """Return what is known of winners, all at one level of the reference."""
+    """Return the outcome of winners at one level of the reference."""
     if len(winners) == 1:
         return "faster"
     equivalent = winners and all(pairs.equivalent(case, *both) for both in combinations(winners, 2))
@@ -131,7 +130,7 @@ def _judge_outcome(case: str, winners: Sequence[str], pairs: Comparisons) -> Out
 
 
 def _join_outcomes(fronts: Mapping[str, Sequence[str]], outcomes: Mapping[str, Outcome]) -> Outcome:
-    """Return the outcome of all levels: that of each where winners are the same, or that they surely are not."""
+    """Return the outcome over all levels: that of each where winners are the same; `depends` where they differ."""
     sets = [set(front) for front in fronts.values()]
     if all(sets) and not set.intersection(*sets):
         return "depends"
@@ -141,7 +140,7 @@ def _join_outcomes(fronts: Mapping[str, Sequence[str]], outcomes: Mapping[str, O
 
 
 def _explain_exclusion(summary: Summary) -> Text:
-    """Return why a candidate has no place in the ranking."""
+    """Return why a candidate is not ranked."""
     statuses = [
         say(
             "{status} in {n} ({why})" if status == CaseStatus.NOT_AS_ASKED else "{status} in {n}",

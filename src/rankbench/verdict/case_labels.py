@@ -1,6 +1,6 @@
-"""How cases are called: everything by which two cases of a campaign may differ is put into words here and only here.
+"""The names of cases: everything by which two cases of a campaign may differ is put into words here and only here.
 
-Placement and start stand in captions, since all cases of a table or a chart have them in common.
+Placement and start are in captions, since all cases of a table or a chart have them in common.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENDS = ("from", "to")
 
 
 def list_unusual(case: Case, operation: Operation) -> list[str]:
-    """Return what sets a case apart beside its form and size: `double`, `cold`, `epoch=fence`."""
+    """Return what distinguishes a case beside its form and size: `double`, `cold`, `epoch=fence`."""
     datatype = [case.datatype] if case.datatype != operation.datatype else []
     memory = [case.memory.label] if case.memory.label else []
     options = case.options
@@ -37,18 +37,18 @@ def name_call(case: Case, operation: Operation) -> str:
 
 
 def name_line(case: Case, operation: Operation) -> str:
-    """Return how cases that differ in size only are called: `put, allocation=create, epoch=fence`."""
+    """Name cases that differ in size only: `put, allocation=create, epoch=fence`."""
     return ", ".join([name_call(case, operation), *list_unusual(case, operation)])
 
 
 def name_case(case: Case, operation: Operation) -> str:
-    """Return how one case is called: `put 8 B, allocation=create, epoch=fence`."""
+    """Name a case: `put 8 B, allocation=create, epoch=fence`."""
     size = f" {format_size(case.size_bytes)}" if operation.sized else ""
     return ", ".join([name_call(case, operation) + size, *list_unusual(case, operation)])
 
 
 def name_variant(case: Case, operation: Operation, *, start: bool, placement: bool) -> str:
-    """Return how one case is called, with its start and its placement where they distinguish it from others."""
+    """Name a case, with its start and placement where these distinguish it from others."""
     text = name_case(case, operation)
     if start:
         text = f"{text}, start {case.start}"
@@ -61,7 +61,7 @@ def format_case_size(case: Case, operation: Operation) -> str:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names one after the other, divided by what is in none of them."""
+    """Join names by commas, or by semicolons where a name has a comma."""
     texts = list(names)
     return ("; " if any("," in name for name in texts) else ", ").join(texts)
 
@@ -95,7 +95,7 @@ def find_ends(case: Case, operation: Operation) -> tuple[int, int]:
 
 
 def find_pair_cases(cases: Iterable[Case]) -> set[str]:
-    """Return the keys of the cases that were made between several pairs of ranks."""
+    """Return the keys of the cases that were measured between several pairs of ranks."""
     pairs: dict[str, list[str]] = {}
     for case in cases:
         pairs.setdefault(drop_ends(case).key, []).append(case.key)

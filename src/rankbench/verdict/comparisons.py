@@ -40,7 +40,7 @@ class Comparisons:
         return iter(self._comparisons)
 
     def __len__(self) -> int:
-        """Return how many they are."""
+        """Return the number of comparisons."""
         return len(self._comparisons)
 
     def __getitem__(self, key: tuple[str, str, str]) -> Comparison:
@@ -64,7 +64,7 @@ class Comparisons:
         return {(turn.case, turn.base, turn.other): turn for turn in both}
 
     def find(self, case: str, base: str, other: str) -> Comparison | None:
-        """Return the comparison of `other` with `base`, turned round where it was made the other way."""
+        """Return the comparison of `other` with `base`, reversed where needed."""
         return self._by_candidates.get((case, base, other))
 
     def ratio(self, case: str, base: str, other: str) -> float | None:
@@ -81,10 +81,10 @@ class Comparisons:
         return self._ratios.get((case, base, other), (1.0, False))[1]
 
     def equivalent(self, case: str, base: str, other: str) -> bool:
-        """Return whether the two surely differ by no more than the practical threshold."""
+        """Return whether the two significantly differ by no more than the practical threshold."""
         return (case, frozenset((base, other))) in self._equivalent
 
     def slower(self, case: str, base: str, other: str) -> bool:
-        """Return whether `other` is surely slower than `base`."""
+        """Return whether `other` is significantly slower than `base`."""
         ratio, different = self._ratios.get((case, base, other), (1.0, False))
         return different and ratio > 1

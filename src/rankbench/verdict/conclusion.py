@@ -15,7 +15,7 @@ from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.overall import compare_overall, find_answer
 from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
-from rankbench.verdict.wording import add_sizes
+from rankbench.verdict.wording import add_sizes, describe_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ def conclude(view: CampaignView) -> list[Claim]:
 
 
 def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
-    """Say who is fastest, how far from it the others are, and where it is not; or how all stand to the baseline."""
+    """Say who is fastest, how the others compare, and where it is not fastest; or compare all to the baseline."""
     if base := view.campaign.baseline:
         yield from _claim_baseline_counts(view, base, judged)
         yield from _claim_distances(view, base, judged)
@@ -67,7 +67,7 @@ def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged:
 
 
 def _claim_baseline_counts(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
-    """Say of each candidate in how many cases it is faster and slower than the baseline, and where it is not known."""
+    """Say in how many cases each candidate is faster, slower, equivalent or undecided against the baseline."""
     for name in view.candidates:
         keys = [verdict.case.key for verdict in judged if {base, name} <= set(verdict.ranking)]
         if name == base or not keys:
@@ -77,8 +77,8 @@ def _claim_baseline_counts(view: CampaignView, base: str, judged: list[CaseVerdi
         )
         equivalent = [key for key in keys if view.comparisons.equivalent(key, base, name)]
         text = say(
-            "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, as fast within "
-            "{within:.0%} in {alike}; in {unknown} it is not known.",
+            "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, equivalent within "
+            "{within:.0%} in {equivalent} and undecided in {unknown}.",
             base=base,
             name=name,
             faster=len(faster),
@@ -92,16 +92,16 @@ def _claim_baseline_counts(view: CampaignView, base: str, judged: list[CaseVerdi
 
 
 def _claim_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
-    """Say who needs least memory, and how much the others need."""
+    """Say which candidate needs the least memory, and how much the others need."""
     best = _choose_best(view, judged)
     front = [verdict for verdict in _select_decided(judged) if best in verdict.winners]
     if not front:
-        text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
+        text = say("Which candidate needs the least memory is undecided ({n:count case}).", n=len(judged))
         yield Claim(text=text, cases=_list_keys(judged), brief=brief, outcome=view.outcome(_list_keys(judged)))
         return
     if len(_list_equals(view, best, front)) == len(view.candidates):
         text = say(
-            "{names:and} need equally much memory, within {within:.0%}, in {n} of {all:count case}.",
+            "The memory use of {names:and} is equivalent within {within:.0%} in {n} of {all:count case}.",
             names=view.candidates,
             within=view.campaign.plan.threshold,
             n=len(front),
@@ -111,19 +111,19 @@ def _claim_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool)
         return
     means = {name: _find_mean_ratio(view, best, name, judged) for name in view.candidates}
     text = say(
-        "{best} needs least memory in {n} of {all:count case}; against it, {others:and} "
-        "({names:of geometric mean|geometric means}).",
+        "{best} needs the least memory in {n} of {all:count case}; as a geometric mean, {others:and}.",
         best=best,
         n=len(front),
         all=len(judged),
-        others=[say("{name} needs {mean:ratio}", name=name, mean=mean) for name, mean in means.items() if mean],
-        names=len(means) - 1,
+        others=[
+            say("{name} needs {mean:ratio} as much", name=name, mean=mean) for name, mean in means.items() if mean
+        ],
     )
     yield Claim(text=text, cases=_list_keys(front), brief=brief, outcome=view.outcome(_list_keys(front)))
 
 
 def _find_mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
-    """Return the geometric mean of a candidate's figures over those of the best, where it has any."""
+    """Return the geometric mean of a candidate's ratios to the best, if both have figures."""
     logs = _list_logs(view, best, name, judged) if name != best else {}
     return average_ratios(logs) if logs else None
 
@@ -144,12 +144,12 @@ def _list_keys(verdicts: list[CaseVerdict]) -> list[str]:
 
 
 def _select_decided(judged: list[CaseVerdict]) -> list[CaseVerdict]:
-    """Return the cases of which it is known who is fastest: one candidate, or several that are alike."""
+    """Return the cases whose fastest candidate is known, or several that are equivalent."""
     return [verdict for verdict in judged if verdict.decided]
 
 
 def _choose_best(view: CampaignView, judged: list[CaseVerdict]) -> str:
-    """Return the candidate that is at the front most often; where level, the one with the smaller typical times."""
+    """Return the candidate that wins most often; of several, the one with the smaller typical times."""
 
     def standing(name: str) -> tuple[int, float]:
         front = sum(name in verdict.winners for verdict in _select_decided(judged))
@@ -165,7 +165,7 @@ def _measure_lag(view: CampaignView, verdict: CaseVerdict, name: str) -> float:
 
 
 def _list_equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> list[str]:
-    """Return the candidates that are at the front wherever the best is, and nowhere else; the best first."""
+    """Return the candidates that win exactly where the best does; the best first."""
     level = [
         name
         for name in view.candidates
@@ -175,7 +175,7 @@ def _list_equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> 
 
 
 def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
-    """Say of each other candidate how its time compares to the baseline's over all cases that both have.
+    """Compare the time of each other candidate to the baseline's over all cases that both have.
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
@@ -190,13 +190,13 @@ def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -
         if certain := view.comparisons.slower(worst, best, name):
             parts.append(say("at worst {worst}", worst=describe_worst(view, worst, best, name, len(keys))))
         if len(keys) < len(judged):
-            parts.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
-        text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=parts)
+            parts.append(say("no figure in {n:count other case}", n=len(judged) - len(keys)))
+        text = say("Against {base} over {n:count case}: {parts:;}.", base=best, n=len(keys), parts=parts)
         yield Claim(text=text, cases=[worst] if certain else keys)
 
 
 def _claim_nodes(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
-    """Say who leads inside one node and who across nodes, where the campaign has both."""
+    """Say which candidate leads within a node and which across nodes, where the campaign has both."""
     nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
     inside = [verdict for verdict in judged if nodes[verdict.case.placement] == 1]
     across = [verdict for verdict in judged if nodes[verdict.case.placement] > 1]
@@ -209,20 +209,20 @@ def _claim_nodes(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Clai
         keys += _list_keys(front)
         parts.append(
             say(
-                "{best} is fastest, or level with the fastest, in {n} of {all:count case}"
+                "{best} is fastest or equivalent to the fastest in {n} of {all:count case}"
                 if front
-                else "it is not known who is fastest in any of {all:count case}",
+                else "none of {all:count case} is decided",
                 best=best,
                 n=len(front),
                 all=len(cases),
             )
         )
-    text = say("Inside one node, {inside}; across nodes, {across}.", inside=parts[0], across=parts[1])
+    text = say("Within a node, {inside}; across nodes, {across}.", inside=parts[0], across=parts[1])
     yield Claim(text=text, cases=keys, outcome=view.outcome(keys))
 
 
 def _claim_exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Claim]:
-    """Say where another candidate is faster than the best, the largest margins first."""
+    """Say where another candidate is faster than the best, the largest differences first."""
 
     def ahead(verdict: CaseVerdict) -> tuple[str, ...]:
         key = verdict.case.key
@@ -241,18 +241,19 @@ def _claim_exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterat
     for verdicts, title, winners, worst in runs[:MOST_EXCEPTIONS]:
         margin = decide_selected(view, view.comparisons[worst, winners[0], best], among)
         text = say(
-            "{winners:and} {n:of is|are} faster in {where}, by up to {margin}."
+            "{winners:and} {n:of is|are} faster than {best} in {where}, by up to {margin}."
             if len(verdicts) > 1
-            else "{winners:and} {n:of is|are} faster in {where}, by {margin}.",
+            else "{winners:and} {n:of is|are} faster than {best} in {where}, by {margin}.",
             winners=winners,
             n=len(winners),
+            best=best,
             where=add_sizes(title, [verdict.case for verdict in verdicts]),
             margin=format_decision(margin),
         )
         yield Claim(text=text, cases=_list_keys(verdicts), outcome=view.outcome(_list_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
         rest = [verdict for run in runs[MOST_EXCEPTIONS:] for verdict in run[0]]
-        text = say("The same holds, by less, in {n:count other case}.", n=len(rest))
+        text = say("Another candidate is faster by less in {n:count more case}.", n=len(rest))
         yield Claim(text=text, cases=_list_keys(rest))
 
 
@@ -264,7 +265,7 @@ def _claim_mix(view: CampaignView) -> Iterator[Claim]:
 
 
 def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
-    """Say where a candidate failed, always or at times, and what it lacks: who takes it must know."""
+    """Say where a candidate failed, and which calls it does not have."""
     summaries = [summary for key in _list_keys(view.main_verdicts) if (summary := view.summary_of.get((key, name)))]
     lacking = [summary.case for summary in summaries if CaseStatus.LACKING in summary.failures]
     failed = [summary.case for summary in summaries if summary.case not in lacking and set(BROKEN) & set(summary.failures)]
@@ -272,20 +273,21 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
         text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(failed))
         yield Claim(text=text, cases=failed)
     if lacking:
-        text = say("{name} lacks the call of {n:count case}.", name=name, n=len(lacking))
+        text = say("{name} does not have the call of {n:count case}.", name=name, n=len(lacking))
         yield Claim(text=text, cases=lacking)
 
 
 def _claim_shared_cores(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
-    """Say where ranks or their threads shared cores, so that waiting was compared."""
+    """Say where ranks or their threads shared cores, so that waiting was measured."""
     short = [verdict for verdict in judged if view.short_of_cores(verdict.case)]
     if not short:
         return
     text = say(
-        "{n} {n:of case takes|cases take} no part in this: {n:of it has|they have} more ranks or threads than cores, "
-        "and show how libraries wait."
+        "Not included: {n:count case} with more ranks or threads than cores, which {n:of shows|show} how libraries "
+        "wait."
         if len(ample) < len(judged)
-        else "In {n:count case} ranks or threads share cores: this shows how libraries wait, not more.",
+        else "In {n:count case} ranks or threads share cores: that shows how libraries wait, not how they "
+             "communicate.",
         n=len(short),
     )
     yield Claim(text=text, cases=_list_keys(short))
@@ -296,15 +298,15 @@ def _claim_uncertain_starts(view: CampaignView) -> Iterator[Claim]:
     doubted = {summary.case for summary in view.summaries if summary.doubt and summary.uncertain}
     if cases := [key for key in _list_keys(view.main_verdicts) if key in doubted]:
         text = say(
-            "In {n:count case} the ranks' clocks agree too badly for calls so short to judge every candidate; the "
-            "figures are shown and not compared.",
+            "In {n:count case} start synchronisation is too inaccurate for such a short call to compare every "
+            "candidate. The figures are shown.",
             n=len(cases),
         )
         yield Claim(text=text, cases=cases)
 
 
 def _claim_other_starts(view: CampaignView) -> Iterator[Claim]:
-    """Say that cases with other starts take no part."""
+    """Say that cases with other starts are not included."""
     others = [
         case_verdict.case
         for case_verdict in view.case_verdicts
@@ -312,7 +314,7 @@ def _claim_other_starts(view: CampaignView) -> Iterator[Claim]:
     ]
     if others:
         text = say(
-            "What was measured with another start ({starts:and}) takes no part in this; the report distinguishes it.",
+            "Cases with another start ({starts:and}) are not included here; the report lists them separately.",
             starts=dict.fromkeys(case.start for case in others),
         )
         yield Claim(text=text, cases=[])
@@ -327,11 +329,11 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
         return
     text = say(
         "Noise check: one library, measured twice under two names, differs from itself in {n} of {all:count case} "
-        "(95 % interval {low:.0%} to {high:.0%}).",
+        "(95 % interval {low} to {high}).",
         n=len(wrong),
         all=len(view.control),
-        low=low,
-        high=high,
+        low=describe_share(low),
+        high=describe_share(high),
     )
     yield Claim(text=text, cases=[comparison.case for comparison in wrong], brief=True)
 
@@ -345,25 +347,25 @@ def _claim_scope(view: CampaignView) -> Claim:
     launches = [summary.launches for summary in view.summaries if summary.launches]
     least, most = min(launches), max(launches)
     counted = say(
-        "from {least} to {n:count launch} of each" if least != most else "from {n:count launch} of each",
+        "{least} to {n:count launch} of each candidate" if least != most else "{n:count launch} of each candidate",
         least=least,
         n=most,
     )
     if view.campaign.imported:
-        text = say("Valid where these files were made, {launches}", launches=counted)
+        text = say("Valid for the machine on which these files were made, based on {launches}", launches=counted)
     else:
         text = _describe_scope(view, counted)
     if most < FEW_LAUNCHES:
-        text = say("{scope}; so few launches show large differences only", scope=text)
+        text = say("{scope}; so few launches show only large differences", scope=text)
     return Claim(text=ended(text), cases=[], brief=True)
 
 
 def _describe_scope(view: CampaignView, launches: Text) -> Text:
-    """Say for what the verdict of a campaign holds that was run."""
+    """Say for which machine, libraries and settings the verdict is valid."""
     machine = view.campaign.machine
     has_settings = any(candidate.settings for candidate in view.campaign.candidates)
     return say(
-        "Valid {where}, for {versions}, {settings}, {launches}",
+        "Valid {where}, for {versions}, {settings}, based on {launches}",
         where=say("on {hosts:and}", hosts=machine.host.split(", "))
         if not machine.cpu
         else say(
@@ -374,7 +376,7 @@ def _describe_scope(view: CampaignView, launches: Text) -> Text:
             n=machine.cores,
         ),
         versions=_name_versions(view),
-        settings=say("at the settings given" if has_settings else "at default settings"),
+        settings=say("at the given settings" if has_settings else "at default settings"),
         launches=launches,
     )
 

@@ -1,4 +1,4 @@
-"""The one size up to which one candidate, and from which on another one, is the better choice. Pure."""
+"""The size below which one candidate, and from which on another, is the better choice. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Part(NamedTuple):
     """The largest below the cut, or the smallest above it."""
     fastest: str
     ratios: dict[str, Overall]
-    """Of those that are surely slower there over all its cases; intervals pay for the choice of the cut."""
+    """Of candidates that are significantly slower over its cases; intervals account for the choice of the cut."""
     cases: list[str]
 
 
@@ -38,10 +38,10 @@ class Choice(NamedTuple):
 
 
 def find_cut(view: CampaignView, answer: Answer, penalty: Penalty) -> tuple[Part, Part] | None:
-    """Return the best cut, where it surely is better than every single candidate by more than the threshold.
+    """Return the best cut, if it is significantly better than every single candidate by more than the threshold.
 
-    The best of many choices is tested, which all of them pay for (Bonferroni). On either side the one
-    that is named must surely be faster than the other one, and win most cases.
+    The best of many choices is tested, so the level is divided by their number (Bonferroni). On either side the one
+    that is named must be significantly faster than the other, and win most cases.
     """
     cases = weigh_cases(view, answer.cases)
     sizes = sorted({size for key in cases if (size := view.case_of[key].size_bytes)})

@@ -36,7 +36,7 @@ def make_estimate(comparison: Comparison) -> Estimate:
 
 
 def decide_selected(view: CampaignView, comparison: Comparison, among: int) -> Decision:
-    """Return a ratio with an interval that pays for its selection among so many."""
+    """Return a ratio with an interval that accounts for its selection among so many."""
     plan, penalty = view.campaign.plan, find_penalty(view, comparison.blocks)
     (decision,) = decide(
         [make_estimate(comparison)],
@@ -72,10 +72,10 @@ def shrink_along_sizes(
 
 
 class Extremes:
-    """Ratios of a campaign in an order that chance has little part in."""
+    """Ratios of a campaign in an order that hardly depends on chance."""
 
     def __init__(self, view: CampaignView) -> None:
-        """Prepare nothing: lines are looked at when they are asked for."""
+        """Compute nothing: lines are computed when needed."""
         self._view = view
         self._known: dict[tuple[str, str, str], float] = {}
 

@@ -1,4 +1,4 @@
-"""Groups: lines whose curves look alike are put together, one of them shown for all."""
+"""Groups: lines with similar curves, one of which is shown for all."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _make_group(view: CampaignView, together: list[Line]) -> Group:
     likeness = (
         [
             say(
-                "The curves of {titles:and} are similar; who is fastest at single sizes may differ there.",
+                "The curves of {titles:and} are similar, but single sizes may have another winner.",
                 titles=_shorten_names(others),
             )
         ]
@@ -65,7 +65,7 @@ def _make_group(view: CampaignView, together: list[Line]) -> Group:
     )
     return Group(
         lines=[line.key for line in together],
-        title=say("{title} and {n} like it" if others else "{title}", title=titles[0], n=len(others)),
+        title=say("{title} and {n} similar" if others else "{title}", title=titles[0], n=len(others)),
         text=sentences([ended(describe_line(first, runs)), *_describe_worst(view, first), *likeness]),
         cases=[verdict.case.key for verdict in first.verdicts.values()],
         spans=[run.record for run in runs],
@@ -78,7 +78,7 @@ def _shorten_names(titles: list[str]) -> list[Words]:
 
 
 def describe_line(line: Line, runs: Sequence[Run]) -> Text:
-    """Return in words who is fastest at which sizes, and at which sizes nobody is."""
+    """Describe who is fastest at which sizes, and where no candidate is."""
     sizes = [size for size, _ in line.ranked]
     texts = [describe_run(run, _describe_span(run, sizes), name_sizes) for run in runs]
     rest = describe_undecided(line.ranked, runs)
@@ -114,4 +114,4 @@ def _describe_worst(view: CampaignView, line: Line) -> Iterator[Text]:
             for name in view.candidates
             if name in worst
         ]
-        yield say("At worst, against the fastest: {told:and}.", told=texts)
+        yield say("Largest slowdown against the fastest: {slowdowns:and}.", slowdowns=texts)

@@ -1,4 +1,4 @@
-"""What interim looks at the figures of a campaign cost its statements. Pure."""
+"""What interim looks at the figures of a campaign cost its tests. Pure."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def list_interim_looks(plan: Plan) -> tuple[int, ...]:
 
 
 def find_penalty(view: CampaignView, blocks: int = 0) -> Penalty:
-    """Return what is paid for the looks up to this number of blocks; 0: up to the campaign's last one."""
+    """Return the penalty for looks up to this number of blocks; 0: up to the campaign's last one."""
     return Penalty(list_interim_looks(view.campaign.plan), blocks or view.judged_figures["block"].n_unique())

@@ -27,7 +27,7 @@ class Line(NamedTuple):
     """The cases of one line by size, each size once."""
 
     key: str
-    """As `naming.line_key` gives it."""
+    """As `case_labels.make_line_key` returns it."""
     verdicts: dict[int, CaseVerdict]
 
     @property
@@ -84,7 +84,7 @@ def describe_undecided(cases: Cases, runs: Sequence[Run]) -> list[Text]:
     undecided = [size for size, verdict in outside if not verdict.decided and not verdict.differs]
     return [
         *([say("all are equivalent {at}", at=name_sizes(equivalent))] if equivalent else []),
-        *([say("not the same near and far {at}", at=name_sizes(unlike))] if unlike else []),
+        *([say("different near and far {at}", at=name_sizes(unlike))] if unlike else []),
         *([say("undecided {at}", at=name_sizes(undecided))] if undecided else []),
     ]
 

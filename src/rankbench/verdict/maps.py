@@ -1,6 +1,6 @@
-"""The map of one candidate: what each pair of ranks takes, what pairs share, and which of them are alike, in sentences.
+"""The map of one candidate: the time of each pair of ranks, what pairs share, and which are similar, in sentences.
 
-Nothing is claimed that no launch showed: without places there are no levels, of few launches there are no groups.
+Only what launches show is claimed: without rank places there are no levels, with few launches there are no groups.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMED = 4
 
 @dataclasses.dataclass(frozen=True)
 class Map:
-    """One operation in one size between all pairs of ranks, as one candidate does it."""
+    """One operation of one candidate at one size, between all pairs of ranks."""
 
     case: Case
     """Without its ends."""
@@ -41,12 +41,12 @@ class Map:
 
     @functools.cached_property
     def levels(self) -> list[LevelTime]:
-        """What pairs take by what they share, the nearest first; none where it is not known."""
+        """Times by what pairs share, the nearest first; none where that is not known."""
         return pairs.level_times(self.table, self.places.level, self.threshold) if self.known else []
 
     @functools.cached_property
     def groups(self) -> list[list[Pair]]:
-        """The groups of like pairs, the fastest first."""
+        """The groups of similar pairs, the fastest first."""
         return pairs.groups(self.table, self.threshold)
 
     @functools.cached_property
@@ -56,7 +56,7 @@ class Map:
 
     @functools.cached_property
     def fit(self) -> Fit:
-        """How groups agree with levels; where these are not known all pairs are one level."""
+        """How groups agree with levels; where levels are not known, all pairs are one level."""
         return pairs.fit(self.table, self.groups, self.level)
 
     @functools.cached_property
@@ -111,7 +111,7 @@ def make_map(cases: dict[Pair, Case], candidate: str, seats: Places, figures: pl
 
 
 def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
-    """Return ranks in the order in which a map shows them: the machine's, where it is known of all, else their own."""
+    """Return ranks in the order in which a map shows them: by place where all are known, else by number."""
     known = places(launches, machine)
     ordered = [rank for rank in known.seats if rank in ranks]
     if len(ordered) == len(ranks):
@@ -120,7 +120,7 @@ def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Mac
 
 
 def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
-    """Return the cases with those for the way back, where one figure is of both: a latency is half of a round trip."""
+    """Return the cases with those of the way back, where a figure is of both: a latency is half of a round trip."""
     back = {(second, first): case for (first, second), case in cases.items()} if operation.metric == "latency" else {}
     return back | cases
 
@@ -129,7 +129,7 @@ def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Ca
 
 
 def describe_map(map_: Map, measure: Measure) -> Iterator[Text]:
-    """Yield what a map says: where ranks sat if that is in doubt, levels, groups, and what does not fit."""
+    """Yield doubts about where ranks ran, then levels, groups, and pairs that do not fit."""
     if not map_.table.blocks:
         return
     yield from explain_doubt(map_)
@@ -143,15 +143,15 @@ def explain_doubt(map_: Map) -> Iterator[Text]:
     """Yield why it is not known what pairs share."""
     if map_.places.disputed:
         yield say(
-            "Launches placed {ranks} differently, so that it is not known what pairs share.",
+            "Launches placed {ranks} differently, so it is not known what pairs share.",
             ranks=name_ranks(map_.places.disputed),
         )
     elif not map_.known:
-        yield say("Where ranks sat is not known, so that it is not known what pairs share.")
+        yield say("It is not known where ranks ran, and so not what pairs share.")
 
 
 def describe_levels(map_: Map, measure: Measure) -> Text:
-    """Return what pairs take by what they share: `within one L3: 200 ns; across sockets: 600 ns (3.00×)`."""
+    """Return times by what pairs share: `within one L3: 200 ns; across sockets: 600 ns (3.00×)`."""
     return clauses(
         say(
             "{level}: {time} ({remarks:,})",
@@ -171,16 +171,15 @@ def describe_level_ratio(level: LevelTime, measure: Measure) -> Iterator[Text]:
 
 
 def describe_groups(map_: Map, measure: Measure) -> Text:
-    """Return which groups of like pairs there are, and whether they are the levels."""
+    """Return which groups of similar pairs there are, and whether they match the levels."""
     if len(map_.table.blocks) < pairs.FEWEST_LAUNCHES:
         return say(
-            "Groups of like pairs are looked for in {fewest} launches or more that have all pairs; there {n:of is|are} "
-            "{n}.",
+            "Grouping pairs needs {fewest} launches or more that measured all pairs; there {n:of is|are} {n}.",
             fewest=pairs.FEWEST_LAUNCHES,
             n=len(map_.table.blocks),
         )
     if len(map_.groups) == 1:
-        return say("No pair can be distinguished from the others by more than the scatter over launches.")
+        return say("No pair differs from the others by more than the scatter between launches.")
     times = [
         say("{n} at {time}", n=len(group), time=measure.format(pairs.typical_ns(map_.table, group)))
         for group in map_.groups
@@ -191,35 +190,35 @@ def describe_groups(map_: Map, measure: Measure) -> Text:
 
 
 def describe_agreement(map_: Map, groups: Text) -> Text:
-    """Return what is said of the groups, with how they agree with the levels."""
+    """Return the groups with how they agree with the levels."""
     if not map_.known or len(map_.levels) < 2:
         return groups
     if map_.fit.divided:
         return say(
-            "{groups}; pairs {levels:and} are in several of them, which nothing known of the machine explains",
+            "{groups}; pairs {levels:and} are in several groups, which the known topology does not explain",
             groups=groups,
             levels=[map_.places.name(level) for level in map_.fit.divided],
         )
     if map_.fit.misfits:
         return say(
-            "{groups}; but for {n:count pair}, pairs that share the same are in one of them",
+            "{groups}; except for {n:count pair}, pairs that share the same are in one group",
             groups=groups,
             n=len(map_.odd),
         )
     return say(
-        "{groups}, which are those that share the same"
+        "{groups}, which match what the pairs share"
         if len(map_.groups) == len(map_.levels)
-        else "{groups}; pairs that share the same are in one of them",
+        else "{groups}; pairs that share the same are in one group",
         groups=groups,
     )
 
 
 def describe_misfit(map_: Map, odd: Misfit, measure: Measure) -> Text:
-    """Return which pairs do not fit: `between ranks 2 and 5 (within one L3) it takes 1.40× as long as ...: 280 ns`."""
+    """Return pairs that do not fit: `between ranks 2 and 5 (within one L3): 280 ns, 1.40× the time of ...`."""
     return say(
-        "{pairs} ({kind}) it takes {factor:ratio} as long as between the others of this kind: {time}"
+        "{pairs} ({kind}): {time}, {factor:ratio} the time of other pairs of this kind"
         if map_.known
-        else "{pairs} it takes {factor:ratio} as long as between the others: {time}",
+        else "{pairs}: {time}, {factor:ratio} the time of other pairs",
         pairs=name_pairs(map_, odd.pairs),
         kind=map_.places.name(odd.level) if map_.known else "",
         factor=odd.factor,
@@ -241,7 +240,7 @@ def name_pairs(map_: Map, odd: Sequence[Pair]) -> Text:
 
 
 def name_pair(map_: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
-    """Return a pair's name, with its direction where the other one is not as odd."""
+    """Return a pair's name, with its direction where only that direction is unusual."""
     first, second = pair
     if all(way in odd or way not in map_.cases for way in (pair, (second, first))):
         return say("between ranks {first} and {second}", first=first, second=second)

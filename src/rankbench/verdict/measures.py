@@ -1,4 +1,4 @@
-"""What the figures of a case are and how a person reads them: a time, something per second made of it, or memory.
+"""What the figures of a case are and how they are shown: a time, an amount per second computed from it, or memory.
 
 Figures are kept as they were measured, as times in nanoseconds or as bytes. They become values where they are shown.
 """
@@ -25,7 +25,7 @@ class Measure:
     name: str
     """In a word or two: `latency`, `overall time`."""
     moved: float = 0.0
-    """What is moved while the time runs, in the unit of which so many a second are reported."""
+    """What is moved in the measured time, in the unit that is reported per second."""
 
     @property
     def heading(self) -> str:
@@ -39,12 +39,12 @@ class Measure:
 
     @property
     def of_samples(self) -> Measure:
-        """Return how single samples are reported: whatever is made of a time elsewhere, they are times."""
+        """Return how single samples are reported: as times, even where figures are a rate."""
         return self if self.kind == "memory" else Measure("time", "time")
 
     @property
     def what(self) -> str:
-        """Return what ratios are of: everything is compared as a time, but for memory."""
+        """Return what ratios are of: memory, or times for everything else."""
         return "memory" if self.kind == "memory" else "time"
 
     @property
@@ -57,7 +57,7 @@ class Measure:
         return NANOSECONDS * self.moved / figure if self.per_second and figure else figure
 
     def text(self, figure: float) -> str:
-        """Return the value as people read it; the unit of a bandwidth or a rate is left to the heading."""
+        """Return the value as text; the unit of a bandwidth or a rate is in the heading."""
         formats = {"time": format_time, "bandwidth": format_rate, "rate": format_count, "memory": format_memory}
         return formats[self.kind](self.value(figure))
 

@@ -1,4 +1,4 @@
-"""Which candidate for an application: what its calls come to with each of them. Pure.
+"""Which candidate for an application: the total time of its calls with each of them. Pure.
 
 The time of a mix is the sum over its calls of how often each is made times what it takes. Between two measured sizes a
 time is interpolated on logarithmic axes; below the smallest it is that of the smallest; above the largest it grows with
@@ -26,6 +26,7 @@ from rankbench.statistics.decision import Estimate, decide
 from rankbench.verdict import case_labels
 from rankbench.verdict.extremes import shrink_along_sizes
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.wording import describe_share, format_plan_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ MOST_GUESSED = 0.1
 
 
 class Part(NamedTuple):
-    """A call of the mix and what stands for it."""
+    """A call of the mix and the cases that represent it."""
 
     calls: Calls
     cases: list[tuple[Case, float]]
@@ -65,7 +66,7 @@ class Part(NamedTuple):
 
     @property
     def how(self) -> Text:
-        """Return where the time comes from."""
+        """Return the origin of the time."""
         if self.scale != 1:
             return say("from {size:size}, in proportion", size=self.cases[0][0].size_bytes)
         if len(self.cases) > 1:
@@ -76,7 +77,7 @@ class Part(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What the whole mix takes with one candidate, and against the best one."""
+    """The total of one candidate, and its ratio to the best one."""
 
     candidate: str
     time_ns: float
@@ -87,7 +88,7 @@ class Standing(NamedTuple):
 
 
 class Mix(NamedTuple):
-    """What a mix comes to in one placement."""
+    """The totals of a mix at one placement."""
 
     placement: str
     parts: list[Part]
@@ -102,7 +103,7 @@ class Mix(NamedTuple):
 
 
 def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
-    """Yield what the calls come to in each placement in which any of them was measured."""
+    """Yield the totals at each placement where any of the calls was measured."""
     for placement in view.campaign.plan.placements:
         lines = {call: choose_line(view, call, placement.name) for call in calls}
         parts = [make_part(call, cases) for call, cases in lines.items() if cases]
@@ -112,7 +113,7 @@ def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
 
 
 def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
-    """Return the cases that differ in size only and stand for a call, in the order of sizes: the plainest there are."""
+    """Return the cases that represent a call, by size: those with the fewest unusual options."""
     fitting = [
         timed_verdict.case
         for timed_verdict in view.timed_verdicts
@@ -133,7 +134,7 @@ def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
 
 
 def make_part(call: Calls, cases: Sequence[Case]) -> Part:
-    """Return what stands for a call among cases of rising size."""
+    """Return what represents a call among cases of rising size."""
     below = [case for case in cases if case.size_bytes <= call.size_bytes]
     above = [case for case in cases if case.size_bytes >= call.size_bytes]
     if not below:
@@ -150,7 +151,7 @@ def make_part(call: Calls, cases: Sequence[Case]) -> Part:
 
 
 def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
-    """Return what the parts come to with each candidate."""
+    """Return the totals of the parts with each candidate."""
     times: dict[str, list[float]] = {}
     without: dict[str, str] = {}
     for name in view.candidates:
@@ -172,14 +173,14 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
     return Mix(placement, parts, missing, standings, without, shares)
 
 
-def find_time_ns(view: CampaignView, one: Part, candidate: str) -> float | None:
-    """Return what a part takes with a candidate, all its calls together; nothing where a case of it has no figure."""
+def find_time_ns(view: CampaignView, part: Part, candidate: str) -> float | None:
+    """Return the time of all calls of a part with a candidate; None where a case of it has no figure."""
     log = 0.0
-    for case, weight in one.cases:
+    for case, weight in part.cases:
         if not has_figure(view, case, candidate):
             return None
         log += weight * math.log(view.summary_of[case.key, candidate].typical_ns)
-    return one.calls.calls * one.scale * math.exp(log)
+    return part.calls.calls * part.scale * math.exp(log)
 
 
 def has_figure(view: CampaignView, case: Case, candidate: str) -> bool:
@@ -194,12 +195,12 @@ def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[f
     Of two candidates they have exactly the paired ratio; of more the ratios agree with each other only nearly, and a
     candidate's time is the mean (of logarithms) of those that its ratios to all of them imply.
     """
-    found: dict[str, list[float]] = {name: [] for name in times}
-    for place, one in enumerate(parts):
+    fitted: dict[str, list[float]] = {name: [] for name in times}
+    for place, part in enumerate(parts):
         level = statistics.fmean(math.log(time[place]) for time in times.values())
-        for name, numbers in found.items():
-            numbers.append(math.exp(level + statistics.fmean(find_log_ratio(view, one, base, name) for base in times)))
-    return found
+        for name, numbers in fitted.items():
+            numbers.append(math.exp(level + statistics.fmean(find_log_ratio(view, part, base, name) for base in times)))
+    return fitted
 
 
 def make_standing(
@@ -215,7 +216,7 @@ def make_standing(
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
-    penalty = find_penalty(view, min((comparison.blocks for part_comparisons in compared for comparison in part_comparisons), default=0))
+    penalty = find_penalty(view, min((comparison.blocks for matching in compared for comparison in matching), default=0))
     (decision,) = decide(
         [estimate_ratio(view, parts, compared, (best, name), fitted)],
         plan.threshold,
@@ -230,8 +231,8 @@ def make_standing(
 def list_comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
     """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
     return [
-        [comparison for case, _ in one.cases if (comparison := view.comparisons.find(case.key, base, other))]
-        for one in parts
+        [comparison for case, _ in part.cases if (comparison := view.comparisons.find(case.key, base, other))]
+        for part in parts
     ]
 
 
@@ -250,40 +251,40 @@ def estimate_ratio(
     base, other = names
     total = sum(fitted[other])
     mean, error, spread, offset = math.log(total / sum(fitted[base])), 0.0, 0.0, 0.0
-    for one, own, time in zip(parts, compared, fitted[other], strict=True):
-        if len(own) < len(one.cases) or not all(math.isfinite(comparison.high) for comparison in own):
+    for part, comparisons, time in zip(parts, compared, fitted[other], strict=True):
+        if len(comparisons) < len(part.cases) or not all(math.isfinite(comparison.high) for comparison in comparisons):
             return Estimate(mean, 0.0, 0.0)
-        for (_, weight), found in zip(one.cases, own, strict=True):
-            error += time / total * weight * found.error
-            spread += time / total * weight * found.error / math.sqrt(found.degrees)
-        offset += time / total * find_uncertainty(view, one, base, other)
+        for (_, weight), comparison in zip(part.cases, comparisons, strict=True):
+            error += time / total * weight * comparison.error
+            spread += time / total * weight * comparison.error / math.sqrt(comparison.degrees)
+        offset += time / total * find_uncertainty(view, part, base, other)
     return Estimate(mean, error, (error / spread) ** 2, offset)
 
 
-def find_log_ratio(view: CampaignView, one: Part, base: str, other: str) -> float:
+def find_log_ratio(view: CampaignView, part: Part, base: str, other: str) -> float:
     """Return the logarithm of the ratio of a part; between two sizes drawn towards those of the whole line."""
-    if len(one.cases) > 1 and base != other:
-        line = [case for case in one.line if all(has_figure(view, case, name) for name in (base, other))]
-        return float(shrink_along_sizes(view, line, base, other, [one.calls.size_bytes]).logs[0])
-    return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in one.cases)
+    if len(part.cases) > 1 and base != other:
+        line = [case for case in part.line if all(has_figure(view, case, name) for name in (base, other))]
+        return float(shrink_along_sizes(view, line, base, other, [part.calls.size_bytes]).logs[0])
+    return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in part.cases)
 
 
-def find_uncertainty(view: CampaignView, one: Part, base: str, other: str) -> float:
+def find_uncertainty(view: CampaignView, part: Part, base: str, other: str) -> float:
     """Return how far the log ratio of a size that was not measured may be from the one that stands for it.
 
     Of an interpolated size it is the distance to that of the farther neighbour. Of an extrapolated one it is the change
     between the last two measured sizes, or more in proportion where the size is farther away than these are.
     """
-    logs = [math.log(view.ratio(case.key, base, other)) for case, _ in one.cases]
+    logs = [math.log(view.ratio(case.key, base, other)) for case, _ in part.cases]
     if len(logs) > 1:
-        between = find_log_ratio(view, one, base, other)
+        between = find_log_ratio(view, part, base, other)
         return max(abs(log - between) for log in logs)
-    if one.stretch == 1 or one.neighbour is None:
+    if part.stretch == 1 or part.neighbour is None:
         return 0.0
-    near = one.cases[0][0].size_bytes
-    gap = abs(math.log(max(near, 1) / max(one.neighbour.size_bytes, 1)))
-    change = abs(logs[0] - math.log(view.ratio(one.neighbour.key, base, other)))
-    return change * max(1.0, math.log(one.stretch) / gap)
+    near = part.cases[0][0].size_bytes
+    gap = abs(math.log(max(near, 1) / max(part.neighbour.size_bytes, 1)))
+    change = abs(logs[0] - math.log(view.ratio(part.neighbour.key, base, other)))
+    return change * max(1.0, math.log(part.stretch) / gap)
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
@@ -297,7 +298,7 @@ def name_call(call: Calls) -> str:
 
 
 def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
-    """Say which candidate the mix is fastest with, by how much, what it is made of, and what is not in it."""
+    """Say which candidate has the lowest total, by how much, its main calls, and what is not included."""
     several = len(view.campaign.plan.placements) > 1
     if not mix.standings:
         yield say(
@@ -314,26 +315,26 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
         yield from describe_unmeasured(mix)
     if mix.missing:
         yield say(
-            "Not in it, since nothing that stands for it {n:of was|were} measured at {placement}: {calls:and}."
+            "Not included, because not measured at {placement}: {calls:and}."
             if several
-            else "Not in it, since nothing that stands for it {n:of was|were} measured: {calls:and}.",
+            else "Not included, because not measured: {calls:and}.",
             n=len(mix.missing),
             placement=mix.placement,
             calls=map(name_call, mix.missing),
         )
     for name, call in mix.without.items():
-        yield say("{name} has no figure for {call}, and is left out.", name=name, call=call)
+        yield say("{name} has no figure for {call} and is not included.", name=name, call=call)
 
 
 def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
-    """Say who is best, and how the others stand to it; where, if there are several placements."""
+    """Say who is best and how the others compare, with the placement if there are several."""
     best, *others = mix.standings
     level = [other.candidate for other in others if not other.different]
     behind = [other for other in others if other.different]
     fastest = say(
-        "For these calls at {placement}, {name} is fastest: {total}"
+        "For these calls at {placement}, {name} has the lowest total: {total}"
         if several
-        else "For these calls, {name} is fastest: {total}",
+        else "For these calls, {name} has the lowest total: {total}",
         placement=mix.placement,
         name=best.candidate,
         total=describe_total(mix),
@@ -346,13 +347,13 @@ def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     if behind:
         ratios = [
             say(
-                "{name} takes {ratio:ratio} ({low:bare}–{high:ratio}) as long",
-                name=one.candidate,
-                ratio=one.ratio,
-                low=one.low,
-                high=one.high,
+                "{name} is {ratio:ratio} slower ({low:bare}–{high:ratio})",
+                name=standing.candidate,
+                ratio=standing.ratio,
+                low=standing.low,
+                high=standing.high,
             )
-            for one in behind
+            for standing in behind
         ]
         yield ended(listed(ratios))
 
@@ -360,11 +361,11 @@ def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
 def describe_total(mix: Mix) -> Text:
     """Return the total of the best, and which share of it is extrapolated beyond the measured sizes."""
     best = mix.standings[0]
-    share = sum(mix.shares[best.candidate, place] for place, one in enumerate(mix.parts) if one.stretch > 1)
+    share = sum(mix.shares[best.candidate, place] for place, part in enumerate(mix.parts) if part.stretch > 1)
     return say(
-        "{time:time} in all, {share:.1%} of it extrapolated" if share else "{time:time} in all",
+        "{time:time} in all, {share} of it extrapolated" if share else "{time:time} in all",
         time=best.time_ns,
-        share=share,
+        share=describe_share(share),
     )
 
 
@@ -374,7 +375,7 @@ def describe_main_calls(mix: Mix) -> Text:
     order = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
     main = [place for place in order if mix.shares[best, place] >= MAIN_SHARE][:NAMED] or order[:1]
     parts = [
-        say("{share:.0%} of it is {call}", share=mix.shares[best, place], call=name_call(mix.parts[place].calls))
+        say("{share} of it is {call}", share=describe_share(mix.shares[best, place]), call=name_call(mix.parts[place].calls))
         for place in main
     ]
     rest = len(mix.parts) - len(main)
@@ -385,9 +386,9 @@ def describe_main_calls(mix: Mix) -> Text:
 
 def explain_guess(mix: Mix) -> Text:
     """Return why no candidate is recommended, where too much of the time is a guess; else nothing."""
-    far = [place for place, one in enumerate(mix.parts) if one.stretch > FAR]
-    by_name = {one.candidate: sum(mix.shares[one.candidate, place] for place in far) for one in mix.standings}
-    name = max(by_name, key=lambda one: by_name[one])
+    far = [place for place, part in enumerate(mix.parts) if part.stretch > FAR]
+    by_name = {standing.candidate: sum(mix.shares[standing.candidate, place] for place in far) for standing in mix.standings}
+    name = max(by_name, key=lambda candidate: by_name[candidate])
     if by_name[name] <= MOST_GUESSED:
         return NOTHING
     far.sort(key=lambda place: -mix.shares[name, place])
@@ -398,7 +399,7 @@ def explain_guess(mix: Mix) -> Text:
         name=name,
         calls=[describe_origin(mix.parts[place]) for place in far],
         n=len(far),
-        sizes=format_sizes([mix.parts[place] for place in far]),
+        sizes=format_plan_sizes(mix.parts[place].calls.size_bytes for place in far),
     )
 
 
@@ -407,34 +408,25 @@ def describe_unmeasured(mix: Mix) -> Iterator[Text]:
     best = mix.standings[0].candidate
     places = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
     for how, stretched in ((say("extrapolated"), True), (say("interpolated"), False)):
-        these = [
+        matching = [
             place
             for place in places
             if (mix.parts[place].stretch > 1) == stretched and (stretched or len(mix.parts[place].cases) > 1)
         ]
-        if these:
+        if matching:
             yield say(
-                "{share:.1%} of the total is {how}: {calls:and}.",
-                share=sum(mix.shares[best, place] for place in these),
+                "{share} of the total is {how}: {calls:and}.",
+                share=describe_share(sum(mix.shares[best, place] for place in matching)),
                 how=how,
-                calls=[describe_origin(mix.parts[place]) for place in these],
+                calls=[describe_origin(mix.parts[place]) for place in matching],
             )
 
 
-def describe_origin(one: Part) -> Text:
+def describe_origin(part: Part) -> Text:
     """Return a call and the sizes that its time comes from: `pingpong from 4 KiB to 1 MiB`."""
-    if len(one.cases) > 1:
-        return say("{call} {how}", call=name_call(one.calls), how=one.how)
-    name = name_call(msgspec.structs.replace(one.calls, size_bytes=0))
+    if len(part.cases) > 1:
+        return say("{call} {how}", call=name_call(part.calls), how=part.how)
+    name = name_call(msgspec.structs.replace(part.calls, size_bytes=0))
     return say(
-        "{name} from {near:size} to {size:size}", name=name, near=one.cases[0][0].size_bytes, size=one.calls.size_bytes
+        "{name} from {near:size} to {size:size}", name=name, near=part.cases[0][0].size_bytes, size=part.calls.size_bytes
     )
-
-
-def format_sizes(parts: Sequence[Part]) -> list[str]:
-    """Return the sizes of calls in a plan's notation, rising: `8`, `64K`, `1M`."""
-    spelt = {size: format_size(size) for size in sorted({one.calls.size_bytes for one in parts})}
-    return [
-        str(size) if "." in text else text.replace(" ", "").removesuffix("B").removesuffix("i")
-        for size, text in spelt.items()
-    ]

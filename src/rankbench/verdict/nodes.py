@@ -1,4 +1,4 @@
-"""The nodes of a campaign as its launches show them: those of a job are not known before, emulated ones share cores."""
+"""The nodes of a campaign as its launches show them: nodes of a job are not known before, emulated ones share cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long candidates take over many cases against each other, with intervals. Pure.
+"""How candidates compare over many cases, with intervals. Pure.
 
 Launches are what is repeated, and the cases of one launch err together: the error of a weighted mean over cases comes
 from how far each block as a whole is off (the sandwich estimator of clustered data). A block in which cases had ended
@@ -41,7 +41,7 @@ class Overall(NamedTuple):
 
     @classmethod
     def of(cls, decision: Decision) -> Overall:
-        """Return the ratio that is decided on."""
+        """Return the ratio of a decision."""
         return cls(decision.ratio, decision.low, decision.high)
 
 
@@ -50,11 +50,11 @@ class Answer(NamedTuple):
 
     best: str
     cases: list[str]
-    """Those of which all have figures that have them in more than half as many cases as the one with most."""
+    """Cases with figures of all compared candidates: those with more than half as many figures as the one with most."""
     slower: list[str]
-    """These take longer than the best by more than the threshold: their whole interval is beyond it."""
+    """Slower than the best by more than the threshold: the whole interval is beyond it."""
     equivalent: list[str]
-    """These differ from the best by no more than the threshold: their whole interval is within it."""
+    """Equivalent to the best: the whole interval is within the threshold."""
     open: list[str]
     ratios: dict[str, Overall]
     """Of each rival to the best."""
@@ -108,9 +108,9 @@ def _time_calls(view: CampaignView) -> dict[str, float]:
 
 
 def find_answer(view: CampaignView, penalty: Penalty) -> Answer | None:
-    """Return how far it is known who takes least over all cases; nothing where there are not two to compare.
+    """Return who has the lowest time over all cases, as far as that is known; None with fewer than two to compare.
 
-    With every look and every rival there is a chance to be misled: all of them are paid for.
+    Every look and every rival can mislead: the interval accounts for all of them.
     """
     ample = [
         timed_verdict for timed_verdict in view.timed_verdicts if not view.short_of_cores(timed_verdict.case)
@@ -136,7 +136,7 @@ def find_answer(view: CampaignView, penalty: Penalty) -> Answer | None:
 def compare_overall(
     view: CampaignView, base: str, other: str, cases: Collection[str], penalty: Penalty = ONE_LOOK, tests: int = 1
 ) -> Overall:
-    """Return how long `other` takes over these cases, of which both have figures, against `base`.
+    """Return the time of `other` over that of `base` over these cases, for which both have figures.
 
     The interval is of the plan's confidence for so many tests at once.
     """

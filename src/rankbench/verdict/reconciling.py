@@ -1,8 +1,8 @@
-"""Why a foreign tool says another number than the core of the same call: the ratio, divided into what makes it. Pure.
+"""Why a foreign tool and the core report different numbers for the same call: the ratio, divided into its parts. Pure.
 
-Both were measured in the same blocks with the same library. The core's samples show what two of the differences are
-worth: how calls begin, since it can begin them as the tool does; and that the tool shows a mean, since of the core's
-samples the mean is known too. What is left is the tool's own: its warm-up, its buffers, its loop, its ranks.
+Both were measured in the same blocks with the same library. The core's samples show how much two differences
+contribute: how calls begin, since the core can begin them as the tool does, and that the tool reports a mean, since
+the mean of the core's samples is known too. The rest is the tool's: its warm-up, its buffers, its loop, its ranks.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Pair(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """What one sample moves; 0 where nobody shows."""
+    """What one sample moves; 0 where it is not known."""
 
     bytes: int
     messages: int
 
 
 class Reconciled(NamedTuple):
-    """What is found of a pair with one candidate."""
+    """The parts of the ratio of a pair, with one candidate."""
 
     pair: Pair
     candidate: str
@@ -60,7 +60,7 @@ class Reconciled(NamedTuple):
     """Median over launches, in time per call or per what is moved, counted as the core counts."""
     core_ns: float
     moved: tuple[Moved, Moved]
-    """By one sample of the tool's, and of the core's."""
+    """By one sample of the tool, and of the core."""
     parts: dict[str, Contrast]
     """By PARTS; `begun` is there where the two cases of the core are not one."""
     comparable: Comparable
@@ -101,7 +101,7 @@ def find_pairs(campaign: Campaign) -> list[Pair]:
 
 
 def reconcile(store: Store) -> list[Reconciled]:
-    """Return what each tool says over what the core says, and why, for each case that both measured."""
+    """Return the ratio of each tool to the core, and its parts, for each case that both measured."""
     campaign = store.campaign
     pairs = find_pairs(campaign)
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
@@ -126,12 +126,12 @@ def reconcile(store: Store) -> list[Reconciled]:
                 keys = [(case.key, candidate, block) for case in (pair.theirs, pair.core, pair.core_same_start)]
                 if not all(key in medians for key in keys):
                     continue
-                theirs, core, alike = (medians[key] - value for key, value in zip(keys, unit, strict=True))
+                theirs, core, same_start = (medians[key] - value for key, value in zip(keys, unit, strict=True))
                 mean = means[keys[2]] - unit[2]
                 steps = {
                     WHOLE: theirs + shift - core,
-                    BEGUN: alike - core,
-                    MEAN: mean - alike,
+                    BEGUN: same_start - core,
+                    MEAN: mean - same_start,
                     REST: theirs + shift - mean,
                 }
                 for part, log in steps.items():
@@ -184,7 +184,7 @@ def contrast_parts(
 def make_reconciled(
     store: Store, pair: Pair, candidate: str, parts: dict[str, Contrast], operations: Mapping[str, Operation]
 ) -> Reconciled:
-    """Return what is found of a pair with a candidate."""
+    """Return the reconciled figures of a pair with a candidate."""
     theirs, core = operations[pair.theirs.operation], operations[pair.core.operation]
     shown_parts = {name: part for name, part in parts.items() if name != BEGUN or pair.core_same_start is not pair.core}
     typical = (

@@ -46,7 +46,7 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
 
 
 def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
-    """Say who is fastest over all cases, as far as that is certain."""
+    """Say who has the lowest time over all cases, as far as that is certain."""
     over, within = _describe_cases(view, answer, judged), view.campaign.plan.threshold
     if answer.open:
         text = say(
@@ -104,7 +104,7 @@ def _sort_ratios(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
 def describe_distance(name: str, ratio: Overall, within: float) -> Text:
     """Return how the time of a candidate compares to that of the one just named."""
     if not ratio.low:
-        text = "{name} is measured at {mean:ratio} the time (too few launches for an interval)"
+        text = "{name} needs {mean:ratio} the time (too few launches for an interval)"
     elif ratio.low >= 1 / (1 + within) and ratio.high <= 1 + within:
         text = "{name} is equivalent within {within:.0%} ({low:ratio} to {high:ratio})"
     elif ratio.low > 1 + within or ratio.high < 1 / (1 + within):
@@ -203,7 +203,7 @@ def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among:
 
 
 def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
-    """Say how many cases each candidate wins alone, and how many nobody does; the numbers add up to all cases."""
+    """Say how many cases each candidate wins alone, and how many have no single winner, all cases in total."""
     others = [verdict for verdict in judged if len(verdict.winners) != 1]
     unlike = [other for other in others if other.answered and not other.decided]
     partly = [other for other in others if other.decided_at and not other.answered]
@@ -212,7 +212,7 @@ def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str
     if unlike:
         counts[say("different near and far")] = len(unlike)
     if partly:
-        counts[say("decided near or far only")] = len(partly)
+        counts[say("decided only near or only far")] = len(partly)
     counts[say("undecided")] = sum(not other.answered and not other.decided_at for other in others)
     text = say(
         "Fastest in single cases: {counts:,} (of {n:count case}).",
@@ -224,7 +224,7 @@ def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str
 
 
 def count_decided(cases: Sequence[CaseVerdict]) -> Text:
-    """Return how many cases are decided, and how many of them with what the levels of the reference allow to say.
+    """Return how many cases are decided, and how many of them depend on the level of the reference.
 
     A case that is decided at one level and undecided at the other is not counted as decided, but mentioned.
     """
@@ -232,10 +232,10 @@ def count_decided(cases: Sequence[CaseVerdict]) -> Text:
     single = sum(case.answered and len(case.outcome_by_level) == 1 for case in cases)
     notes = [
         *([say("{n} with different winners near and far", n=unlike)] if unlike else []),
-        *([say("{n} near or far only, as the other was met too seldom", n=single)] if single else []),
+        *([say("{n} only near or only far, since the other was too rare", n=single)] if single else []),
     ]
     text = say("{n} of {all:count case} decided", n=sum(case.answered for case in cases), all=len(cases))
     if notes:
         text = say("{text} ({notes:,})", text=text, notes=notes)
     partly = sum(bool(case.decided_at) and not case.answered for case in cases)
-    return say("{text}; {n} more near or far only.", text=text, n=partly) if partly else ended(text)
+    return say("{text}; {n} more only near or only far.", text=text, n=partly) if partly else ended(text)

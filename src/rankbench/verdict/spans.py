@@ -125,6 +125,6 @@ def _list_notes(run: Run, at: Wording) -> Iterator[Text]:
     if equivalent:
         yield say("equivalent to others {at}", at=at(equivalent))
     if unlike:
-        yield say("not the same near and far {at}", at=at(unlike))
+        yield say("different near and far {at}", at=at(unlike))
     if undecided:
         yield say("undecided {at}", at=at(undecided))

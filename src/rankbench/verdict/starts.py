@@ -1,4 +1,4 @@
-"""What the measured starts do to the same cases, read out in sentences that hold nothing but figures."""
+"""What other starts change in the same cases, in sentences that only give figures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Claim
+from rankbench.verdict.wording import describe_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ LEAST_DISCARDS = 0.01
 def claim_start_effects(
     campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]
 ) -> Iterator[Claim]:
-    """Yield a sentence for each start that was measured beside the usual one."""
+    """Yield a claim for each start that was measured beside the usual one."""
     figures = {(summary.case, summary.candidate): summary for summary in summaries}
     for usual, start in dict.fromkeys((effect.ratio.base, effect.ratio.other) for effect in effects):
         start_effects = [effect for effect in effects if (effect.ratio.base, effect.ratio.other) == (usual, start)]
@@ -42,16 +43,16 @@ def _describe_time(start: str, usual: str, effects: Sequence[StartEffect]) -> Te
     differ = sum(effect.ratio.different for effect in effects)
     if not differ:
         return say(
-            "{start} cannot be distinguished from {usual} in any of {n:count figure}.",
+            "{start} is not distinguishable from {usual} in any of {n:count figure}.",
             start=start,
             usual=usual,
             n=len(effects),
         )
     return say(
-        "{start} reads {ratio:ratio} of {usual} (median of {all} figures, {low:ratio} to {high:ratio}; {n} "
-        "{n:of differs|differ})."
+        "With {start} times are {ratio:ratio} those of {usual} (median of {all} figures, {low:ratio} to "
+        "{high:ratio}; {n} {n:of differs|differ} significantly)."
         if len(ratios) > 1
-        else "{start} reads {ratio:ratio} of {usual} ({n} {n:of differs|differ}).",
+        else "With {start} the time is {ratio:ratio} that of {usual}.",
         start=start,
         ratio=float(np.median(ratios)),
         usual=usual,
@@ -65,7 +66,7 @@ def _describe_time(start: str, usual: str, effects: Sequence[StartEffect]) -> Te
 def _describe_skew(
     campaign: Campaign, start: str, usual: str, summaries: Sequence[Summary], theirs: Sequence[Summary]
 ) -> Iterator[Text]:
-    """Say whether a start agrees on a time, and how far apart ranks began, where that is known of both."""
+    """Say whether a start sets a common time, and how far apart ranks began, where that is known for both."""
     pairs = [(summary.skew_ns, usual_skew_ns.skew_ns) for summary, usual_skew_ns in zip(summaries, theirs, strict=True)]
     known = [pair for pair in pairs if all(map(math.isfinite, pair))]
     scheduled = {start.name: start.scheduled for start in campaign.starts}
@@ -73,22 +74,26 @@ def _describe_skew(
     if known:
         skew_ns, usual_skew_ns = np.median(np.array(known), axis=0)
         yield say(
-            "It agrees on no time at which all ranks begin: they began {own:time} apart, against {theirs:time} with "
-            "{usual} (medians)."
+            "It sets no common start time: ranks began {skew:time} apart, {usual_skew:time} with {usual} (medians)."
             if loose
-            else "Its ranks began {own:time} apart, against {theirs:time} with {usual} (medians).",
-            own=skew_ns,
-            theirs=usual_skew_ns,
+            else "Ranks began {skew:time} apart, {usual_skew:time} with {usual} (medians).",
+            skew=skew_ns,
+            usual_skew=usual_skew_ns,
             usual=usual,
         )
     elif loose:
-        yield say("It agrees on no time at which all ranks begin.")
+        yield say("It sets no common start time.")
 
 
 def _describe_discards(summaries: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
     share, usual_share = find_discard_share(summaries), find_discard_share(theirs)
     if max(share, usual_share) >= LEAST_DISCARDS:
-        yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=share, usual=usual, theirs=usual_share)
+        yield say(
+            "It discards {share} of its samples, {usual} {usual_share}.",
+            share=describe_share(share),
+            usual=usual,
+            usual_share=describe_share(usual_share),
+        )
 
 
 def find_discard_share(summaries: Sequence[Summary]) -> float:

@@ -24,7 +24,7 @@ NEAR, FAR = "near", "far"
 
 
 class State(NamedTuple):
-    """What the ratios to the fastest are at one level of the reference."""
+    """The ratios to the fastest at one level of the reference."""
 
     level: str
     share: float
@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 def compare_states(view: CampaignView, answer: Answer, penalty: Penalty) -> list[State]:
-    """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
+    """Return both states; nothing where there is only one, or no ratio depends significantly on it, by more than the
     threshold.
     """
     frames = {name: _list_visits(view, answer.best, name, answer.cases) for name in answer.ratios}
@@ -93,6 +93,6 @@ def _estimate_both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str
 
 
 def _estimate_difference(near: Estimate, far: Estimate) -> Estimate:
-    """Return by how much the log ratio is another one at the other level."""
+    """Return the difference of the log ratios far and near."""
     error = math.hypot(near.error, far.error)
     return Estimate(far.mean - near.mean, error, min(near.degrees, far.degrees))

@@ -171,7 +171,7 @@ class CampaignView:
             yield name, self.showing(cases)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what has this name, made when first asked for; parts have it in common."""
+        """Return the value of this name, computed when first needed and shared by all parts."""
         if name not in self._known:
             self._known[name] = make()
         value: T = self._known[name]
@@ -215,7 +215,7 @@ class CampaignView:
 
     @shared_property
     def usual_of(self) -> dict[str, Case]:
-        """By the key of every case, the one that is like it but has the usual start."""
+        """By the key of every case, the same case with the usual start."""
         return usual_starts(self.campaign)
 
     def has_usual_start(self, case: Case) -> bool:
@@ -236,7 +236,7 @@ class CampaignView:
 
     @shared_property
     def pair_cases(self) -> set[str]:
-        """Keys of the cases that were made between several pairs of ranks, and are shown as a matrix."""
+        """Keys of the cases that were measured between several pairs of ranks, and are shown as a matrix."""
         return case_labels.find_pair_cases(self.campaign.cases)
 
     @shared_property
@@ -246,7 +246,7 @@ class CampaignView:
 
     @shared_property
     def over_nodes(self) -> set[str]:
-        """Keys of the cases that were made at several numbers of nodes, whose placements are shown as a scale."""
+        """Keys of the cases that were measured at several numbers of nodes, whose placements are shown as a scale."""
         return over_nodes(self.campaign)
 
     def short_of_cores(self, case: Case) -> bool:
@@ -342,7 +342,7 @@ class CampaignView:
         return select_judgeable(self.figures)
 
     def figures_of_launches(self, case: Case) -> list[Row]:
-        """Return the figure of every launch of a case; the same list whenever it is asked for."""
+        """Return the figure of every launch of a case; always the same list."""
         return self.once("figures", self._figures_by_case).get(self.key(case), [])
 
     def _figures_by_case(self) -> dict[str, list[Row]]:
@@ -369,7 +369,7 @@ class CampaignView:
 
     @shared_property
     def maps(self) -> list[Map]:
-        """What every candidate takes between all pairs of ranks, those of one operation and size after each other."""
+        """The map of every candidate between all pairs of ranks, grouped by operation and size."""
         return maps.make_maps(self.campaign, self.launches, self.judged_figures, self.operations)
 
     @shared_property
@@ -379,14 +379,14 @@ class CampaignView:
 
     @shared_property
     def single_ranks(self) -> pl.DataFrame:
-        """How single ranks fared; those that measure a ring each are shown with the rings."""
+        """Figures of single ranks; those that measure a ring each are shown with the rings."""
         operations = {operation.name for operation in self.campaign.operations if operation.rings}
         rings = [case.key for case in self.campaign.cases if case.operation in operations]
         return single_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
 
     @shared_property
     def first_calls(self) -> pl.DataFrame:
-        """What the first call of each operation in a launch took, and the second; nothing of what happens once only."""
+        """Times of the first and second call of each operation in a launch, if it is called more than once."""
         names = [operation.name for operation in self.campaign.operations if operation.once]
         memory = [case.key for case in self.campaign.cases if case.quantity == "memory" or case.operation in names]
         calls = first_calls(self.case_rows)
@@ -394,7 +394,7 @@ class CampaignView:
 
     @shared_property
     def rings(self) -> pl.DataFrame:
-        """What each ring took."""
+        """The time of each ring."""
         return rings(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
 
     @shared_property
@@ -405,7 +405,7 @@ class CampaignView:
 
     @shared_property
     def hop_costs(self) -> list[HopCost]:
-        """What one more hop costs."""
+        """The cost of one more hop."""
         return hop_costs(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
 
     @shared_property
@@ -471,7 +471,7 @@ class CampaignView:
         return case_labels.drop_ends(case) if case.key in self.pair_cases else case
 
     def title(self, case: Case) -> str:
-        """Name a case without its size: only what sets it apart from the campaign's other cases."""
+        """Name a case without its size: only what distinguishes it from the campaign's other cases."""
         others = [other for other in self.campaign.cases if other.operation == case.operation]
         title = f"{case.operation} {case.form}" if len({other.form for other in others}) > 1 else case.operation
         if len(self.campaign.plan.placements) > 1:

@@ -1,10 +1,11 @@
-"""Phrases that sentences of findings and of the conclusion share: lists, counts and ranges of sizes. Pure."""
+"""Phrases that sentences of findings and of the conclusion share: lists, counts, shares and ranges of sizes. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, Words, say
+from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,9 +13,10 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 
-def join_or(words: Iterable[str]) -> str:
-    """Join words: `a`, `a or b`, `a or b or c`."""
-    return " or ".join(words)
+LEAST_SHARE = 0.001
+SMALL_SHARE = 0.1
+"""Shares below this have a decimal place."""
+LEAST_P_VALUE = 0.0001
 
 
 def shorten(words: list[str], most: int) -> list[Words]:
@@ -25,6 +27,27 @@ def shorten(words: list[str], most: int) -> list[Words]:
 def format_count(count: int, noun: str) -> str:
     """Return `1 case`, `2 cases`, `2 launches`."""
     return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
+
+
+def format_plan_sizes(sizes_bytes: Iterable[int]) -> list[str]:
+    """Return sizes in a plan's notation, rising, each once: `8`, `64K`, `1M`."""
+    texts = {size: format_size(size) for size in sorted(set(sizes_bytes))}
+    return [
+        str(size) if "." in text else text.replace(" ", "").removesuffix("B").removesuffix("i")
+        for size, text in texts.items()
+    ]
+
+
+def describe_share(share: float) -> Text:
+    """Return a share in percent; one that is not zero never reads `0%`."""
+    if 0 < share < LEAST_SHARE:
+        return say("less than {share:.1%}", share=LEAST_SHARE)
+    return say("{share:.1%}" if 0 < share < SMALL_SHARE else "{share:.0%}", share=share)
+
+
+def describe_p_value(p_value: float) -> Text:
+    """Return `p = 0.0123`, or `p < 0.0001`."""
+    return say("p < {least}" if p_value < LEAST_P_VALUE else "p = {p:.4f}", p=p_value, least=LEAST_P_VALUE)
 
 
 def add_sizes(what: str, cases: list[Case]) -> Words:

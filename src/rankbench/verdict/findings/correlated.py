@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
+from rankbench.verdict.wording import describe_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +30,14 @@ def find(view: CampaignView) -> Iterator[Finding]:
         kind="correlated",
         title=say("Successive launches are correlated"),
         text=say(
-            "Ratios of successive blocks have a lag-1 correlation of {r:.2f} (p = {p:.4f}, over {n:count block}). For "
-            "independent launches it is 0. Intervals of ratios are {wider:.2f} times as wide for it, and verdicts need "
-            "as much more.",
+            "Ratios of successive blocks have a lag-1 correlation of {r:.2f} ({p}, {n:count block}); for "
+            "independent launches it is 0. To account for it, intervals of ratios are {wider:.2f} times wider.",
             r=correlation.correlation,
-            p=correlation.p_value,
+            p=describe_p_value(correlation.p_value),
             n=correlation.blocks,
             wider=correlation.widening,
         ),
-        advice=say("Run more blocks, or the campaign again at another time: the machine changes slowly."),
+        advice=say("The machine changes slowly: run more blocks, or run the campaign again at another time."),
         cases=[],
         severity="warning",
     )

@@ -38,13 +38,13 @@ def _make_finding(view: CampaignView, runs: Sequence[Run], changes: list[Change]
     title = view.title(runs[0].cases[0][1].case)
     fastest = say("In {title}, {winners:;}.", title=title, winners=[*describe_runs(runs), *undecided])
     described = [_describe_change(view, change) for change in changes[:MOST_CHANGES]]
-    more = [say("It changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
+    more = [say("The fastest changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
     ends = [verdict.case.key for run in runs for _, verdict in (run.cases[0], run.cases[-1])]
     return Finding(
         kind="crossover",
         title=say("{title}: the fastest depends on the size", title=title),
         text=sentences([fastest, *described, *more]),
-        advice=say("Let the sizes that your application sends decide; measure more sizes to find the exact points."),
+        advice=say("Choose by the sizes that your application sends. Measure more sizes to find the exact points."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
         spans=[run.record for run in runs],
@@ -55,7 +55,7 @@ def _describe_change(view: CampaignView, change: Change) -> Text:
     sizes = [view.case_of[comparison.case].size_bytes for comparison in change]
     sides = [
         say(
-            "at {size:size} {other} takes {ratio:ratio} the time of {base} ({low:ratio} to {high:ratio})",
+            "at {size:size} {other} is {ratio:ratio} slower than {base} ({low:ratio} to {high:ratio})",
             size=size,
             other=comparison.other,
             ratio=comparison.ratio,
@@ -65,4 +65,5 @@ def _describe_change(view: CampaignView, change: Change) -> Text:
         )
         for size, comparison in zip(sizes, change, strict=True)
     ]
-    return say("It changes between {one:size} and {two:size}: {sides:and}.", one=sizes[0], two=sizes[1], sides=sides)
+    return say("The fastest changes between {first:size} and {last:size}: "
+               "{sides:and}.", first=sizes[0], last=sizes[1], sides=sides)

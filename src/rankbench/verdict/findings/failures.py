@@ -29,7 +29,7 @@ MOST_TITLES = 3
 
 
 class Report(NamedTuple):
-    """What is said of a kind of failure, and what to do about it."""
+    """The texts of a kind of failure, and what to do about it."""
 
     title: Text
     text: Text
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Report:
-    """Return what is said of a candidate; `signals` ended its launches that crashed."""
+    """Return the texts of a candidate's failure; `signals` ended its launches that crashed."""
     return {
         "wrong-data": Report(
             say("{name} delivered wrong data", name=name),
@@ -69,12 +69,12 @@ def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Rep
                 where=where,
                 signals=signals,
             ),
-            say("Read the launch's log; try the library's newest version or another transport."),
+            say("Read the launch's log. Try the newest version of the library or another transport."),
         ),
         "hung": Report(
             say("{name} made no progress", name=name),
             say("{name} made no progress in {where}.", name=name, where=where),
-            say("Read the launch's log; raise launch_limit in the plan if the case is just slow."),
+            say("Read the launch's log. If the case is just slow, raise launch_limit in the plan."),
         ),
         "failed": Report(
             say("{name} returned an error", name=name),
@@ -82,28 +82,28 @@ def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Rep
             say("Read the reason in the table of failures."),
         ),
         "not-as-asked": Report(
-            say("{name} was not measured where the placement says", name=name),
-            say("{name} was not measured where the placement says in {where}.", name=name, where=where),
+            say("{name} was not placed as planned", name=name),
+            say("Ranks of {name} did not run where the placement says in {where}.", name=name, where=where),
             say(
-                "Read the reason in the table of failures; see whether a scheduler, a container or a setting binds "
+                "Read the reason in the table of failures. Check whether a scheduler, a container or a setting binds "
                 "ranks."
             ),
         ),
         "refused": Report(
-            say("{name} could not be run as asked", name=name),
-            say("{name} could not be run as asked in {where}.", name=name, where=where),
+            say("{name} could not run as requested", name=name),
+            say("{name} could not run as requested in {where}.", name=name, where=where),
             say("Read the reason in the table of failures."),
         ),
         "lacking": Report(
             say("{name} does not have the call", name=name),
-            say("{name} does not have the call in {where}.", name=name, where=where),
-            say("Nothing is wrong: choose another library or form where you need it."),
+            say("{name} does not have the call of {where}.", name=name, where=where),
+            say("This is not an error: use another library or form where you need the call."),
         ),
     }[status]
 
 
 def _list_cases(view: CampaignView, name: str, status: str) -> list[str]:
-    """Return the cases that ended so, without those refused with their whole launch, or for late rounds only."""
+    """Return the cases with this status, without those refused with their whole launch, or only for late rounds."""
     has_launches = status in {"refused", "not-as-asked"}
     placements = {launch.placement for launch in _list_refused(view, name)} if has_launches else set()
     return [
@@ -116,14 +116,14 @@ def _list_cases(view: CampaignView, name: str, status: str) -> list[str]:
 
 
 def _describe_cases(view: CampaignView, name: str, cases: list[str]) -> Text:
-    """Return which cases, those that have figures of other launches apart."""
+    """Name the cases, those with figures of other launches separately."""
     partly = [key for key in cases if (summary := view.summary_of[key, name]).launches or summary.left_out]
     always = [key for key in cases if key not in partly]
     some_launches = say("some launches of {cases}", cases=_count_cases(view, partly))
     if not always:
         return some_launches
     where = _count_cases(view, always)
-    return say("{where} and in {some}", where=where, some=some_launches) if partly else where
+    return say("{where} and in {partly}", where=where, partly=some_launches) if partly else where
 
 
 def _count_cases(view: CampaignView, cases: list[str]) -> Text:
@@ -141,7 +141,7 @@ def _list_signals(view: CampaignView, name: str) -> list[str]:
 
 
 def _list_refused(view: CampaignView, name: str) -> list[Launch]:
-    """Return the launches that would not start, or that ended before they said anything."""
+    """Return the launches that did not start, or that ended before they reported anything."""
     failed = [launch for launch in view.launches if launch.candidate == name and launch.status is not LaunchStatus.OK]
     return [launch for launch in failed if launch.status is LaunchStatus.REFUSED or not launch.facts]
 
@@ -151,7 +151,7 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
     for reason, count in Counter(launch.reason for launch in _list_refused(view, name)).items():
         yield Finding(
             kind="failures",
-            title=say("{name} did not always start" if count < tried else "{name} took no part", name=name),
+            title=say("{name} did not always start" if count < tried else "{name} was not measured", name=name),
             text=say(
                 "{name} did not start in {n} of {all:count launch}: {reason}"
                 if count < tried
@@ -161,7 +161,7 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
                 all=tried,
                 reason=reason,
             ),
-            advice=say("`rankbench doctor` with the plan tries it again and says what to change."),
+            advice=say("Run `rankbench doctor` with the plan: it tries the candidate again and says what to change."),
             cases=[],
             severity="failure",
         )

@@ -32,15 +32,16 @@ def find(view: CampaignView) -> Iterator[Finding]:
         kind="few_rounds",
         title=say("Launches with too few rounds"),
         text=say(
-            "Of {n:count launch} so few rounds of a case count that its figure is kept and not compared, most often of "
-            "{name} in {case}: {most} of {all}.",
+            "In {n:count launch} too few rounds of a case are valid: its figure is shown and not compared. Most "
+            "often this is {name} in {case} ({most} of {all:count launch}).",
             n=sum(summary.few for summary in poor),
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
             most=worst.few,
             all=worst.launches + worst.left_out,
         ),
-        advice=say("Something else took the processors: use a quieter hour, or more time for each case (case_limit)."),
+        advice=say("Something else used the CPUs. Measure when the machine is idle, or allow more time for each "
+                   "case (case_limit)."),
         cases=list(dict.fromkeys(summary.case for summary in poor)),
         severity="note",
     )
@@ -55,10 +56,11 @@ def _find_all_late(view: CampaignView) -> Iterator[Finding]:
         title=say("Cases in which no round began in time"),
         text=say(
             "No round began in time on all ranks in at least one launch: {candidates:and}. The machine was busy, or "
-            "has fewer cores than ranks; this is no failure of a library.",
+            "has fewer cores than ranks; this is not a failure of the library.",
             candidates=[say("{name} in {n:count case}", name=name, n=len(keys)) for name, keys in late.items() if keys],
         ),
-        advice=say('Use a quieter hour or fewer ranks per node, or start = "barrier", which needs no common time.'),
+        advice=say('Measure when the machine is idle, use fewer ranks per node, or set start = "barrier", which '
+                   'needs no common start time.'),
         cases=[key for key in view.case_of if any(key in keys for keys in late.values())],
         severity="note",
     )

@@ -1,7 +1,7 @@
 """The first size of a foreign program takes many times as long as the next ones.
 
 Why: Most programs warm up each size by a few calls. Connection setup can take longer than these, and is then
-part of the mean of the first size. Rates are compared as times, in which small sizes are alike.
+part of the mean of the first size. Rates are compared as times, which hardly depend on small sizes.
 
 What to do: Leave the first size out, begin with a size that nobody reads, or give the program more warm-up.
 """
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 TITLE = "First size"
 FAR = 5.0
-"""How often the first size must take what the longer of the next two takes, in the same launch."""
+"""Least ratio of the first size to the slower of the next two, in the same launch."""
 NEXT = 2
 SMALL_BYTES = 1024
 """Messages up to here differ little in their times."""
 
 
 class First(NamedTuple):
-    """A launch whose first size took far too long."""
+    """A launch whose first size is far too slow."""
 
     line: Line
     candidate: str
@@ -44,7 +44,7 @@ class First(NamedTuple):
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield one note per line whose first size took far too long in some launch."""
+    """Yield one note per line whose first size is far too slow in a launch."""
     for line in find_lines(view, 1 + NEXT):
         sizes = list(line.verdicts)[: 1 + NEXT]
         if not sizes[0] and view.operations[line.cases[sizes[0]].operation].metric == "bandwidth":
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def find_firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[First]:
-    """Yield the launches in which the first size took far longer than each of the next."""
+    """Yield the launches in which the first size is far slower than each of the next."""
     keys = [line.verdicts[size].case.key for size in sizes]
     frame = view.judged_figures.filter(pl.col("case").is_in(keys)).sort("candidate", "launch")
     by_candidate = groupby(frame.select("candidate", "launch", "case", "figure_ns").rows(), key=lambda row: row[0])
@@ -67,7 +67,7 @@ def find_firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[Fi
 
 
 def _describe_first(view: CampaignView, sizes: list[int], launches: list[First]) -> Text:
-    """Say of a candidate's launches how far the worst one is off, in what the benchmark shows."""
+    """Describe the worst launch of a candidate, in the unit of the benchmark."""
     worst = max(launches, key=lambda first_: first_.first_ns / first_.next_ns)
     first, following = (_choose_measure(view, worst, size) for size in sizes[:2])
     fields = {
@@ -79,15 +79,15 @@ def _describe_first(view: CampaignView, sizes: list[int], launches: list[First])
     }
     if not first.per_second:
         return say(
-            "{candidate}: {first:time} at {size:size} where {next_size:size} takes {next:time} in the same launch "
-            "({n} of {n_all:count launch}).",
+            "{candidate}: {first:time} at {size:size}, but {next:time} at {next_size:size} in the same launch ({n} "
+            "of {n_all:count launch}).",
             first=worst.first_ns,
             next=worst.next_ns,
             **fields,
         )
     return say(
-        "{candidate}: {first} at {size:size} where {next_size:size} has {next} in the same launch, {ratio:ratio} as "
-        "much where {usual:ratio} would be usual ({n} of {n_all:count launch}).",
+        "{candidate}: {first} at {size:size}, but {next} at {next_size:size} in the same launch, {ratio:ratio} where "
+        "{usual:ratio} is usual ({n} of {n_all:count launch}).",
         first=first.format(worst.first_ns),
         next=following.format(worst.next_ns),
         ratio=following.value(worst.next_ns) / first.value(worst.first_ns),
@@ -106,11 +106,11 @@ def _make_finding(view: CampaignView, line: Line, sizes: list[int], firsts: list
     texts = [_describe_first(view, sizes, list(group)) for _, group in groupby(firsts, key=lambda first: first.candidate)]
     return Finding(
         kind="first_size",
-        title=say("{title}: the first size counts more than its message", title=view.title(line.cases[sizes[0]])),
+        title=say("{title}: the first size includes setup", title=view.title(line.cases[sizes[0]])),
         text=sentences(texts),
         advice=say(
-            "What is set up at the first calls stands in the first size. Leave it out, let the program begin with a "
-            "size that nobody reads, or give it more warm-up."
+            "Setup in the first calls counts as time of the first size. Ignore that size, begin with a size that is "
+            "not needed, or use more warm-up."
         ),
         cases=[line.verdicts[sizes[0]].case.key, line.verdicts[sizes[1]].case.key],
         severity="note",

@@ -5,7 +5,8 @@ Why: The library could use that combination itself. These are the self-consisten
 are added, though each begins with all ranks at once: that makes the parts together rather too slow than too
 fast.
 
-What to do: Use the combination as a workaround, and report it to the vendor.
+What to do: `rankbench tune` searches for a faster algorithm. Use the combination as a workaround, and report it to
+the vendor.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import msgspec
 from rankbench.language import Text, clauses, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, judged, within_launches
+from rankbench.verdict.advice import advise_tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,23 +70,23 @@ RULES = (
 )
 """Sizes are message sizes as operations define them: n, times or by the p ranks, or the smallest that was measured."""
 FORMS = {"persistent": 1.0, "nonblocking": 1.25}
-"""Forms that should take no longer than blocking calls, or not this much longer where they are waited for at once."""
+"""Forms with the largest acceptable ratio to blocking calls."""
 PLAIN = ("byte", "int", "float", "double")
-"""Datatypes that are alike to calls that only move them."""
+"""Datatypes that make no difference to calls that only move data."""
 MOST_SHOWN = 3
 
 
 class Part(NamedTuple):
-    """An operation, and its message size given by that of the whole."""
+    """An operation, and its message size as a function of that of the call."""
 
     operation: str
     size: str
 
 
 class Rule(NamedTuple):
-    """A whole that should take no longer than its parts one after the other."""
+    """A call that should take no longer than its parts one after the other."""
 
-    whole: str
+    call: str
     parts: list[Part]
 
     @property
@@ -94,7 +96,7 @@ class Rule(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """A rule that a candidate surely breaks in one case, or in one of those in which the rule could be tested."""
+    """A rule that a candidate significantly breaks in a case."""
 
     rule: str
     case: Case
@@ -106,7 +108,7 @@ class Test(NamedTuple):
     """A rule with cases to test it by."""
 
     about: str
-    """What findings are divided by, beside the candidate."""
+    """The call or form that a finding is about."""
     rule: str
     case: Case
     parts: list[Case]
@@ -114,7 +116,7 @@ class Test(NamedTuple):
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a warning per candidate and operation that is surely slower than its parts, and per form than blocking."""
+    """Yield a warning per candidate and operation slower than its parts, and per form slower than blocking."""
     cases = find_cases(view)
     margin = 1 + view.campaign.plan.threshold
     tests = [*apply_rules(view, cases, margin), *apply_forms(cases, margin)]
@@ -132,7 +134,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
             yield _make_finding(view, candidate, about, results)
 
 
-# --- which cases may be held against which ----------------------------------------------------------------------------
+# --- which cases are compared with which ------------------------------------------------------------------------------
 
 
 def find_cases(view: CampaignView) -> dict[str, Case]:
@@ -146,18 +148,18 @@ def find_cases(view: CampaignView) -> dict[str, Case]:
 
 
 def make_identity(case: Case, operation: Operation) -> str:
-    """Return a case's key; where no root is, with that of none."""
+    """Return a case's key, without a root where the operation has none."""
     return case.key if operation.rooted else msgspec.structs.replace(case, memory=drop_root(case)).key
 
 
 def drop_root(case: Case) -> object:
-    """Return the memory of a case less its root."""
+    """Return the memory of a case without its root."""
     return msgspec.structs.replace(case.memory, root=0)
 
 
 @cache
 def read_rules() -> list[Rule]:
-    """Return the rules as read."""
+    """Return the parsed rules."""
     rules = []
     for text in RULES:
         (call, _), *parts = re.findall(r"([\w-]+)\(([^)]+)\)", text)
@@ -166,22 +168,22 @@ def read_rules() -> list[Rule]:
 
 
 def apply_rules(view: CampaignView, cases: dict[str, Case], margin: float) -> Iterator[Test]:
-    """Yield the rules with each whole that has all its parts."""
+    """Yield the tests of each rule whose call and parts were all measured."""
     sizes: dict[str, list[int]] = {}
     for case in cases.values():
         sizes.setdefault(case.operation, []).append(case.size_bytes)
     for rule in read_rules():
-        for case in (case for case in cases.values() if case.operation == rule.whole):
+        for case in (case for case in cases.values() if case.operation == rule.call):
             parts = [find_part(view, cases, sizes, case, part) for part in rule.parts]
             if all(parts):
                 call = case.operation if case.form == "blocking" else f"{case.form} {case.operation}"
-                yield Test(call, rule.told, case, [part for part in parts if part], margin)
+                yield Test(call, rule.text, case, [part for part in parts if part], margin)
 
 
 def find_part(
     view: CampaignView, cases: dict[str, Case], sizes: dict[str, list[int]], case: Case, part: Part
 ) -> Case | None:
-    """Return the case that is a part of another: as large as the rule says, and alike in everything that both have."""
+    """Return the case of a part: with the size of the rule, and all else the same."""
     operation = view.operations.get(part.operation)
     size = find_part_size(part, case, sizes)
     if not operation or not size or case.form not in operation.forms:
@@ -209,14 +211,14 @@ def find_part_size(part: Part, case: Case, sizes: dict[str, list[int]]) -> int:
 
 
 def list_datatypes(operation: Operation, part: Operation, wanted: str) -> list[str]:
-    """Return the datatypes in which a part may be: what is only moved is the same as bytes and as numbers."""
+    """Return the datatypes that a part may have: data that is only moved is the same as bytes and as numbers."""
     reducing = all(any(option.name == "reduction" for option in operation_.options) for operation_ in (operation, part))
     plain = wanted in PLAIN and part.datatype in PLAIN and not reducing
     return [wanted, part.datatype] if plain else [wanted]
 
 
 def apply_forms(cases: dict[str, Case], margin: float) -> Iterator[Test]:
-    """Yield the cases of other forms that were measured blocking, too."""
+    """Yield the tests of other forms against blocking calls."""
     by_key = {case.key: case for case in cases.values()}
     for case in cases.values():
         blocking = by_key.get(msgspec.structs.replace(case, form="blocking").key)
@@ -224,8 +226,7 @@ def apply_forms(cases: dict[str, Case], margin: float) -> Iterator[Test]:
             yield Test(case.form, "blocking", case, [blocking], margin * FORMS[case.form])
 
 
-# --- what is reported
-# -----------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _make_finding(view: CampaignView, candidate: str, about: str, results: list[tuple[Test, Contrast]]) -> Finding:
@@ -235,20 +236,29 @@ def _make_finding(view: CampaignView, candidate: str, about: str, results: list[
     return Finding(
         kind="guidelines",
         title=say(
-            "{name}: {about} calls take longer than blocking ones"
+            "{name}: {about} calls are slower than blocking ones"
             if of_form
-            else "{name}: {about} takes longer than what it could be made of",
+            else "{name}: {about} is slower than an equivalent combination of calls",
             name=candidate,
             about=about,
         ),
         text=text or sentences(_describe_rules(view, candidate, about, breaches, results)),
-        advice=say(
-            "Until the library fixes it, use blocking calls there."
-            if of_form
-            else "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
-        ),
+        advice=say("Use blocking calls there until this is fixed in the library.")
+        if of_form
+        else _advise(view, candidate, breaches),
         cases=list(dict.fromkeys(case.key for breach in breaches for case in (breach.case, *breach.parts))),
         severity="warning",
+    )
+
+
+def _advise(view: CampaignView, candidate: str, breaches: Sequence[Breach]) -> Text:
+    rules = list(dict.fromkeys(breach.rule for breach in breaches))
+    search = list(advise_tuning(view, {candidate: [breach.case for breach in breaches]}))
+    return sentences(
+        [
+            *(search or [say("Look for a setting that selects another algorithm.")]),
+            say("As a workaround, use {rules:or} instead.", rules=rules),
+        ]
     )
 
 
@@ -263,7 +273,7 @@ def _describe_rules(
         broken = list(group)
         tested = sum(test.rule == rule for test, _ in results)
         yield say(
-            "In {n} of {all:count case} {name} takes longer for {about} than for {rule}, {worst}.",
+            "In {n} of {all:count case}, {about} of {name} is slower than {rule}, {worst}.",
             n=len(broken),
             all=tested,
             name=candidate,
@@ -275,7 +285,7 @@ def _describe_rules(
 
 def _describe_worst(view: CampaignView, breach: Breach) -> Text:
     return say(
-        "at worst {ratio:ratio} as long ({low:ratio} to {high:ratio}; {case})",
+        "by up to {ratio:ratio} ({low:ratio} to {high:ratio}; {case})",
         ratio=breach.ratio.ratio,
         low=breach.ratio.low,
         high=breach.ratio.high,
@@ -289,16 +299,16 @@ def _describe_forms(view: CampaignView, candidate: str, about: str, breaches: Se
         worst.setdefault(breach.case.operation, breach)
     text = clauses(_describe_worst(view, breach) for breach in list(worst.values())[:MOST_SHOWN])
     if len(worst) > MOST_SHOWN:
-        text = say("{told}, and {n:count more operation}", told=text, n=len(worst) - MOST_SHOWN)
+        text = say("{worst}, and {n:count more operation}", worst=text, n=len(worst) - MOST_SHOWN)
     return say(
-        "In {n} of {all:count case} {about} calls of {name} take longer than blocking ones by more than {allowed:.0%}: "
-        "{told}."
+        "In {n} of {all:count case}, {about} calls of {name} are slower than blocking ones by more than "
+        "{allowed:.0%}: {worst}."
         if FORMS[about] > 1
-        else "In {n} of {all:count case} {about} calls of {name} take longer than blocking ones: {told}.",
+        else "In {n} of {all:count case}, {about} calls of {name} are slower than blocking ones: {worst}.",
         n=len(breaches),
         all=tested,
         about=about,
         name=candidate,
         allowed=FORMS[about] - 1,
-        told=text,
+        worst=text,
     )

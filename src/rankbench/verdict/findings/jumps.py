@@ -3,7 +3,7 @@
 Why: Probably a switch of protocol or algorithm, or a cache that is full. Where all candidates have it, it is
 the machine.
 
-What to do: Find the setting that moves the switch, and try other values.
+What to do: Find the setting that moves the switch, and try other values; `rankbench tune` does.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.language import NOTHING, Text, ended, listed, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import shapes
+from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
@@ -28,15 +29,15 @@ TITLE = "Jumps along the sizes"
 
 
 class Limit(NamedTuple):
-    """A setting of a library that says up to which size messages go the short way, and what it is by default."""
+    """A setting of a library for the largest size of a protocol, and its default."""
 
     family: str
     version: str
-    """How the versions begin of which the default is known."""
+    """The beginning of the versions whose default is known."""
     setting: str
     size_bytes: int
     inside: bool
-    """Whether it is of messages inside a node; else of those across nodes."""
+    """Whether it is for messages within a node, or across nodes."""
 
 
 LIMITS = (
@@ -49,7 +50,7 @@ LIMITS = (
     Limit("mpich", "4.3", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD", 16384, inside=True),
     Limit("mpich", "4.3", "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 16384, inside=True),
 )
-"""As these libraries show them by MPI_T. Whether a message goes the way that a limit is of, depends on the build."""
+"""As these libraries show them by MPI_T. Whether a protocol is used depends on the build."""
 
 
 class Jump(NamedTuple):
@@ -70,7 +71,7 @@ class Jump(NamedTuple):
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield one note per line in which any candidate jumps or drops."""
+    """Yield one note per line in which the time of a candidate jumps or drops."""
     candidate_lines = find_lines(view, 3)
     names = set(view.candidates)
     curves = [
@@ -103,18 +104,22 @@ def _make_finding(view: CampaignView, line: Line, jumps: list[Jump], measured: s
     title = view.title(next(iter(line.cases.values())))
     texts = [text for together in group_jumps(jumps) for text in _describe_jumps(view, line, together, jumps, measured)]
     sizes = sorted({size for jump in jumps for size in (jump.smaller_bytes, jump.larger_bytes)})
+    by_name: dict[str, list[Case]] = {}
+    for jump in (jump for jump in jumps if jump.up):
+        inside = [case for size, case in line.cases.items() if jump.smaller_bytes <= size <= jump.larger_bytes]
+        by_name.setdefault(jump.candidate, []).extend(inside)
     return Finding(
         kind="jumps",
         title=say("{title}: jumps along the sizes", title=title),
         text=sentences(texts),
-        advice=sentences(dict.fromkeys(_advise(jump) for jump in jumps)),
+        advice=sentences([*dict.fromkeys(_advise(jump) for jump in jumps), *advise_tuning(view, by_name)]),
         cases=[line.verdicts[size].case.key for size in sizes],
         severity="note",
     )
 
 
 def group_jumps(jumps: Sequence[Jump]) -> list[list[Jump]]:
-    """Divide the jumps of a line into those that candidates make at the same sizes."""
+    """Group the jumps of a line by the sizes at which candidates have them."""
     groups: list[list[Jump]] = []
     for jump in jumps:
         group = next((group for group in groups if all(jump.meets(other) for other in group)), None)
@@ -132,18 +137,18 @@ def _describe_jumps(
     cache = _describe_cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
-        text = say("All candidates do so there: it is rather the machine's doing than a library's")
-        yield ended(say("{told} {cache}", told=text, cache=cache) if cache else text)
+        text = say("All candidates do this, so the machine is the likely cause")
+        yield ended(say("{text} {cache}", text=text, cache=cache) if cache else text)
     elif cache:
-        yield say("It may be the machine's doing {cache}.", cache=cache)
+        yield say("The machine may be the cause {cache}.", cache=cache)
     elif shared:
-        yield say("Several candidates do so there: it may be the machine's doing.")
+        yield say("Several candidates do this, so the machine may be the cause.")
     else:
         hints = list(_list_limits(view, line, together[0]))
         yield say(
-            "A switch of protocol or algorithm looks so; {hints:and}."
+            "Probably a switch of protocol or algorithm; {hints:and}."
             if hints
-            else "A switch of protocol or algorithm looks so.",
+            else "Probably a switch of protocol or algorithm.",
             hints=hints,
         )
 
@@ -155,30 +160,30 @@ def _describe_jump(jump: Jump, jumps: Iterable[Jump]) -> Text:
     )
     excess = jump.excess
     beyond = say(
-        "{ratio:ratio} more than a smooth curve ({low:ratio} to {high:ratio})"
+        "{ratio:ratio} more than a smooth curve, {low:ratio} to {high:ratio}"
         if jump.up
-        else "{ratio:ratio} less than a smooth curve ({low:ratio} to {high:ratio})",
+        else "{ratio:ratio} less than a smooth curve, {low:ratio} to {high:ratio}",
         ratio=excess.ratio,
         low=excess.low,
         high=excess.high,
     )
     text = say(
-        "{name} jumps from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})"
+        "{name} jumps by {factor:ratio} from {smaller:size} to {larger:size} ({beyond})"
         if jump.up
-        else "{name} drops from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})"
+        else "{name} drops to {factor:ratio} from {smaller:size} to {larger:size} ({beyond})"
         if jump.factor < 1
-        else "{name} hardly grows from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})",
+        else "{name} grows by only {factor:ratio} from {smaller:size} to {larger:size} ({beyond})",
         name=jump.candidate,
         smaller=jump.smaller_bytes,
         larger=jump.larger_bytes,
         factor=jump.factor,
         beyond=beyond,
     )
-    return say("{told}, and back above {larger:size}", told=text, larger=jump.larger_bytes) if back else text
+    return say("{text}, and returns above {larger:size}", text=text, larger=jump.larger_bytes) if back else text
 
 
 def _describe_cache(view: CampaignView, line: Line, together: Iterable[Jump]) -> Text:
-    """Return that the last-level cache is full there, where it is known and so."""
+    """Return the sizes of buffers and cache if the last-level cache is full there."""
     facts = [launch.facts for launch in view.launches if launch.facts]
     cache_bytes = max((fact.last_level_cache_bytes for fact in facts), default=0)
     smaller = min(jump.smaller_bytes for jump in together)
@@ -187,8 +192,8 @@ def _describe_cache(view: CampaignView, line: Line, together: Iterable[Jump]) ->
     if not cache_bytes or not first / 2 <= cache_bytes <= 2 * last:
         return NOTHING
     return say(
-        "(the buffers of a node's ranks come to {first:memory} to {last:memory} there, its last-level cache holds "
-        "{held:memory})",
+        "(the ranks of a node use {first:memory} to {last:memory} of buffers there; the last-level cache has "
+        "{cache:memory})",
         first=first,
         last=last,
         cache=cache_bytes,
@@ -205,7 +210,7 @@ def _count_bytes(view: CampaignView, case: Case) -> int:
 
 
 def _list_limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
-    """Yield the settings of the library whose limit lies there, of messages from one rank to another."""
+    """Yield the settings of the library whose limit is there, for messages from one rank to another."""
     case = line.verdicts[jump.smaller_bytes].case
     candidate = next(candidate for candidate in view.campaign.candidates if candidate.name == jump.candidate)
     library = next(candidate for candidate in view.campaign.libraries if candidate.name == candidate.library)
@@ -227,5 +232,5 @@ def _list_limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
 
 def _advise(jump: Jump) -> Text:
     if jump.up:
-        return say("See which setting moves the jump, and whether another value makes it smaller.")
-    return say("What is used above a drop may be the better way below it, too: try to have it taken earlier.")
+        return say("Find the setting that moves the jump, and try other values.")
+    return say("The algorithm above a drop may be faster below it too: try to switch to it earlier.")

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 TITLE = "One rank always last"
 FEWEST_RANKS = 3
-"""Of two ranks one is always the last, by however little."""
+"""Of two ranks, one is always the last."""
 FEWEST_OPERATIONS = 2
-"""An algorithm may end on the same rank by its nature; the same rank in several of them is more than that."""
+"""One algorithm may end on the same rank by design; several are evidence of a slow rank."""
 MOST_OF = 0.5
 """Share of samples, and of cases, above which a rank counts as the last one."""
 
@@ -46,14 +46,14 @@ class Last(NamedTuple):
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a finding per placement and rank that is surely the last one in most cases of a candidate."""
-    found = sorted(find_last(view), key=lambda one: (one.placement, one.rank))
-    for _, own in groupby(found, key=lambda one: (one.placement, one.rank)):
-        yield _make_finding(view, list(own))
+    """Yield a finding per placement and rank that is significantly the last one in most cases of a candidate."""
+    ranks = sorted(find_last(view), key=lambda last: (last.placement, last.rank))
+    for _, group in groupby(ranks, key=lambda last: (last.placement, last.rank)):
+        yield _make_finding(view, list(group))
 
 
 def find_last(view: CampaignView) -> Iterator[Last]:
-    """Yield the ranks that are the last ones of most cases; what has a root, or runs along the ranks, is not asked."""
+    """Yield the ranks that end last in most cases of operations without a root or an order of ranks."""
     keys = [
         main_verdict.case.key
         for main_verdict in view.main_verdicts
@@ -63,84 +63,85 @@ def find_last(view: CampaignView) -> Iterator[Last]:
     frame = shares.group_by("case", "candidate").len()
     every = {(row["case"], row["candidate"]) for row in frame.iter_rows(named=True)}
     logs = shares.with_columns(log=pl.col("last").log(), margin=pl.lit(math.log(MOST_OF)))
-    found: dict[tuple[str, int, str], list[str]] = {}
+    by_rank: dict[tuple[str, int, str], list[str]] = {}
     for contrast in judged(logs, ["case", "candidate", "rank"], view.campaign.plan.confidence):
         case, candidate, rank = contrast.key
         if contrast.sure and candidate in view.candidates:
-            found.setdefault((view.case_of[case].placement, rank, candidate), []).append(case)
-    for (place, rank, candidate), own in found.items():
+            by_rank.setdefault((view.case_of[case].placement, rank, candidate), []).append(case)
+    for (place, rank, candidate), last_keys in by_rank.items():
         together = [key for key, name in every if name == candidate and view.case_of[key].placement == place]
-        operations = {view.case_of[key].operation for key in own}
-        if len(operations) >= FEWEST_OPERATIONS and len(own) > MOST_OF * len(together):
-            mine = shares.filter(pl.col("case").is_in(own), candidate=candidate, rank=rank)
-            share = float(mine.select(pl.col("last").mean()).item())
-            yield Last(place, rank, candidate, [view.case_of[key] for key in keys if key in own], len(together), share)
+        operations = {view.case_of[key].operation for key in last_keys}
+        if len(operations) >= FEWEST_OPERATIONS and len(last_keys) > MOST_OF * len(together):
+            last_shares = shares.filter(pl.col("case").is_in(last_keys), candidate=candidate, rank=rank)
+            share = float(last_shares.select(pl.col("last").mean()).item())
+            yield Last(place, rank, candidate, [view.case_of[key] for key in keys if key in last_keys], len(together), share)
 
 
 def is_symmetric(operation: Operation) -> bool:
-    """Return whether all ranks have the same part in an operation, so that none should end last by its nature."""
+    """Return whether all ranks have the same part in an operation, so that none should end last by design."""
     along = operation.name in {"scan", "exscan"}
-    alike = (operation.send, operation.receive) == (operation.root_send, operation.root_receive)
-    return alike and not (operation.rooted or operation.rings or operation.between_two or along)
+    same = (operation.send, operation.receive) == (operation.root_send, operation.root_receive)
+    return same and not (operation.rooted or operation.rings or operation.between_two or along)
 
 
-def _make_finding(view: CampaignView, found: Sequence[Last]) -> Finding:
-    one = found[0]
+def _make_finding(view: CampaignView, ranks: Sequence[Last]) -> Finding:
+    first = ranks[0]
     several = len(view.campaign.plan.placements) > 1
     texts = [
         say(
             "{share:.0%} of the samples of {n} of {all:count case} of {name}",
-            share=own.share,
-            n=len(own.cases),
-            all=own.asked,
-            name=own.candidate,
+            share=last.share,
+            n=len(last.cases),
+            all=last.tested,
+            name=last.candidate,
         )
-        for own in found
+        for last in ranks
     ]
     measured = {name for name in view.candidates if any(name == launch.candidate for launch in view.launches)}
-    everywhere = len(found) == len(measured) > 1
+    everywhere = len(ranks) == len(measured) > 1
     ends = say(
-        "At {placement}, rank {rank} ends last in {told:and}, launch after launch."
+        "At {placement}, rank {rank} ends last in {shares:and}, launch after launch."
         if several
-        else "Rank {rank} ends last in {told:and}, launch after launch.",
-        placement=one.placement,
-        rank=_name_rank(view, one),
-        told=texts,
+        else "Rank {rank} ends last in {shares:and}, launch after launch.",
+        placement=first.placement,
+        rank=_name_rank(view, first),
+        shares=texts,
     )
     why = say(
-        "So it is with all candidates: what is slow is its CPU or what shares it, not a library."
+        "All candidates show this: its CPU, or other work on it, is the cause, not a library."
         if everywhere
-        else "So it is not with all candidates: the algorithms of these may end there by their nature."
+        else "Not all candidates show this: the algorithms of these may end on that rank by design."
     )
     return Finding(
         kind="last_rank",
         title=say(
             "Rank {rank} ends last at {placement}" if several else "Rank {rank} ends last",
-            rank=one.rank,
-            placement=one.placement,
+            rank=first.rank,
+            placement=first.placement,
         ),
         text=sentences([ends, why]),
         advice=say(
-            "See what else runs on that CPU, whether it clocks lower or serves interrupts, and leave it out."
+            "Check what else runs on that CPU, its clock frequency and its interrupts, or leave it out."
             if everywhere
-            else "Balance matters to programs that go on at once: compare where other candidates end."
+            else "It matters to programs that continue as soon as their own call returns: compare the last ranks of "
+                 "other candidates."
         ),
-        cases=list(dict.fromkeys(case.key for own in found for case in own.cases)),
+        cases=list(dict.fromkeys(case.key for last in ranks for case in last.cases)),
         severity="warning" if everywhere else "note",
         plot="ranks",
     )
 
 
-def _name_rank(view: CampaignView, one: Last) -> Text:
-    """Return the rank, with where it sat, if that was the same place in all launches."""
+def _name_rank(view: CampaignView, last: Last) -> Text:
+    """Name the rank, with its CPU if that was the same in all launches."""
     seats = {
         (fact.host, fact.cpu)
         for launch in view.launches
-        if launch.placement == one.placement
+        if launch.placement == last.placement
         for fact in launch.ranks
-        if fact.rank == one.rank
+        if fact.rank == last.rank
     }
     if len(seats) != 1:
-        return say("{rank}", rank=one.rank)
+        return say("{rank}", rank=last.rank)
     host, cpu = seats.pop()
-    return say("{rank} (CPU {cpu} of {host})", rank=one.rank, cpu=cpu, host=host)
+    return say("{rank} (CPU {cpu} of {host})", rank=last.rank, cpu=cpu, host=host)

@@ -1,4 +1,4 @@
-"""A candidate works on few nodes or ranks and fails in every launch above a number of them.
+"""A candidate works on few nodes or ranks and fails above a number of them.
 
 Why: A limit of memory, connections or settings is more likely than chance.
 
@@ -28,7 +28,7 @@ AXES: dict[str, Callable[[Placement], int]] = {
     "ranks": lambda placement: placement.ranks,
     "ranks per node": lambda placement: placement.ranks_per_node,
 }
-"""What may be too many, in the order in which it is believed."""
+"""What may be too large, the most likely first."""
 START = "MPI_Init"
 """Where a launch ends that never reported a case."""
 SIGNS = (
@@ -36,12 +36,12 @@ SIGNS = (
     re.compile(r"^(?!\[(?:proxy|mpiexec)\S*@).*(?:signal|fatal|abort|error|fail)", re.IGNORECASE),
     re.compile(r"signal|fatal|abort|error|fail", re.IGNORECASE),
 )
-"""Lines of a log worth quoting, the best first: a signal, an error, and last what hydra says of itself."""
+"""Lines of a log worth quoting, the best first: a signal, an error, and last messages of hydra itself."""
 LOG_CHARACTERS = 120
 
 
 class Fate(NamedTuple):
-    """How one operation, or the start, of a candidate fared in one placement."""
+    """Failures of one operation, or of the start, of a candidate at one placement."""
 
     placement: Placement
     tried: int
@@ -51,18 +51,18 @@ class Fate(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """From where on something fails, along which axis, and how."""
+    """The number from which on something fails, its axis, and how."""
 
     axis: str
     least: int
     """The first number at which a launch fails."""
     always: int | None
-    """The first number from which on every launch fails, None where some do not up to the end."""
+    """The first number from which on every launch fails; None where some work up to the end."""
     saying: Words
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield one finding for each way in which a candidate fails from some number on."""
+    """Yield one finding for each way in which a candidate fails from a number on."""
     for name in view.candidates:
         by_limit: defaultdict[Limit, list[tuple[str, list[Fate]]]] = defaultdict(list)
         for what, fates in _list_fates(view, name).items():
@@ -73,7 +73,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def _list_fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
-    """Return how each operation fared by placement; where nothing started, only the start did, and it failed."""
+    """Return the failures of each operation by placement; where nothing started, those of the start."""
     fates: defaultdict[str, list[Fate]] = defaultdict(list)
     for placement in view.campaign.plan.placements:
         launches = [
@@ -99,7 +99,7 @@ def _list_summaries(view: CampaignView, name: str, placement: Placement) -> dict
 
 
 def _make_fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> Fate:
-    """Return the fate of an operation's cases: that of the case that failed most often."""
+    """Return the failures of an operation: those of the case that failed most often."""
     worst = max(summaries, key=lambda summary: sum(summary.failures.get(status, 0) for status in BROKEN))
     failures = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
     failed = sum(failures.values())
@@ -128,7 +128,7 @@ def _name_status(status: CaseStatus) -> Text:
 
 
 def _name_no_start() -> Text:
-    """Return how a launch ended that never reported a case, if it does not say more."""
+    """Return how a launch ended that never reported a case, if nothing more is known."""
     return say("no start")
 
 
@@ -184,7 +184,7 @@ def _make_finding(view: CampaignView, name: str, limit: Limit, fates_of: Sequenc
             ]
         ),
         advice=say(
-            "Read the log of launch {n}; try the library's newest version or another transport.", n=launch.number
+            "Read the log of launch {n}. Try the newest version of the library or another transport.", n=launch.number
         ),
         cases=_list_cases(view, name, {fate.placement.name for fate in failing}, {what for what, _ in fates_of}),
         severity="failure",
@@ -197,11 +197,11 @@ def _describe_start(limit: Limit) -> Text:
         "ranks": say("at >= {n} ranks", n=limit.always or limit.least),
         "ranks per node": say("at >= {n} ranks per node", n=limit.always or limit.least),
     }[limit.axis]
-    return where if limit.always else say("at times {where}", where=where)
+    return where if limit.always else say("sometimes {where}", where=where)
 
 
 def _describe_below(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
-    """Yield for each number below the one from which on all launches fail how many do there."""
+    """Yield how many launches fail at each number below the one from which on all fail."""
     number = AXES[limit.axis]
     for n in sorted({number(fate.placement) for fate in fates}):
         there = [fate for fate in fates if number(fate.placement) == n]
@@ -214,7 +214,7 @@ def _describe_below(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
 
 
 def _choose_worst(fates_of: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
-    """Return the failing fates of what failed most often."""
+    """Return the failures of the operation that failed most often."""
     failing = [[fate for fate in fates if fate.failed] for _, fates in fates_of]
     return max(failing, key=lambda fates: sum(fate.failed for fate in fates))
 
@@ -235,7 +235,7 @@ def _name_numbers(axis: str, numbers: Words, n: int) -> Text:
 
 
 def _choose_launch(view: CampaignView, name: str, placements: set[str]) -> Launch:
-    """Return the launch whose log shows most: the first that ended badly there, else the first there."""
+    """Return the launch to quote: the first that failed there, else the first there."""
     there = [launch for launch in view.launches if launch.candidate == name and launch.placement in placements]
     return next((launch for launch in there if launch.status is not LaunchStatus.OK), there[0])
 

@@ -29,7 +29,7 @@ TITLE = "Starts that mislead"
 
 
 class Shift(NamedTuple):
-    """A ratio of two candidates that is surely larger with another start."""
+    """A ratio of two candidates that is significantly larger with another start."""
 
     case: Case
     """With the other start."""
@@ -41,7 +41,7 @@ class Shift(NamedTuple):
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a warning per start on which no time is agreed, and that changes ratios of candidates."""
+    """Yield a warning per start without a common time that changes ratios of candidates."""
     pairs = [
         (case_verdict.case, view.usual_of[case_verdict.case.key])
         for case_verdict in view.case_verdicts
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def find_shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift]:
-    """Yield the ratios that a start surely makes larger, by more than the threshold, in either direction.
+    """Yield the ratios that a start significantly makes larger, by more than the threshold, in either direction.
 
     Each start's effect is taken within the launches of one candidate, and those of two are paired within blocks.
     """
@@ -73,7 +73,7 @@ def find_shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[
 
 
 def reverses(view: CampaignView, shift: Shift) -> bool:
-    """Return whether the one that is declared to be slower is declared to be faster with the other start."""
+    """Return whether the slower candidate is the faster one with the other start."""
     slower = view.comparisons.slower
     return slower(shift.usual.key, shift.other, shift.base) and slower(shift.case.key, shift.base, shift.other)
 
@@ -85,11 +85,11 @@ def _make_finding(view: CampaignView, start: str, shifts: list[Shift], tested: i
     winners = {shift.case.key for shift in shifts if reverses(view, shift)}
     ratios = [math.nan if ratio is None else ratio for ratio in _list_ratios(view, worst)]
     another = say(
-        "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
-        "{usual}, in {turned} of them so far that the other one seems faster."
+        "In {n} of {all:count case} start {start} changes the ratio of two candidates against {usual} significantly; "
+        "in {turned} of them the other candidate seems faster."
         if winners
-        else "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
-        "{usual}.",
+        else "In {n} of {all:count case} start {start} changes the ratio of two candidates against {usual} "
+             "significantly.",
         n=len(changed),
         all=tested,
         start=start,
@@ -97,14 +97,14 @@ def _make_finding(view: CampaignView, start: str, shifts: list[Shift], tested: i
         turned=len(winners),
     )
     most = say(
-        "Most so in {case}: {other} takes {one:ratio} the time of {base} with {usual} and {two:ratio} with {start} "
-        "({shift:ratio} between the two, {low:ratio} to {high:ratio}).",
+        "The largest change is in {case}: {other} needs {ratio:ratio} the time of {base} with {usual} and "
+        "{start_ratio:ratio} with {start} (a factor of {shift:ratio}, {low:ratio} to {high:ratio}).",
         case=view.full_title(worst.usual),
         other=worst.other,
-        one=ratios[0],
+        ratio=ratios[0],
         base=worst.base,
         usual=usual,
-        two=ratios[1],
+        start_ratio=ratios[1],
         start=start,
         shift=worst.shift.ratio,
         low=worst.shift.low,
@@ -115,8 +115,8 @@ def _make_finding(view: CampaignView, start: str, shifts: list[Shift], tested: i
         title=say("Start {start} misleads", start=start),
         text=sentences([another, most]),
         advice=say(
-            "Believe {usual}: ranks leave a barrier at moments that differ from library to library, which is then "
-            "counted as the call's.",
+            "Trust {usual}: ranks leave a barrier at different moments, depending on the library, and that counts as "
+            "time of the call.",
             usual=usual,
         ),
         cases=[worst.case.key, *(key for key in changed if key != worst.case.key)],

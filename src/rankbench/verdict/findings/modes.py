@@ -28,7 +28,7 @@ TITLE = "Second modes"
 COINCIDES = 0.5
 """Correlation, over visits, of being slow with being far, above which a mode is one of the machine."""
 MOST_SHOWN = 3
-"""Cases that are reported word for word."""
+"""Cases that are described."""
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
@@ -74,12 +74,12 @@ def _make_machine_finding(view: CampaignView, by_case: dict[str, list[str]]) -> 
         kind="modes",
         title=say("Times have two modes because cores are near or far"),
         text=say(
-            "In {n:count case} the samples of {names:and} have more than one mode, and the slower mode occurs while "
+            "In {n:count case} the times of {names:and} have more than one mode, and the slower one occurs while "
             "cores are far.",
             n=len(by_case),
             names=names,
         ),
-        advice=say("Compare times at one level: a mean over both depends on how often each was met."),
+        advice=say("Compare times at one level: a mean over both depends on how often each occurred."),
         cases=list(by_case),
         severity="note",
     )
@@ -88,16 +88,18 @@ def _make_machine_finding(view: CampaignView, by_case: dict[str, list[str]]) -> 
 def _make_finding(view: CampaignView, name: str, by_case: dict[str, list[Repeated]]) -> Finding:
     heaviest = sorted(by_case, key=lambda case: -max(mode.mode.share for mode in by_case[case]))
     most = say(
-        "In {n:count case} the samples of {name} have more than one mode, launch after launch.", n=len(by_case), name=name
+        "In {n:count case} the times of {name} have more than one mode, launch after "
+        "launch.", n=len(by_case), name=name
     )
     texts = [
         say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[mode.text for mode in by_case[case]])
         for case in heaviest[:MOST_SHOWN]
     ]
-    more = [say("And {n:count case} more.", n=len(by_case) - MOST_SHOWN)] if len(by_case) > MOST_SHOWN else []
+    more = [say("The same holds for {n:count more "
+                "case}.", n=len(by_case) - MOST_SHOWN)] if len(by_case) > MOST_SHOWN else []
     return Finding(
         kind="modes",
-        title=say("{name}: some calls take another time than most", name=name),
+        title=say("{name}: times have more than one mode", name=name),
         text=sentences([most, *texts, *more]),
         advice=_advise([mode for case in by_case for mode in by_case[case]]),
         cases=list(by_case),
@@ -106,19 +108,20 @@ def _make_finding(view: CampaignView, name: str, by_case: dict[str, list[Repeate
 
 
 def _advise(modes: list[Repeated]) -> Text:
-    """Return what may be behind it and what would show it, by how the slow samples follow each other."""
+    """Return likely causes and how to check them, by the pattern of slow samples."""
     kinds = {mode.pattern.kind for mode in modes}
     texts = [say("A mean hides this: compare percentiles.")]
     if "even" in kinds:
         texts.append(
-            say("What comes at even distances is the library's own: credits, queues that are filled, polling.")
+            say("Slow calls at regular intervals come from the library: credits, full queues, polling.")
         )
     if "bursts" in kinds:
         texts.append(
-            say("What comes in bursts is mostly the machine's: look at stolen time, frequency and other processes.")
+            say("Bursts of slow calls mostly come from the machine: check stolen time, frequency and other processes.")
         )
     if "scattered" in kinds or not kinds & {"even", "bursts"}:
         texts.append(
-            say("Scattered calls may meet a page, a cache line or an interrupt: bind ranks, try another transport.")
+            say("Scattered slow calls may be page faults, cache misses or interrupts: bind ranks, or try another "
+                "transport.")
         )
     return sentences(texts)

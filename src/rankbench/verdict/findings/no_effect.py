@@ -39,7 +39,7 @@ def _list_comparisons(view: CampaignView, first: Candidate, second: Candidate) -
 
 
 def _is_equivalent(comparison: Comparison, threshold: float) -> bool:
-    """Return whether the two are known to be alike: not merely whether no difference was found."""
+    """Return whether the two are equivalent, not merely whether no difference was found."""
     return (
         comparison.blocks >= FEWEST_BLOCKS
         and 1 / (1 + threshold) <= comparison.low
@@ -53,12 +53,12 @@ def _make_finding(view: CampaignView, first: Candidate, second: Candidate, compa
     settings = listed(dict.fromkeys(name for name, _ in names))
     return Finding(
         kind="no_effect",
-        title=say("{settings}: changed nothing", settings=settings),
+        title=say("{settings} changed nothing", settings=settings),
         text=say(
-            "{one} and {two} differ in {settings} only, which changed nothing in {n:count case}: every interval of "
-            "their ratio lies within {threshold:.0%}, the widest from {low:ratio} to {high:ratio} ({case}).",
-            one=first.name,
-            two=second.name,
+            "{first} and {second} differ only in {settings}, which changed nothing in {n:count case}: every interval "
+            "of their ratio is within {threshold:.0%}, the widest from {low:ratio} to {high:ratio} ({case}).",
+            first=first.name,
+            second=second.name,
             settings=settings,
             n=len(compared),
             threshold=view.campaign.plan.threshold,
@@ -67,7 +67,7 @@ def _make_finding(view: CampaignView, first: Candidate, second: Candidate, compa
             case=view.full_title(view.case_of[widest.case]),
         ),
         advice=say(
-            "Leave it out, or see whether the library takes it at all: its name, and the transport or the algorithm "
+            "Leave it out, or check whether the library uses it at all: its name, and the transport or algorithm "
             "that it belongs to."
         ),
         cases=[comparison.case for comparison in compared],

@@ -32,10 +32,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
     worst = max(wide, key=_measure_width)
     yield Finding(
         kind="noise",
-        title=say("Launches of the same thing differ much"),
+        title=say("Results vary a lot between launches"),
         text=say(
-            "In {n:count figure} of {all} the interval spans more than {wide:ratio}, at most {worst:ratio} ({name}, "
-            "{case}). Comparisons are paired within blocks, which takes out slow drift of the machine, not this.",
+            "{n} of {all:count interval} {n:of is|are} wider than {wide:ratio}, at most {worst:ratio} ({name}, "
+            "{case}). Pairing within blocks removes slow drift of the machine, but not this.",
             n=len(wide),
             all=len(known),
             wide=WIDE,
@@ -44,7 +44,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
             case=view.full_title(view.case_of[worst.case]),
         ),
         advice=say(
-            "Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour."
+            "Run more blocks, stop other work and bind ranks to cores. On virtual machines, measure at another time."
         ),
         cases=list(dict.fromkeys(summary.case for summary in wide)),
         severity="warning",

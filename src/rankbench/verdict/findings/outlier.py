@@ -2,7 +2,7 @@
 
 Why: That is more often a poor default than the hardware.
 
-What to do: Try other algorithms or transports of this library for these sizes.
+What to do: Try other algorithms or transports of this library for these sizes; `rankbench tune` searches for them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.language import say
+from rankbench.language import say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import SURE
 from rankbench.statistics.decision import decide
 from rankbench.statistics.looks import Penalty
+from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.extremes import Extremes, decide_selected, make_estimate
 from rankbench.verdict.interim import list_interim_looks
 from rankbench.verdict.wording import add_sizes
@@ -32,7 +33,7 @@ FAR = 3.0
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield, per operation and candidate, the sizes at which its time is surely three times that of any other.
+    """Yield, per operation and candidate, the sizes at which it is significantly three times slower than any other.
 
     That is one family of tests over all cases, against a ratio of three (`decision`).
     """
@@ -62,7 +63,7 @@ class Gap(NamedTuple):
 
 
 def _find_gaps(view: CampaignView) -> Iterator[Gap]:
-    """Yield a comparison for each case whose slowest candidate is no winner, by line and candidate."""
+    """Yield a comparison for each case whose slowest candidate is not a winner, by line and candidate."""
     for title, verdicts in view.lines():
         for name in view.candidates:
             for verdict in verdicts:
@@ -80,15 +81,20 @@ def _make_finding(view: CampaignView, title: str, name: str, behind: list[Gap], 
         kind="outlier",
         title=say("{name} is far behind in {title}", name=name, title=title),
         text=say(
-            "In {where}, {name} takes up to {worst:ratio} ({low:ratio} to {high:ratio}) as long as the slowest other "
-            "candidate.",
+            "In {where}, {name} is up to {worst:ratio} slower than every other candidate ({low:ratio} to "
+            "{high:ratio}).",
             where=add_sizes(title, [gap.case for gap in behind]),
             name=name,
             worst=worst.ratio,
             low=worst.low,
             high=worst.high,
         ),
-        advice=say("Try other algorithms or transports of this library for these sizes before giving it up."),
+        advice=sentences(
+            [
+                say("Try other algorithms or transports of this library for these sizes."),
+                *advise_tuning(view, {name: [gap.case for gap in behind]}),
+            ]
+        ),
         cases=[gap.case.key for gap in behind],
         severity="warning",
     )

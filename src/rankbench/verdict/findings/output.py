@@ -1,4 +1,4 @@
-"""Libraries that print: much in a launch, or in timed calls, whose times then include the printing."""
+"""Libraries that print a lot, or during timed calls, whose times then include the printing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBER = re.compile(r"\d+")
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a finding for each candidate that printed in timed calls, and for each with launches that print much."""
+    """Yield a finding for each candidate that printed in timed calls, and for each with launches that print a lot."""
     for name in view.candidates:
         printing = [summary for summary in view.summaries if summary.candidate == name and summary.printed_bytes]
         if printing:
@@ -40,14 +40,14 @@ def _find_timed(view: CampaignView, name: str, printing: list[Summary]) -> Findi
         kind="output",
         title=say("{name} printed during timed calls", name=name),
         text=say(
-            "A rank of {name} printed {size:count byte} or more during timed calls of {case}{more}: its time includes "
-            "that.",
+            "A rank of {name} printed {size:count byte} or more during timed calls of {case}{more}: the time "
+            "includes the printing.",
             name=name,
             size=most.printed_bytes,
             case=view.full_title(view.case_of[most.case]),
             more=say(", and less in {n:count other case}", n=len(printing) - 1) if len(printing) > 1 else NOTHING,
         ),
-        advice=say("Read the launch's log, correct what the library warns of, or make it silent, and measure again."),
+        advice=say("Read the launch's log, fix what the library warns about or silence it, and measure again."),
         cases=[summary.case for summary in printing],
         severity="warning",
     )
@@ -58,7 +58,7 @@ def _find_much(name: str, launches: list[Launch]) -> Finding:
     line = find_repeated(most.log)
     return Finding(
         kind="output",
-        title=say("Launches of {name} print much", name=name),
+        title=say("Launches of {name} print a lot", name=name),
         text=say(
             "{n:count launch} of {name} printed more than {much:size} each, launch {number} {size:size}{line}.",
             n=len(launches),
@@ -68,7 +68,7 @@ def _find_much(name: str, launches: list[Launch]) -> Finding:
             size=most.output_bytes,
             line=_quote_line(line) if line else NOTHING,
         ),
-        advice=say("Correct what the library warns of, or make it silent: printing takes time."),
+        advice=say("Fix what the library warns about, or silence it: printing takes time."),
         cases=[],
         severity="warning",
     )
@@ -79,9 +79,9 @@ def _quote_line(line: str) -> Text:
 
 
 def find_repeated(log: str) -> str:
-    """Return the first whole line of a log that comes again, numbers in it aside; empty: none does.
+    """Return the first complete line of a log that repeats, ignoring numbers; empty if none does.
 
-    The log may begin within a line.
+    The log may begin in the middle of a line.
     """
     lines = [line.strip() for line in log.splitlines()[1:]]
     kinds = [NUMBER.sub("0", line) for line in lines]

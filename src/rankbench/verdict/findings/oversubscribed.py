@@ -22,7 +22,7 @@ TITLE = "More ranks than cores"
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield one warning per number of ranks on a machine that is more than it has cores."""
+    """Yield one warning per number of ranks on a machine that is larger than its number of cores."""
     cores = view.campaign.machine.cores
     many: dict[int, list[str]] = {}
     for placement in view.campaign.plan.placements:
@@ -34,8 +34,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
             kind="oversubscribed",
             title=say("{names}: more ranks than cores", names=", ".join(names)),
             text=say(
-                "At {names:and}, {ranks} ranks shared {n:count core}. These figures show how each library waits; one "
-                "that spins may look a thousand times slower than with a core per rank.",
+                "At {names:and}, {ranks} ranks shared {n:count core}. These figures show how each library waits: one "
+                "that spins may look a thousand times slower than with one core per rank.",
                 names=names,
                 ranks=ranks,
                 n=cores,

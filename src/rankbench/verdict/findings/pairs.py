@@ -26,7 +26,7 @@ TITLE = "Pairs of ranks"
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield, per operation, what each level takes, and per candidate the pairs that do not fit."""
+    """Yield, per operation, the time of each level, and per candidate the pairs that do not fit."""
     made_maps = maps.make_maps(view.campaign, view.launches, view.judged_figures, view.operations)
     for _, together in groupby(made_maps, key=lambda map_: case_labels.make_line_key(map_.case)):
         same = list(together)
@@ -41,31 +41,31 @@ def _make_level_finding(view: CampaignView, same: Sequence[Map]) -> Finding:
     texts = [
         say(
             "{name}: {levels}.",
-            name=f"{map_.candidate}{_name_size(one)}",
+            name=f"{map_.candidate}{_name_size(map_)}",
             levels=maps.describe_levels(map_, _choose_measure(view, map_)),
         )
         for map_ in same
     ]
     return Finding(
         kind="pairs",
-        title=say("{title}: what it takes by what two ranks share", title=_name_map(view, same[0])),
+        title=say("{title}: times by what two ranks share", title=_name_map(view, same[0])),
         text=sentences([*texts, _describe_agreement(same)]),
-        advice=say("Place ranks that talk much with each other where they share most."),
+        advice=say("Place ranks that communicate a lot where they share most."),
         cases=_list_examples(same[0]),
         severity="note",
     )
 
 
 def _describe_agreement(same: Sequence[Map]) -> Text:
-    """Say whether the times alone show the same."""
+    """Say whether grouping by time alone gives the same groups."""
     grouped = [map_ for map_ in same if len(map_.groups) > 1]
     if not grouped:
-        return say("The times of single pairs fall into no groups beyond their scatter over launches.")
+        return say("Times of single pairs form no groups beyond the scatter between launches.")
     agreeing = [map_ for map_ in grouped if not (map_.odd or map_.fit.divided)]
     return say(
-        "Grouped by their times alone, pairs that share the same are together."
+        "Grouped by time alone, pairs that share the same are together."
         if len(agreeing) == len(same)
-        else "Grouped by their times alone, pairs that share the same are together in {n} of {all}.",
+        else "Grouped by time alone, pairs that share the same are together in {n} of {all}.",
         n=len(agreeing),
         all=len(same),
     )
@@ -84,10 +84,10 @@ def _make_odd_finding(view: CampaignView, name: str, odd_maps: Sequence[Map]) ->
     return Finding(
         kind="pairs",
         title=say(
-            "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_name_map(view, odd_maps[0])
+            "{name}, {title}: unusual pairs of ranks", name=name, title=_name_map(view, odd_maps[0])
         ),
         text=sentences(texts),
-        advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
+        advice=say("Check what else runs on these CPUs, and whether the next campaign finds the same pairs."),
         cases=[map_.cases[pair].key for map_ in odd_maps for pair in map_.odd],
         severity="warning",
     )
@@ -106,7 +106,7 @@ def _name_map(view: CampaignView, map_: Map) -> str:
 
 
 def _name_size(map_: Map) -> str:
-    return f", {format_size(one.case.size_bytes)}" if map_.case.size_bytes else ""
+    return f", {format_size(map_.case.size_bytes)}" if map_.case.size_bytes else ""
 
 
 def _choose_measure(view: CampaignView, map_: Map) -> Measure:

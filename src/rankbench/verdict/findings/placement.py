@@ -1,4 +1,4 @@
-"""What the placement of ranks does to a candidate, with the reason as far as it was measured.
+"""The effect of rank placement on a candidate, with the reason as far as it was measured.
 
 Why: Three reasons can be checked against measurements: a cache line handed over without MPI takes longer by as
 much; one core copies at the same bandwidth; a jump comes at another size, as a protocol switch does. Where none
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 TITLE = "Placements"
 FOLLOWS = (0.5, 1.5)
-"""A ratio follows another if its logarithm is so much of the other's."""
+"""A ratio explains another if the quotient of their logarithms is within these."""
 LINES = (0.5, 4.0)
 """Cache lines that a small message hands over, one way: half of one, since a probe's median may be, to four."""
 COPIES = (0.5, 2.0)
-"""A bandwidth is that of a copying core if it is so much of it."""
+"""A bandwidth is that of a copying core if their quotient is within these."""
 WIDEST = 1.25
-"""Upper over lower end of an interval from which on two things are not called alike, though they may be."""
+"""Upper over lower end of an interval above which nothing is concluded."""
 LARGE_BYTES = 1 << 16
-"""Messages from which on copying can be what limits them."""
+"""Messages from this size on can be limited by copying."""
 MEGA = 1e6
 
 
@@ -93,7 +93,7 @@ class Line:
 
     @cached_property
     def exchange(self) -> Comparison | None:
-        """Return how long a cache line takes at the far placement against the near one, where both were measured."""
+        """Return the ratio of a cache line's time far over near, where both were measured."""
         launches = [*self.launches(self.near), *self.launches(self.far)]
         machine, threshold = self.view.campaign.machine, self.view.campaign.plan.threshold
         comparisons = placements.exchange_effects(launches, self.ranks, machine, threshold)
@@ -104,7 +104,7 @@ class Line:
 
     @cached_property
     def exchanges_ns(self) -> list[float]:
-        """Return what a cache line takes at the near and at the far placement, as a rule."""
+        """Return the typical time of a cache line at the near and at the far placement."""
         machine, ranks = self.view.campaign.machine, self.ranks
         return [
             float(np.nanmedian([placements.exchange_ns(launch, ranks, machine) for launch in self.launches(place)]))
@@ -135,7 +135,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def takes_part(view: CampaignView, case: Case) -> bool:
-    """Return whether a case is a time with its usual start, and part neither of a map nor of a scale."""
+    """Return whether a case is a time with its usual start, and not part of a map or a scale."""
     usual = view.usual_of[case.key] == case
     apart = case.key in view.pair_cases or case.key in view.over_nodes
     return usual and case.quantity == "time" and not apart
@@ -191,7 +191,7 @@ def list_partners(case: Case, operation: Operation) -> list[int]:
 
 
 def list_launches(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
-    """Return a candidate's launches at a placement that got as far as to say where ranks were."""
+    """Return a candidate's launches at a placement that reported where ranks ran."""
     return [
         launch
         for launch in view.launches
@@ -210,10 +210,11 @@ def make_finding(lines: list[Line]) -> Finding:
     keys = [line.cases[size][place].key for line, size in ends for place in (line.near, line.far)]
     return Finding(
         kind="placement",
-        title=say("{name}, {title}: what the placement does", name=first.candidate, title=title),
+        title=say("{name}, {title}: effect of the placement", name=first.candidate, title=title),
         text=sentences(sentence for line in lines for sentence in describe_line(line)),
         advice=say(
-            "Place ranks that talk most where the figures are best; measure again where the reason is not known."
+            "Place ranks that communicate most where the figures are best. Measure again where the reason is not "
+            "known."
         ),
         cases=list(dict.fromkeys(keys)),
         severity="note",
@@ -221,7 +222,7 @@ def make_finding(lines: list[Line]) -> Finding:
 
 
 def describe_line(line: Line) -> Iterator[Text]:
-    """Yield how the far placement compares with the near one, and why as far as that is known."""
+    """Yield how the far placement compares with the near one, and why if that is known."""
     small, large = min(line.ratios), max(line.ratios)
     ratios = [describe_ratio(line, size) for size in dict.fromkeys((small, large))]
     yield say("{far} against {near}: {ratios:and}.", far=line.far, near=line.near, ratios=ratios)
@@ -244,20 +245,19 @@ def describe_ratio(line: Line, size_bytes: int) -> Text:
 
 
 def explain_small(line: Line, size_bytes: int) -> Text:
-    """Return what the machine without MPI says of the ratio of small messages."""
+    """Return whether measurements without MPI explain the ratio of small messages."""
     if None in (line.shared[line.near], line.shared[line.far]):
-        return say("Ranks did not sit on the same CPUs in all launches, so that no reason is known.")
+        return say("Ranks ran on different CPUs in different launches, so the reason is not known.")
     if not line.in_one_host:
         return say(
-            "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be "
-            "reported."
+            "Between hosts messages cross the network, which was not measured without MPI, so its share is not known."
         )
     if is_uncertain(line.ratios[size_bytes]):
-        return say("That is too uncertain for a reason to be looked for.")
+        return say("This is too uncertain to look for a reason.")
     if line.exchange is None:
         return say(
-            "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be "
-            "reported whether the machine is the reason."
+            "Handing over a cache line between these CPUs was not measured without MPI, so it is not known whether "
+            "the machine is the reason."
         )
     explain = explain_slower if line.ratios[size_bytes].different else explain_equal
     return explain(line, size_bytes, line.exchange)
@@ -270,7 +270,8 @@ def is_uncertain(ratio: Comparison) -> bool:
 
 def explain_slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
     """Return whether the machine explains a difference."""
-    without = say("Without MPI, handing a cache line between these CPUs takes {ratio:ratio} as long", ratio=raw.ratio)
+    without = say("Without MPI, handing over a cache line between these CPUs takes {ratio:ratio} "
+                  "the time", ratio=raw.ratio)
     if is_explained(line, size_bytes, raw):
         only = list_caches(line)
         return say(
@@ -285,17 +286,18 @@ def explain_slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
     return say(
         "{without}, which is too uncertain to show whether the machine is the reason."
         if is_uncertain(raw)
-        else "{without}, which is no difference: the way between the CPUs is not the reason; what is is not known."
+        else "{without}, which is no difference: the distance between the CPUs is not the reason. The reason is not "
+             "known."
         if not raw.different
-        else "{without}, the other way round: the machine does not explain it, and what does is not known."
+        else "{without}, which is the opposite: the machine is not the reason. The reason is not known."
         if (line.ratios[size_bytes].ratio > 1) != (raw.ratio > 1)
-        else "{without}, which does not explain as much; what the library does differently there is not known.",
+        else "{without}, which does not explain the difference. What the library does differently there is not known.",
         without=without,
     )
 
 
 def is_explained(line: Line, size_bytes: int, raw: Comparison) -> bool:
-    """Return whether the library's time changes as that of a cache line does: by its ratio, or by a few lines more."""
+    """Return whether the library's time changes as that of a cache line does: by its ratio, or by a few lines."""
     ratio = line.ratios[size_bytes].ratio
     if not raw.different or (ratio > 1) != (raw.ratio > 1):
         return False
@@ -313,23 +315,23 @@ def list_caches(line: Line) -> list[Text]:
 
 
 def explain_equal(line: Line, size_bytes: int, raw: Comparison) -> Text:
-    """Return why a nearer place need not be faster."""
+    """Return why the nearer placement is not faster."""
     near_ns, far_ns = line.exchanges_ns
     call_ns, ratio = line.summary(size_bytes, line.near).typical_ns, line.ratios[size_bytes]
     more_ns = abs(far_ns - near_ns)
     lost = more_ns < call_ns * (ratio.high - ratio.low) / 2
     return say(
-        "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes {ratio:ratio} as "
-        "long at {far}, which is too uncertain to show why."
+        "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes "
+        "{ratio:ratio} the time at {far}, which is too uncertain to show why."
         if is_uncertain(raw)
-        else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes as long at "
-        "both ({ratio:ratio})."
+        else "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes the "
+             "same time at both ({ratio:ratio})."
         if not raw.different
-        else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes "
-        "{ratio:ratio} as long at {far}, but these {more:time} are lost in the {call:time} of the call."
+        else "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes "
+             "{ratio:ratio} the time at {far}, but {more:time} are too little to see in a call of {call:time}."
         if lost
-        else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes "
-        "{ratio:ratio} as long at {far}, which the call does not show; why is not known.",
+        else "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes "
+             "{ratio:ratio} the time at {far}, which the call does not show. The reason is not known.",
         near=line.near,
         far=line.far,
         ratio=raw.ratio,
@@ -355,12 +357,11 @@ def describe_protocols(line: Line) -> Iterator[Text]:
     ]
     if texts:
         yield say(
-            "Along the sizes, {found:and}: so looks a library that switches its protocol at other sizes, which "
-            "explains the ratios between."
+            "Along the sizes, {jumps:and}: the library probably switches its protocol at different sizes, which "
+            "explains the ratios in between."
             if len(texts) > 1
-            else "Along the sizes, {found:and}, the other does not: a switch of protocol looks so, and so does a cache "
-            "that is full.",
-            found=texts,
+            else "Along the sizes, {jumps:and}, the other does not: probably a switch of protocol, or a full cache.",
+            jumps=texts,
         )
 
 
@@ -375,26 +376,26 @@ def describe_jump(jump: Jump) -> Text:
 
 
 def explain_copying(line: Line, size_bytes: int) -> Iterator[Text]:
-    """Yield whether copying by one core is what limits large messages, where places do not matter to them."""
+    """Yield whether copying by one core limits large messages, where the placement makes no difference to them."""
     ratio = line.ratios[size_bytes]
     if ratio.different or is_uncertain(ratio) or not line.in_one_host or size_bytes < LARGE_BYTES:
         return
-    equal = say("At {size:size} the two are alike", size=size_bytes)
+    equal = say("At {size:size} the two are equally fast", size=size_bytes)
     launches = [*line.launches(line.near), *line.launches(line.far)]
     cache_bytes = max((launch.facts.last_level_cache_bytes for launch in launches if launch.facts), default=0)
     core = placements.copied_per_core(launches)
     if not cache_bytes or size_bytes <= cache_bytes:
         yield say(
-            "{alike}; messages may fit into the last-level cache of {cache:size}, so that it is not known whether "
-            "copying limits them."
+            "{equal}; messages may fit into the last-level cache of {cache:size}, so it is not known whether copying "
+            "is the limit."
             if cache_bytes
-            else "{alike}; messages may fit into a cache of unknown size, so that it is not known whether copying "
-            "limits them.",
+            else "{equal}; messages may fit into a cache of unknown size, so it is not known whether copying is the "
+                 "limit.",
             equal=equal,
             cache=cache_bytes,
         )
     elif not math.isfinite(core):
-        yield say("{alike}; what one core copies was not measured, so that the reason is not known.", equal=equal)
+        yield say("{equal}; the copy bandwidth of a core was not measured, so the reason is not known.", equal=equal)
     else:
         yield compare_copying(line, size_bytes, core, equal)
 
@@ -403,15 +404,15 @@ def compare_copying(line: Line, size_bytes: int, core: float, equal: Text) -> Te
     """Return how the bandwidth of messages that no cache holds compares with that of a copying core."""
     typical_ns, measure = line.summary(size_bytes, line.near).typical_ns, line.measure(size_bytes)
     rate = measure.value(typical_ns) * MEGA if measure.kind == "bandwidth" else size_bytes / typical_ns * 1e9
-    beside = say(
-        "{alike}, with {rate} MB/s, where a core copies {core} MB/s without MPI while all others copy, too",
+    rates = say(
+        "{equal}, at {rate} MB/s. Without MPI, a core copies {core} MB/s while all others copy too",
         equal=equal,
         rate=format_rate(rate / MEGA),
         core=format_rate(core / MEGA),
     )
     return say(
-        "{beside}: no cache holds such messages, and copying fits as the limit, wherever the other core is."
+        "{rates}. No cache holds such messages, so copying is probably the limit, wherever the other core is."
         if COPIES[0] <= rate / core <= COPIES[1]
-        else "{beside}: copying alone does not explain that, and what does is not known.",
-        beside=beside,
+        else "{rates}. Copying alone does not explain this; the reason is not known.",
+        rates=rates,
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TITLE = "Near and far cores"
 CHANGED = 1.1
-"""Ratio of a comparison far over near from which on it is called changed, if surely so."""
+"""Ratio of a comparison far over near above which it counts as changed, if significant."""
 SURE = 2.6
 """Standard errors that it must be away from 1, for a level of 1 %."""
 MANY = 0.2
@@ -33,7 +33,7 @@ MANY = 0.2
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield per placement what holds at each level, and a warning for two candidates that lead at one each."""
+    """Yield the winners at each level per placement, and a warning for two candidates that lead at one level each."""
     keys = {timed_verdict.case.key for timed_verdict in view.timed_verdicts} & set(view.levels)
     leveled = [comparison for comparison in view.comparisons if comparison.case in keys and comparison.levels]
     placement = {key: case.placement for key, case in view.case_of.items()}
@@ -60,7 +60,7 @@ def _make_finding(view: CampaignView, comparisons: Sequence[Comparison]) -> Find
     if both:
         text.append(
             say(
-                "From near to far the ratio of two candidates changes by more than {least:ratio} in {n} of "
+                "Between near and far, the ratio of two candidates changes by more than {least:ratio} in {n} of "
                 "{all:count comparison}.",
                 least=CHANGED,
                 n=len(changed),
@@ -69,7 +69,7 @@ def _make_finding(view: CampaignView, comparisons: Sequence[Comparison]) -> Find
         )
     return Finding(
         kind="reference",
-        title=say("Cores were near at times and far at others"),
+        title=say("Cores were sometimes near and sometimes far"),
         text=sentences(text),
         advice=ADVICE,
         cases=list(dict.fromkeys(comparison.case for comparison in changed)),
@@ -78,28 +78,28 @@ def _make_finding(view: CampaignView, comparisons: Sequence[Comparison]) -> Find
 
 
 ADVICE = say(
-    "Find out which is usual where your programs run: on virtual machines other guests move the CPUs, elsewhere bind "
-    "ranks to cores that share a cache, or that do not."
+    "Find out which state is usual where your programs run. On virtual machines the host moves the CPUs; elsewhere, "
+    "bind ranks to cores that share a cache, or to cores that do not."
 )
 
 
 def _describe_levels(at: Levels) -> Text:
     return say(
-        "Without MPI, handing a cache line from one rank to the next took {near:time} at times (near) and {far:time} "
-        "at others (far). Candidates are compared at each level on its own.",
+        "Without MPI, handing over a cache line from one rank to the next sometimes took {near:time} (near) and "
+        "sometimes {far:time} (far). Candidates are compared separately near and far.",
         near=at.near_ns,
         far=at.far_ns,
     )
 
 
 def _is_changed(near: Level, far: Level) -> bool:
-    """Return whether a ratio surely is another one at the other level, and by more than a tenth."""
+    """Return whether a ratio differs significantly between levels, by more than a tenth."""
     apart = abs(math.log(far.ratio / near.ratio))
     return apart > math.log(CHANGED) and apart > SURE * math.hypot(near.error, far.error)
 
 
 def _describe_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> Text:
-    """Return who is fastest in how many cases at a level, or that it was not met often enough."""
+    """Return who is fastest in how many cases at a level, or that it was too rare."""
     known = [level for comparison in comparisons for level in comparison.levels if level.name == name]
     blocks, of = max((level.blocks for level in known), default=0), max(comparison.blocks for comparison in comparisons)
     fronts = [verdict.winners_by_level[name] for verdict in verdicts if name in verdict.winners_by_level]
@@ -107,10 +107,11 @@ def _describe_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequ
     if not fronts:
         return say("{where}, too little was measured to compare.", where=where)
     alone = Counter(front[0] for front in fronts if len(front) == 1)
-    parts = [say("{name} was fastest in {n}", name=winner, n=count) for winner, count in alone.most_common()]
+    parts = [say("{name} {n}", name=winner, n=count) for winner, count in alone.most_common()]
     if rest := len(fronts) - alone.total():
-        parts.append(say("none alone in {n}", n=rest))
-    return say("{where}, of {n:count case} {parts:and}.", where=where, n=len(fronts), parts=parts)
+        parts.append(say("no single winner {n}", n=rest))
+    return say("{where}, fastest in single cases: {parts:,} (of {n:count "
+               "case}).", where=where, n=len(fronts), parts=parts)
 
 
 # --- reversals --------------------------------------------------------------------------------------------------------
@@ -139,10 +140,10 @@ def _make_reversal(view: CampaignView, near: str, far: str, comparisons: Sequenc
     ]
     return Finding(
         kind="reference",
-        title=say("{near} leads while cores are near, {far} while they are far", near=near, far=far),
+        title=say("{near} is faster while cores are near, {far} while they are far", near=near, far=far),
         text=say(
-            "{near} is faster than {far} while cores are near, and slower while they are far: {cases:and}. Ratios are "
-            "of the slower to the faster one.",
+            "{near} is faster than {far} while cores are near, and slower while they are far: {cases:;}. Each ratio "
+            "is that of the slower to the faster one.",
             near=near,
             far=far,
             cases=cases,

@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 TITLE = "Scaling"
 STEEP = 1.5
-"""Growth that is worth showing."""
+"""Least growth that is reported."""
 MOST_SHOWN = 3
 
 Cases = dict["Site", "CaseVerdict"]
 
 
 class Change(NamedTuple):
-    """Winners that follow each other while one of the two numbers grows and the other stays."""
+    """Successive winners while one of the two numbers grows and the other is fixed."""
 
     case: Case
     fixed: Text
-    """The number that stays: `with 2 ranks per node`."""
+    """The fixed number: `with 2 ranks per node`."""
     runs: list[Run]
     noun: str
     """Of the number that grows."""
 
     @property
     def margin(self) -> float:
-        """Return the lesser of the largest margins of the first and of the last span."""
+        """The smaller of the largest margins of the first and of the last span."""
         return min(max(verdict.margin for _, verdict in run.cases) for run in (self.runs[0], self.runs[-1]))
 
 
@@ -62,7 +62,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def name_operation(view: CampaignView, case: Case) -> str:
-    """Return how the cases of an operation are called that differ in size and placement only."""
+    """Name the cases of an operation that differ in size and placement only."""
     return case_labels.name_line(case, view.operations[case.operation])
 
 
@@ -103,7 +103,7 @@ def make_change_finding(title: str, changes: list[Change]) -> Finding:
     """Return the finding on one operation: the changes with the largest margins."""
     texts = [describe_change(change) for change in changes[:MOST_SHOWN]]
     rest = len(changes) - MOST_SHOWN
-    more = [say("It changes in {n:count more row} of nodes or of ranks.", n=rest)] if rest > 0 else []
+    more = [say("It also changes in {n:count other series} of nodes or ranks.", n=rest)] if rest > 0 else []
     ends = [
         verdict.case.key
         for change in changes[:MOST_SHOWN]
@@ -113,8 +113,9 @@ def make_change_finding(title: str, changes: list[Change]) -> Finding:
     return Finding(
         kind="scaling",
         title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=name_growing(changes)),
-        text=sentences([say("In {title}, {told:;}.", title=title, told=texts), *more]),
-        advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
+        text=sentences([say("In {title}, {changes:;}.", title=title, changes=texts), *more]),
+        advice=say("Choose by the number of nodes and ranks of your jobs. The scaling charts show where the curves "
+                   "cross."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
         spans=[run.record for change in changes[:MOST_SHOWN] for run in change.runs],
@@ -134,7 +135,7 @@ def describe_change(change: Change) -> Text:
 
     spans = [describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
     text = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
-    return say("at {size:size} {told}", size=change.case.size_bytes, told=text) if change.case.size_bytes else text
+    return say("at {size:size} {text}", size=change.case.size_bytes, text=text) if change.case.size_bytes else text
 
 
 def describe_span(first: int, last: int, noun: str) -> Text:
@@ -152,7 +153,7 @@ def describe_span(first: int, last: int, noun: str) -> Text:
 
 
 def find_steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
-    """Yield candidates whose time grows with the nodes, and surely more than that of most others."""
+    """Yield candidates whose time grows with the nodes, and significantly more than that of most others."""
     cases = {line: {place: verdict.case for place, verdict in cases.items()} for line, cases in lines.items()}
     by_title: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
     for growth in scaling.growths(view.judged_figures, view.campaign, cases):
@@ -178,11 +179,11 @@ def make_steep_finding(
     step, nearest = growth.step, min(ratios, key=lambda comparison: comparison.ratio)
     size_bytes = cases[step.more].size_bytes
     slower = say(
-        "From {fewer} to {more:count node} at {size:size} {fixed}, {name} takes {factor:ratio} as long, {others:and}: "
-        "against {rivals:and} at least {ratio:ratio} as much ({low:ratio} to {high:ratio})."
+        "From {fewer} to {more:count node} at {size:size} {fixed}, the time of {name} grows by {factor:ratio}, that "
+        "of {others:and}: at least {ratio:ratio} more than {rivals:and} ({low:ratio} to {high:ratio})."
         if size_bytes
-        else "From {fewer} to {more:count node} {fixed}, {name} takes {factor:ratio} as long, {others:and}: against "
-        "{rivals:and} at least {ratio:ratio} as much ({low:ratio} to {high:ratio}).",
+        else "From {fewer} to {more:count node} {fixed}, the time of {name} grows by {factor:ratio}, that of "
+             "{others:and}: at least {ratio:ratio} more than {rivals:and} ({low:ratio} to {high:ratio}).",
         fewer=step.fewer.nodes,
         more=step.more.nodes,
         size=size_bytes,
@@ -190,7 +191,7 @@ def make_steep_finding(
         name=name,
         factor=growth.factor[name],
         others=[
-            say("{name} {factor:ratio}", name=other, factor=factor)
+            say("{name} by {factor:ratio}", name=other, factor=factor)
             for other, factor in growth.factor.items()
             if other != name
         ],
@@ -199,10 +200,10 @@ def make_steep_finding(
         low=nearest.low,
         high=nearest.high,
     )
-    again = [say("So it does after {n:count other step} or at other sizes.", n=times - 1)] if times > 1 else []
+    again = [say("The same holds for {n:count other step} of nodes or sizes.", n=times - 1)] if times > 1 else []
     return Finding(
         kind="scaling",
-        title=say("{name}, {title}: time grows with the nodes as most others' does not", name=name, title=title),
+        title=say("{name}, {title}: slows down with more nodes, unlike most others", name=name, title=title),
         text=sentences([slower, *again]),
         advice=say("See which algorithm it takes from there on, and whether a setting chooses another."),
         cases=[cases[step.fewer].key, cases[step.more].key],

@@ -2,7 +2,7 @@
 
 Why: A switch of algorithm between the two sizes comes too late.
 
-What to do: Look for the setting that moves the switch. As a workaround send the larger message.
+What to do: `rankbench tune` looks for the setting that moves the switch. As a workaround, send the larger message.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, judged, within_launches
+from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Slower for less"
 FURTHEST = 2
-"""A size is held against so many of those that follow it."""
+"""Number of larger sizes that a size is compared with."""
 MOST_SHOWN = 3
 
 
 class Reversal(NamedTuple):
-    """A size that takes a candidate longer than a larger one."""
+    """A size at which a candidate is slower than at a larger one."""
 
     line: Line
     candidate: str
@@ -38,14 +40,14 @@ class Reversal(NamedTuple):
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield one warning per line in which a candidate takes surely longer for less."""
+    """Yield one warning per line in which a candidate is significantly slower at a smaller size."""
     reversals = sorted(find_reversals(view), key=lambda reversal: reversal.line.key)
     for _, group in groupby(reversals, key=lambda reversal: reversal.line.key):
         yield _make_finding(view, list(group))
 
 
 def find_reversals(view: CampaignView) -> Iterator[Reversal]:
-    """Yield, for each size of a candidate that surely takes longer than a larger one, the worst such pair."""
+    """Yield, for each size that is significantly slower than a larger one, the worst such pair."""
     pairs = [
         (line, smaller, larger)
         for line in find_lines(view, 2)
@@ -82,20 +84,26 @@ def _make_finding(view: CampaignView, reversals: list[Reversal]) -> Finding:
         kind="slower_for_less",
         title=say("{title}: smaller messages take longer than larger ones", title=title),
         text=sentences(texts),
-        advice=say(
-            "A switch of algorithm lies between the two sizes: try to have it made earlier. Until then a program does "
-            "better to send the larger message."
+        advice=sentences(
+            [
+                say("The switch of algorithm between the two sizes comes too late. As a workaround, send the larger one."),
+                *advise_tuning(view, {name: _list_cases(group) for name, group in by_name.items() if group}),
+            ]
         ),
         cases=[line.verdicts[size].case.key for size in sizes],
         severity="warning",
     )
 
 
+def _list_cases(reversals: Sequence[Reversal]) -> list[Case]:
+    return [reversal.line.cases[size] for reversal in reversals for size in (reversal.smaller_bytes, reversal.larger_bytes)]
+
+
 def _describe_reversals(name: str, reversals: Sequence[Reversal]) -> Text:
     worst = sorted(reversals, key=lambda reversal: -reversal.ratio.ratio)
     pairs = [
         say(
-            "for {smaller:size} {ratio:ratio} as long as for {larger:size} ({low:ratio} to {high:ratio})",
+            "{ratio:ratio} slower at {smaller:size} than at {larger:size} ({low:ratio} to {high:ratio})",
             smaller=reversal.smaller_bytes,
             ratio=reversal.ratio.ratio,
             larger=reversal.larger_bytes,
@@ -105,9 +113,9 @@ def _describe_reversals(name: str, reversals: Sequence[Reversal]) -> Text:
         for reversal in worst[:MOST_SHOWN]
     ]
     return say(
-        "{name} takes {pairs:and}; so it is at {n:count more size}."
+        "{name} is {pairs:and}, and slower at {n:count more size}."
         if len(reversals) > MOST_SHOWN
-        else "{name} takes {pairs:and}.",
+        else "{name} is {pairs:and}.",
         name=name,
         pairs=pairs,
         n=len(reversals) - MOST_SHOWN,

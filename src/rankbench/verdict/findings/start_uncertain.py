@@ -24,7 +24,7 @@ TITLES_SHOWN = 3
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield what is not known of starts as a warning, and what is known, and thus part of the time, as a note."""
+    """Yield uncertain starts as a warning, and measured delays, which are part of the time, as a note."""
     shown = [summary for summary in view.summaries if summary.candidate in view.candidates]
     if unknown := [summary for summary in shown if summary.doubt and summary.uncertain]:
         yield _make_unknown(view, unknown)
@@ -41,8 +41,8 @@ def _make_unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
         kind="start_uncertain",
         title=say("Starts too uncertain to judge"),
         text=say(
-            "In {where} ranks' clocks likely differ by more than {bound:.0%} of the time of a call; worst is {name} in "
-            "{case}: {doubt}. These figures are shown, and take part in no comparison.",
+            "In {where} the estimated error of start synchronisation is more than {bound:.0%} of the time of a call; "
+            "the worst is {name} in {case}: {doubt}. These figures are shown and not compared.",
             where=_describe_cases(view, summaries),
             bound=START_BOUND,
             name=worst.candidate,
@@ -50,8 +50,8 @@ def _make_unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
             doubt=worst.doubt,
         ),
         advice=say(
-            'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
-            "`rankbench clock` shows how well clocks agree here."
+            'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). '
+            '`rankbench clock` shows how well clocks agree here.'
         ),
         cases=_list_cases(view, summaries),
         severity="warning",
@@ -62,10 +62,10 @@ def _make_skew(view: CampaignView, summaries: list[Summary]) -> Finding:
     worst = max(summaries, key=lambda summary: summary.skew_ns / summary.typical_ns)
     return Finding(
         kind="start_uncertain",
-        title=say("Ranks began measurably apart"),
+        title=say("Ranks did not begin together"),
         text=say(
-            "In {where} the last rank began later than the first by more than {bound:.0%} of the time, at most by "
-            "{skew:time} of {typical:time} ({name}, {case}). This is measured, and part of the time.",
+            "In {where} the last rank began later than the first by more than {bound:.0%} of the time of a call, at "
+            "most {skew:time} of {typical:time} ({name}, {case}). This delay is measured and included in the time.",
             where=_describe_cases(view, summaries),
             bound=START_BOUND,
             skew=worst.skew_ns,
@@ -73,7 +73,8 @@ def _make_skew(view: CampaignView, summaries: list[Summary]) -> Finding:
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
         ),
-        advice=say("Nothing is wrong; but a difference of that size between calls so short may be one of starts."),
+        advice=say("This is not an error, but a difference of that size between such short calls may come from the "
+                   "start."),
         cases=_list_cases(view, summaries),
         severity="note",
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TITLE = "State of the machine"
 STOLEN = 0.02
-"""Share of the CPU time of a launch's ranks above which what the hypervisor took is reported."""
+"""Share of the ranks' CPU time above which stolen time is reported."""
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
@@ -49,11 +49,11 @@ def _find_changes(observed: Sequence[Met], *, at_levels: bool) -> Iterator[Findi
         return
     yield Finding(
         kind="state",
-        title=say("The machine was not in one state"),
+        title=say("The state of the machine changed"),
         text=sentences([_describe_levels(groups, changing), _explain_comparison(at_levels=at_levels)]),
         advice=say(
-            "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware "
-            "change how near two virtual CPUs are."
+            "Run more blocks, at a quieter time or on a dedicated machine: on shared hardware, the host moves "
+            "virtual CPUs."
         ),
         cases=[],
         severity="note",
@@ -61,17 +61,17 @@ def _find_changes(observed: Sequence[Met], *, at_levels: bool) -> Iterator[Findi
 
 
 def _explain_comparison(*, at_levels: bool) -> Text:
-    """Return what a change of state does to comparisons."""
+    """Return the effect of a change of state on comparisons."""
     if at_levels:
-        return say("Candidates are compared while cores are near and while they are far, each on its own.")
+        return say("Candidates are compared separately while cores are near and while they are far.")
     return say(
-        "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to "
-        "one of them does not."
+        "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects "
+        "only one does not."
     )
 
 
 def _find_favoured(view: CampaignView, observed: Sequence[Met]) -> Iterator[Finding]:
-    """Report candidates that met unlike machines before they began, which a random order makes unlikely."""
+    """Report candidates that had different conditions before they began, which a random order makes unlikely."""
     rows = [
         ("state", state.launch.candidate, state.launch.block, state.launch.number, states.mean(state.before))
         for state in observed
@@ -87,16 +87,16 @@ def _find_favoured(view: CampaignView, observed: Sequence[Met]) -> Iterator[Find
             )
             yield Finding(
                 kind="state",
-                title=say("One candidate met a better machine"),
+                title=say("One candidate had better conditions"),
                 text=say(
-                    "Just before its launches, handing a cache line from one CPU to another took {ratio:ratio} as long "
-                    "for {far} as for {near}, in {n:count block}. What they differ in may be that.",
+                    "Just before launches, handing over a cache line between two CPUs was {ratio:ratio} slower for "
+                    "{far} than for {near} ({n:count block}). That may explain why they differ.",
                     ratio=max(comparison.ratio, 1 / comparison.ratio),
                     far=far,
                     near=near,
                     n=comparison.blocks,
                 ),
-                advice=say("Run more blocks: their order is random, and what candidates meet becomes alike."),
+                advice=say("Run more blocks: their order is random, so conditions even out."),
                 cases=[],
                 severity="warning",
             )
@@ -108,12 +108,13 @@ def _describe_levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
         for group in groups
     ]
     if not changing:
-        return say("Without MPI, handing a cache line from one CPU to another took {levels:and}.", levels=levels)
+        return say("Without MPI, handing over a cache line from one CPU to another took {levels:and}.", levels=levels)
     return say(
-        "Without MPI, handing a cache line from one CPU to another took {levels:and} and changed during {n:count "
-        "launch}."
+        "Without MPI, handing over a cache line from one CPU to another took {levels:and} and changed during "
+        "{n:count launch}."
         if levels
-        else "Without MPI, handing a cache line from one CPU to another changed during {n:count launch}.",
+        else "Without MPI, the time to hand over a cache line from one CPU to another changed during {n:count "
+             "launch}.",
         levels=levels,
         n=changing,
     )
@@ -138,7 +139,7 @@ def _find_stolen(view: CampaignView) -> Iterator[Finding]:
             number=worst.number,
             name=worst.candidate,
         ),
-        advice=say("Other guests compete for the same CPUs: choose a quieter hour or a machine of your own."),
+        advice=say("Other guests compete for the same CPUs: measure at a quieter time or on a dedicated machine."),
         cases=[],
         severity="warning",
     )
@@ -156,16 +157,16 @@ def _find_restless(view: CampaignView) -> Iterator[Finding]:
         disturbing = [groups[key][name] for key in disturbed]
         yield Finding(
             kind="state",
-            title=say("One candidate did not rest while others measured"),
+            title=say("A waiting candidate disturbed the others"),
             text=say(
                 "While ranks of {name} waited for their turn, their processes and launchers used {share:.2g} % of a "
-                "CPU each, as progress threads do. In {n:count launch} that disturbed what the others measured.",
+                "CPU each, as progress threads do. In {n:count launch} that disturbed the other candidates.",
                 name=name,
                 share=100 * sum(launch.busy_s for launch in disturbing) / sum(launch.waited_s for launch in disturbing),
                 n=len(disturbing),
             ),
             advice=say(
-                "Its later launches were made alone. Set together = false in the plan, or switch such threads off."
+                "Its later launches ran alone. Switch its progress threads off, or set together = false in the plan."
             ),
             cases=[],
             severity="warning",
@@ -187,8 +188,8 @@ def _find_alone(view: CampaignView) -> Iterator[Finding]:
                 why=first.alone,
             ),
             advice=say(
-                "Its comparisons are wider, since its launches do not take turns with the others. Look for a full "
-                "/dev/shm or a limit of memory or processes, or set together = false in the plan."
+                "Its intervals are wider, because its launches do not take turns with the others. Check for a full "
+                "/dev/shm or a limit on memory or processes, or set together = false in the plan."
             ),
             cases=[],
             severity="warning",
@@ -231,15 +232,15 @@ def _find_unknown(observed: Sequence[Met]) -> Iterator[Finding]:
     ((reason, _),) = Counter(map(_find_reason, unknown)).most_common(1)
     yield Finding(
         kind="state",
-        title=say("The state of the machine is not known throughout"),
+        title=say("The state of the machine is not known for all launches"),
         text=say(
-            "Of {n} of {all:count launch} it is not known in what state the machine was: {reason}. They are compared "
-            "as if it had been alike.",
+            "For {n} of {all:count launch} the state of the machine is not known: {reason}. They are compared as if "
+            "it had not changed.",
             n=len(unknown),
             all=len(observed),
             reason=reason,
         ),
-        advice=say("Run the core with --state by hand, and see what it says."),
+        advice=say("Run the core by hand with --state, and read its message."),
         cases=[],
         severity="note",
     )

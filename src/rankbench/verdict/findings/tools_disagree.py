@@ -25,7 +25,7 @@ TITLE = "Tools that contradict the core"
 
 
 class Contradiction(NamedTuple):
-    """Two candidates of which the tool shows the one to be faster, and the core the other."""
+    """Two candidates of which the tool reports one as faster, and the core the other."""
 
     pair: Pair
     base: str
@@ -39,12 +39,12 @@ class Contradiction(NamedTuple):
 
     @property
     def surest(self) -> float:
-        """Return by which factor at least each of both distinguishes them."""
+        """The smaller of the factors that core and tool report."""
         return min(self.core, 1 / self.tool)
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a warning per tool that names another candidate faster than the core does, each by its own comparison."""
+    """Yield a warning per tool that contradicts the core about two candidates, each significantly."""
     ordered = sorted(reconciling.find_pairs(view.campaign), key=lambda pair: pair.theirs.suite)
     for suite, group in itertools.groupby(ordered, key=lambda pair: pair.theirs.suite):
         pairs = list(group)
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def find_contradictions(view: CampaignView, pair: Pair) -> Iterator[Contradiction]:
-    """Yield the candidates that both distinguish, and the other way round."""
+    """Yield the pairs of candidates that tool and core order differently."""
     pairs = view.comparisons
     for base, other in itertools.permutations(view.candidates, 2):
         if pairs.slower(pair.core.key, base, other) and pairs.slower(pair.theirs.key, other, base):
@@ -63,8 +63,8 @@ def find_contradictions(view: CampaignView, pair: Pair) -> Iterator[Contradictio
 
 
 WHY = say(
-    "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first size counts "
-    "what is set up once. `rankbench reconcile` measures what each of these makes of the time."
+    "They do not measure the same: calls begin differently, a mean includes rare slow calls, and a tool's first size "
+    "includes setup. `rankbench reconcile` measures how much each of these contributes."
 )
 
 
@@ -75,10 +75,10 @@ def _make_finding(view: CampaignView, suite: str, contradictions: list[Contradic
     if kinds[0] != kinds[1]:
         numbers.append(
             say(
-                "{tool} calculates with numbers of type {one} there, the core of type {other}.",
+                "{tool} reduces values of type {tool_type} there, the core {core_type}.",
                 tool=suite,
-                one=kinds[0],
-                other=kinds[1],
+                tool_type=kinds[0],
+                core_type=kinds[1],
             )
         )
     keys = list(
@@ -92,9 +92,9 @@ def _make_finding(view: CampaignView, suite: str, contradictions: list[Contradic
         kind="tools_disagree",
         title=say("{tool} contradicts the core", tool=suite),
         text=say(
-            "In {n} of {all:count case} that both measured, {tool} shows the one of two candidates to be faster which "
-            "the core shows to be slower. Most so in {case}: {other} takes {core:ratio} the time of {base} by the core "
-            "and {theirs:ratio} by {tool}.",
+            "In {n} of {all:count case} that both measured, {tool} reports the candidate as faster that the core "
+            "reports as slower. The largest contradiction is in {case}: {other} needs {core:ratio} the time of "
+            "{base} by the core, and {theirs:ratio} by {tool}.",
             n=len({contradiction.pair.core.key for contradiction in contradictions}),
             all=tested,
             tool=suite,

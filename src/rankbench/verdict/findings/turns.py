@@ -1,4 +1,4 @@
-"""The position of a turn, or the candidate that measured just before, changes a time.
+"""The position of a turn, or the candidate before it, changes a time.
 
 Why: A library may leave a cache, a frequency or a network changed. Orders are balanced, so that all candidates
 meet this equally often.
@@ -25,7 +25,7 @@ TITLE = "Order of turns"
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield a warning where an effect is surely above the practical threshold."""
+    """Yield a warning where an effect is significantly above the threshold."""
     beside = {launch.number: launch.beside for launch in view.launches if launch.beside}
     plan = view.campaign.plan
     effects = turn_effects(view.judged_figures, beside, plan.confidence) if beside else []
@@ -36,14 +36,14 @@ def find(view: CampaignView) -> Iterator[Finding]:
         kind="turns",
         title=say("Times depend on the order of turns"),
         text=say(
-            "Against the mean of all turns, calls take {effects:and}, over {n:count block}. Each candidate has each "
-            "position, and follows each other one, equally often, so that this falls on all of them alike.",
+            "Compared with the mean of all turns, calls take {effects:and} ({n:count block}). Each candidate has "
+            "each position and follows each other candidate equally often, so all are affected equally.",
             effects=[_describe_effect(effect) for effect in large],
             n=large[0].blocks,
         ),
         advice=say(
-            "Compare with a campaign of together = false in the plan: a library that leaves a cache, a frequency or a "
-            "network changed may favour or hinder the one after it."
+            "Compare with a campaign that has together = false in the plan: a library that changes a cache, a "
+            "frequency or a network may help or slow down the next one."
         ),
         cases=[],
         severity="warning",

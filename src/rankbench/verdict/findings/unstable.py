@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 TITLE = "Unstable launches"
 FAR = 3.0
-"""How often the scatter of others a candidate's must be."""
+"""Least ratio of a candidate's scatter to that of others."""
 LEAST = 0.05
-"""Scatter below which nothing is said, as a share of the time."""
+"""Scatter below which nothing is reported, as a share of the time."""
 
 
 class Unstable(NamedTuple):
-    """A candidate whose launches scatter far more than those of each other one in a line."""
+    """A candidate whose launches vary far more than those of each other candidate in a line."""
 
     line: Line
     candidate: str
     scatter: float
     others: float
     nearest: Contrast
-    """Its scatter over that of the other that scatters most."""
+    """Its scatter over the largest scatter of another candidate."""
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 
 def find_unstable(view: CampaignView) -> list[Unstable]:
-    """Return, per line, the candidates that surely scatter more than each of the others, and far more."""
+    """Return, per line, the candidates whose scatter is significantly and far larger than that of each other."""
     line_list = find_lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
     keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in line_list]
@@ -71,9 +71,9 @@ def find_unstable(view: CampaignView) -> list[Unstable]:
 
 
 def find_deviations(curve: Curve) -> dict[int, float]:
-    """Return, by block, how far a launch is from the middle one of all others: the mean over the sizes, as a logarithm.
+    """Return, by block, the distance of a launch from the median of all others: the mean over sizes, as a logarithm.
 
-    The others' median, and not the mean, is what one lone launch cannot move.
+    A single unusual launch does not move the median of the others.
     """
     logs = curve.logs[:, (~np.isnan(curve.logs)).sum(axis=0) > 1]
     others = np.stack([np.delete(logs, row, axis=0) for row in range(len(logs))])
@@ -95,7 +95,7 @@ def _take_logs(values: list[float]) -> Numbers:
 def find_certain(
     by_line: Mapping[int, Mapping[str, Mapping[int, float]]], confidence: float
 ) -> dict[tuple[int, str], Contrast]:
-    """Return, by line and candidate, the least ratio of its scatter to that of another, where all are sure.
+    """Return, by line and candidate, the least ratio of its scatter to that of another, where all are significant.
 
     Deviations are paired within blocks, as figures are: what stirs a block stirs all who are in it. Each line's scatter
     of them stands for itself, since theirs may be of any kind.
@@ -122,15 +122,15 @@ def _make_finding(view: CampaignView, name: str, items: list[Unstable]) -> Findi
     ]
     return Finding(
         kind="unstable",
-        title=say("{name}: launches differ more than those of others", name=name),
+        title=say("{name}: launches vary more than those of others", name=name),
         text=say(
-            "In the same blocks, launches of {name} scatter far more than those of any other candidate in {lines:and}.",
+            "In the same blocks, launches of {name} vary far more than those of any other candidate in {lines:and}.",
             name=name,
             lines=[_describe_scatter(view, item) for item in worst],
         ),
         advice=say(
-            "Something is decided anew in each launch of this library: memory, connections, threads. Look at the "
-            "launches one by one, bind its ranks and helper threads, and compare its worst launches, too."
+            "The library decides something anew in each launch: memory, connections or threads. Look at single "
+            "launches, bind its ranks and helper threads, and compare its worst launches too."
         ),
         cases=[verdict.case.key for verdict in widest],
         severity="warning",
@@ -140,10 +140,10 @@ def _make_finding(view: CampaignView, name: str, items: list[Unstable]) -> Findi
 
 def _describe_scatter(view: CampaignView, item: Unstable) -> Text:
     return say(
-        "{title} (typically {own:.1%} off the middle, the others {others:.1%} at most: {ratio:ratio}, {low:ratio} to "
-        "{high:ratio})",
+        "{title} (typically {scatter:.1%} from the median, others at most {others:.1%}: {ratio:ratio}, {low:ratio} "
+        "to {high:ratio})",
         title=view.title(next(iter(item.line.cases.values()))),
-        own=math.expm1(item.scatter),
+        scatter=math.expm1(item.scatter),
         others=math.expm1(item.others),
         ratio=item.nearest.ratio,
         low=item.nearest.low,
