@@ -272,7 +272,7 @@ def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, h
     assert sorted((*row, status) for *row, status, _ in over.odd) == sorted((1, key, "refused") for key in large)
     assert all(reason.fullmatch(why) for *_, why in over.odd)
     assert [render(failure.text) for failure in over.failures] == [
-        "faulty could not be run as asked in some launches of 2 cases (allreduce and bcast)."
+        "faulty could not run as requested in some launches of 2 cases (allreduce and bcast)."
     ]
     assert_nothing_lost(over.store)
 

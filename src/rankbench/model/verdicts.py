@@ -193,6 +193,8 @@ class CaseVerdict(Record, frozen=True):
     and empty where there are no levels."""
     outcome_by_level: dict[str, Outcome] = {}
     """What is known at each of these levels: `faster`, `equivalent` or `undecided`."""
+    margins_by_level: dict[str, tuple[float, float, float]] = {}
+    """The `margin` at each of these levels, `margin_low` and `margin_high`."""
     margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
     margin_low: float = 0.0
@@ -258,7 +260,7 @@ class Group(Record, frozen=True):
     """Lines (cases that differ in size only) whose curves have the same winners and the same shape."""
 
     lines: list[str]
-    """Keys as `naming.line_key` gives them, with the placement; the representative first."""
+    """Keys as `case_labels.make_line_key` returns them, with the placement; the representative first."""
     title: Text
     """Names the representative and how many are like it."""
     text: Text

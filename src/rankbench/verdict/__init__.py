@@ -20,7 +20,7 @@ from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.groups import find_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankbench.model import Campaign, Case, Comparison, Launch, Summary
     from rankbench.model.verdicts import Outcome
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["draft", "judge"]
 
+Margin = tuple[float, float, float]
+NO_MARGIN: Margin = (1.0, 0.0, 0.0)
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
@@ -86,7 +88,7 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     names.sort(key=lambda name: name not in first)
     winners = [name for name in names if name in first]
     beaten = [name for name in names if name not in first]
-    margin, low, high = _find_margin([known for name in beaten if (known := pairs.interval(case.key, names[0], name))])
+    margin, low, high = _find_margin(pairs, case.key, names[0], beaten) if names else NO_MARGIN
     outcomes = {level: _judge_outcome(case.key, front, levels[level]) for level, front in fronts.items()}
     return CaseVerdict(
         case=case,
@@ -95,22 +97,30 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
         outcome=_join_outcomes(fronts, outcomes) if fronts else _judge_outcome(case.key, winners, pairs),
         winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
         outcome_by_level=outcomes,
+        margins_by_level={
+            level: _find_margin(levels[level], case.key, front[0], (name for name in names if name not in front))
+            for level, front in fronts.items()
+            if front
+        },
         margin=margin,
         margin_low=low,
         margin_high=high,
-        failures={summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names},
+        failures={
+            summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names
+        },
     )
 
 
-def _find_margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
-    """Return the smallest ratio above 1 with the interval of the smallest true one, whichever of them that is.
+def _find_margin(pairs: Comparisons, case: str, first: str, beaten: Iterable[str]) -> Margin:
+    """Return the smallest ratio above 1 to the first, with the interval of the smallest true one, whichever that is.
 
     No ratio is below the least of all low ends. The smallest true one is that of an interval that overlaps the interval
     of the smallest measured one, and so is at most the largest of their high ends.
     """
-    slower = [ratio for ratio in ratios if ratio[0] > 1]
+    ratios = (pairs.interval(case, first, name) for name in beaten)
+    slower = [ratio for ratio in ratios if ratio and ratio[0] > 1]
     if not slower:
-        return 1.0, 0.0, 0.0
+        return NO_MARGIN
     nearest, _, end = min(slower)
     low, high = min(low for _, low, _ in slower), max(high for _, low, high in slower if low <= end)
     return (nearest, low, high) if math.isfinite(high) else (nearest, 0.0, 0.0)

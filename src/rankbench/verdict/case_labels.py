@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.quantities import format_size
+from rankbench.quantities import format_ratio, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rankbench.model import Case, CaseVerdict, Operation
+    from rankbench.model.verdicts import Outcome
 
 ENDS = ("from", "to")
 """Options that name the two ranks between which an operation is."""
@@ -70,9 +71,19 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def format_levels(verdict: CaseVerdict) -> str:
-    """Return who is fastest at each level: `near: alpha, far: beta ~ gamma`, or `beta = gamma` if equivalent."""
-    signs = {level: " = " if outcome == "equivalent" else " ~ " for level, outcome in verdict.outcome_by_level.items()}
-    return ", ".join(f"{level}: {signs[level].join(names)}" for level, names in verdict.winners_by_level.items())
+    """Return who is fastest at each level: `near: alpha 1.20× (1.18–1.22×), far: beta ~ gamma`, `=` if equivalent."""
+    return ", ".join(
+        f"{level}: {_join_winners(names, verdict.outcome_by_level[level], verdict.margins_by_level.get(level))}"
+        for level, names in verdict.winners_by_level.items()
+    )
+
+
+def _join_winners(names: Sequence[str], outcome: Outcome, margin: tuple[float, float, float] | None) -> str:
+    """Join the winners at a level; a single one has its ratio to the next slower one, with the interval."""
+    if outcome != "faster" or not margin or margin[0] <= 1:
+        return (" = " if outcome == "equivalent" else " ~ ").join(names)
+    ratio, low, high = map(format_ratio, margin)
+    return f"{names[0]} {ratio} ({low.removesuffix('×')}–{high})" if margin[2] else f"{names[0]} {ratio}"
 
 
 def make_line_key(case: Case) -> str:

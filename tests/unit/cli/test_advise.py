@@ -43,7 +43,7 @@ def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.
     assert 'is extrapolated: pingpong from 64 KiB to 1 MiB. Measure it: sizes = "..., 1M".' in out
     assert "is fastest" not in out
     assert "as long as the best" not in out
-    assert "Not in it, since nothing that stands for it was measured: scan 8 B." in out
+    assert "Not included, because not measured: scan 8 B." in out
     assert out.endswith("what ranks wait for each other is not in it.")
 
 

@@ -120,7 +120,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
     for words in ("rankbench run plan.toml", "Do it again", "Certainty of starts", "A/A control"):
         assert words not in page
     assert "imported from 3 files ·" in page
-    assert "Valid where these files were made, from 3 launches of each" in page
+    assert "Valid for the machine on which these files were made, based on 3 launches of each candidate" in page
 
 
 def test_the_page_says_where_figures_come_from(page: str) -> None:

@@ -53,8 +53,8 @@ def test_all_are_compared_with_the_baseline_and_the_others_judged_by_its_cutoff(
 def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
     texts = [render(claim.text) for claim in evaluated(tmp_path, "alpha").verdict.conclusion]
     assert texts[:2] == [
-        "Against alpha, beta is faster in 1 of 3 cases, slower in 1, as fast within 3% in 1; in 0 it is not known.",
-        "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, as fast within 3% in 0; in 0 it is not known.",
+        "Against alpha, beta is faster in 1 of 3 cases, slower in 1, equivalent within 3% in 1 and undecided in 0.",
+        "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, equivalent within 3% in 0 and undecided in 0.",
     ]
     assert texts[2].startswith("Against alpha over 3 cases: beta is equivalent within 3%")
 

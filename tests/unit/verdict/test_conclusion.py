@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
-SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
+SCOPE = (
+            "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at "
+            "default settings"
+        )
 
 
 def said(verdict: Verdict) -> list[str]:
@@ -91,8 +94,7 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
     assert said(verdict)[0] == "Use beta: it has the lowest overall time over all 3 cases."
     (least,) = beginning(verdict, "gamma needs least memory")
     assert render(least.text) == (
-        "gamma needs least memory in 3 of 3 cases; against it, alpha needs 2.00× and beta needs 3.00× (geometric "
-        "means)."
+        "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× and beta needs 3.00×."
     )
     assert not least.brief
     assert least.cases == [case.key for case in MEMORY]
@@ -104,7 +106,7 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
 def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=MEMORY).verdict
     assert said(verdict) == [
-        "alpha, beta and gamma need equally much memory, within 3%, in 3 of 3 cases.",
+        "The memory use of alpha, beta and gamma is equivalent within 3% in 3 of 3 cases.",
         f"{SCOPE}, from 6 launches of each.",
     ]
 
@@ -152,8 +154,8 @@ def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> N
     conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
     exceptions = [sentence for sentence in conclusion if " faster in " in render(sentence.text)]
     assert [render(sentence.text) for sentence in exceptions] == [
-        "beta is faster in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
-        "beta and gamma are faster in barrier, by 1.25× (1.25× to 1.25×).",
+        "beta is faster than alpha in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
+        "beta and gamma are faster than alpha in barrier, by 1.25× (1.25× to 1.25×).",
     ]
     assert exceptions[0].cases == [case.key for case in verdicts.LINE[1:]]
 
@@ -168,7 +170,7 @@ def test_more_exceptions_than_four_are_counted(tmp_path: Path) -> None:
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
     (rest,) = beginning(verdict, "The same holds")
-    assert render(rest.text) == "The same holds, by less, in 1 other case."
+    assert render(rest.text) == "Another candidate is faster by less in 1 more case."
     assert len(rest.cases) == 1
 
 
@@ -183,7 +185,7 @@ def test_failures_and_lacking_calls_of_the_leader_are_distinguished(tmp_path: Pa
     verdict = verdicts.evaluate(tmp_path, factor).verdict
     failed, lacking = beginning(verdict, "alpha failed") + beginning(verdict, "alpha lacks")
     assert render(failed.text) == "alpha failed in at least one launch of 1 case."
-    assert render(lacking.text) == "alpha lacks the call of 2 cases."
+    assert render(lacking.text) == "alpha does not have the call of 2 cases."
     assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
         "barrier",
         *("allreduce", "allreduce"),
@@ -242,8 +244,8 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
     candidates = [msgspec.structs.replace(candidate, settings={"A": "1"}) for candidate in record.candidates]
     assert said(verdicts.judge_again(view, machine=machine, candidates=candidates))[-1] == (
-        "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
-        "at the settings given, from 6 launches of each."
+        "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, at "
+        "the given settings, based on 6 launches of each candidate."
     )
 
 
@@ -338,22 +340,24 @@ def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> N
     sentences = over_nodes(tmp_path, 4)
     assert sentences[0] == "Use beta: it has the lowest overall time over all 6 cases."
     assert (
-        "Inside one node, alpha is fastest, or level with the fastest, in 2 of 2 cases; "
-        "across nodes, beta is fastest, or level with the fastest, in 4 of 4 cases."
+        "Within a node, alpha is fastest or equivalent to the fastest in 2 of 2 cases; across nodes, beta is "
+        "fastest or equivalent to the fastest in 4 of 4 cases."
     ) in sentences
 
 
 def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) -> None:
     sentences = over_nodes(tmp_path, 2)
     assert sentences[0] == "Use beta: it has the lowest overall time over all 3 cases."
-    assert "alpha is faster in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
+    assert "alpha is faster than beta in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
     assert (
-        "3 cases take no part in this: they have more ranks or threads than cores, and show how libraries wait."
+        "Not included: 3 cases with more ranks or threads than cores, which show how libraries wait."
     ) in sentences
 
 
 def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
-    assert "In 6 cases ranks or threads share cores: this shows how libraries wait, not more." in over_nodes(
+    assert (
+            "In 6 cases ranks or threads share cores: that shows how libraries wait, not how they communicate."
+        ) in over_nodes(
         tmp_path, 1
     )
 

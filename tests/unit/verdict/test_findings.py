@@ -107,14 +107,13 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
             title=Text("allreduce: the fastest depends on the size"),
             text=(
                 Text(
-                    "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. It changes between "
-                    "1 KiB and 64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to "
-                    "1.50×) and at 64 KiB alpha "
-                    "takes 1.50× the time of beta (1.50× to 1.50×)."
+                    "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. The fastest "
+                    "changes between 1 KiB and 64 KiB: at 1 KiB beta is 1.50× slower than alpha (1.50× to 1.50×) and "
+                    "at 64 KiB alpha is 1.50× slower than beta (1.50× to 1.50×)."
                 )
             ),
             advice=Text(
-                "Let the sizes that your application sends decide; measure more sizes to find the exact points."
+                "Choose by the sizes that your application sends. Measure more sizes to find the exact points."
             ),
             cases=[SMALL, MIDDLE, LARGE],
             severity="note",
@@ -144,24 +143,25 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
         (
             CaseStatus.CRASHED,
             "crashed",
-            "Read the launch's log; try the library's newest version or another transport.",
+            "Read the launch's log. Try the newest version of the library or another transport.",
         ),
         (
             CaseStatus.HUNG,
             "made no progress",
-            "Read the launch's log; raise launch_limit in the plan if the case is just slow.",
+            "Read the launch's log. If the case is just slow, raise launch_limit in the plan.",
         ),
         (CaseStatus.FAILED, "returned an error", "Read the reason in the table of failures."),
         (
             CaseStatus.NOT_AS_ASKED,
             "was not measured where the placement says",
-            "Read the reason in the table of failures; see whether a scheduler, a container or a setting binds ranks.",
+            "Read the reason in the table of failures. Check whether a scheduler, a container or a setting binds "
+            "ranks.",
         ),
         (CaseStatus.REFUSED, "could not be run as asked", "Read the reason in the table of failures."),
         (
             CaseStatus.LACKING,
             "does not have the call",
-            "Nothing is wrong: choose another library or form where you need it.",
+            "This is not an error: use another library or form where you need the call.",
         ),
     ],
 )
@@ -241,9 +241,9 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_b
     assert [rendered(one) for one in of_kind("failures", verdict)] == [
         Finding(
             kind="failures",
-            title=Text("beta took no part"),
+            title=Text("beta was not measured"),
             text=Text(f"beta was not measured: {reason}"),
-            advice=Text("`rankbench doctor` with the plan tries it again and says what to change."),
+            advice=Text("Run `rankbench doctor` with the plan: it tries the candidate again and says what to change."),
             cases=[],
             severity="failure",
         )
@@ -281,18 +281,17 @@ def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[st
         assert [rendered(one) for one in verdict.findings] == [
             Finding(
                 kind="noise",
-                title=Text("Launches of the same thing differ much"),
+                title=Text("Results vary a lot between launches"),
                 text=(
                     Text(
-                        "In 2 figures of 9 the interval spans more than 1.25×, at most 2.50× "
-                        "(alpha, allreduce, 64 KiB). "
-                        "Comparisons are paired within blocks, which takes out slow drift of the machine, not this."
+                        "2 of 9 intervals are wider than 1.25×, at most 2.50× (alpha, allreduce, 64 KiB). Pairing "
+                        "within blocks removes slow drift of the machine, but not this."
                     )
                 ),
                 advice=(
                     Text(
-                        "Run more blocks, stop other work, bind ranks to cores; on virtual "
-                        "machines, choose a quieter hour."
+                        "Run more blocks, stop other work and bind ranks to cores. On virtual machines, measure at "
+                        "another time."
                     )
                 ),
                 cases=[MIDDLE, LARGE],
@@ -315,12 +314,11 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
             title=Text("gamma is far behind in allreduce"),
             text=(
                 Text(
-                    "In allreduce from 1 KiB to 64 KiB, gamma takes up to 4.00× (3.99× to "
-                    "4.01×) as long as the slowest "
-                    "other candidate."
+                    "In allreduce from 1 KiB to 64 KiB, gamma is up to 4.00× slower than every other candidate "
+                    "(3.99× to 4.01×)."
                 )
             ),
-            advice=Text("Try other algorithms or transports of this library for these sizes before giving it up."),
+            advice=Text("Try other algorithms or transports of this library for these sizes."),
             cases=[MIDDLE, LARGE],
             severity="warning",
         )
@@ -353,9 +351,8 @@ def test_more_ranks_than_cores(quiet: CampaignView) -> None:
             title=Text("socket: more ranks than cores"),
             text=(
                 Text(
-                    "At socket, 8 ranks shared 2 cores. These figures show how each library waits; "
-                    "one that spins may look "
-                    "a thousand times slower than with a core per rank."
+                    "At socket, 8 ranks shared 2 cores. These figures show how each library waits: one that spins "
+                    "may look a thousand times slower than with one core per rank."
                 )
             ),
             advice=Text("Compare libraries with at most 2 ranks here, or on a machine with more cores."),

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 SIZES = (0, 1, 2, 1024, 65536)
 ADVICE = (
-    "What is set up at the first calls stands in the first size. Leave it out, let the program begin with a size that "
-    "nobody reads, or give it more warm-up."
+    "Setup in the first calls counts as time of the first size. Ignore that size, begin with a size that is not "
+    "needed, or use more warm-up."
 )
 
 
@@ -70,8 +70,8 @@ def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
     assert [rendered(one) for one in found(view(50))] == [
         Finding(
             kind="first_size",
-            title=Text("pingpong: the first size counts more than its message"),
-            text=Text("alpha: 25.0 µs at 0 B where 1 B takes 500 ns in the same launch (8 of 8 launches)."),
+            title=Text("pingpong: the first size includes setup"),
+            text=Text("alpha: 25.0 µs at 0 B, but 500 ns at 1 B in the same launch (8 of 8 launches)."),
             advice=Text(ADVICE),
             cases=["pingpong.blocking.0.byte.socket.none", "pingpong.blocking.1.byte.socket.none"],
             severity="note",
@@ -83,8 +83,8 @@ def test_the_worst_launch_is_reported_each_candidate_that_has_one() -> None:
     campaign_view = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
     (one,) = found(slowed(campaign_view, [5], 2))
     assert render(one.text) == (
-        "beta: 10.0 µs at 0 B where 1 B takes 500 ns in the same launch (2 of 8 launches). "
-        "gamma: 50.0 µs at 0 B where 1 B takes 500 ns in the same launch (1 of 8 launches)."
+        "beta: 10.0 µs at 0 B, but 500 ns at 1 B in the same launch (2 of 8 launches). gamma: 50.0 µs at 0 B, but "
+        "500 ns at 1 B in the same launch (1 of 8 launches)."
     )
 
 
@@ -150,13 +150,13 @@ def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
     [
         (
             "bandwidth",
-            "alpha: 2.559 MB/s at 1 B where 2 B has 255.7 MB/s in the same launch, 100× as much where 2.00× would be "
-            "usual (8 of 8 launches).",
+            "alpha: 2.559 MB/s at 1 B, but 255.7 MB/s at 2 B in the same launch, 100× where 2.00× is usual (8 of 8 "
+            "launches).",
         ),
         (
             "rate",
-            "alpha: 2.56 M/s at 1 B where 2 B has 128 M/s in the same launch, 50.0× as much where 1.00× would "
-            "be usual (8 of 8 launches).",
+            "alpha: 2.56 M/s at 1 B, but 128 M/s at 2 B in the same launch, 50.0× where 1.00× is usual (8 of 8 "
+            "launches).",
         ),
     ],
 )
@@ -176,8 +176,8 @@ def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
     (one,) = [one for one in evaluate(store).verdict.findings if one.kind == "first_size"]
     assert rendered(one) == Finding(
         kind="first_size",
-        title=Text("osu-latency: the first size counts more than its message"),
-        text=Text("MPICH: 73.5 µs at 0 B where 1 B takes 830 ns in the same launch (1 of 3 launches)."),
+        title=Text("osu-latency: the first size includes setup"),
+        text=Text("MPICH: 73.5 µs at 0 B, but 830 ns at 1 B in the same launch (1 of 3 launches)."),
         advice=Text(ADVICE),
         cases=["osu-latency.blocking.0.byte.1x2.none", "osu-latency.blocking.1.byte.1x2.none"],
         severity="note",

@@ -73,22 +73,23 @@ def test_groups_are_reported_with_their_pattern_largest_first() -> None:
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
             ("allreduce", "float"), ("alltoall", "byte"), ("gather", "byte"), ("scan", "float"),
         )],
-        title=Text("allreduce and 3 like it"),
+        title=Text("allreduce and 3 similar"),
         text=(
-            Text("alpha is fastest at all sizes. At worst, against the fastest: beta 1.15× at 8 B "
-                "and gamma 1.80× at 8 B. "
-            "The curves of alltoall, gather and scan are similar; who is fastest at single sizes may differ there.")
+            Text("alpha is fastest at all sizes. Largest slowdown against the fastest: beta 1.15× at 8 B and gamma "
+                 "1.80× at 8 B. The curves of alltoall, gather and scan are similar, but single sizes may have "
+                 "another winner.")
         ),
         cases=[case.key for case in lines(("allreduce",))],
         spans=[Span(candidates=["alpha"], cases=[case.key for case in lines(("allreduce",))])],
     )  # fmt: skip
-    assert render(second.title) == "exscan and 2 like it"
+    assert render(second.title) == "exscan and 2 similar"
     assert render(second.text).startswith(
-        "alpha is fastest up to 4 KiB; beta is fastest from 8 KiB. At worst, against the fastest: alpha 1.43× at "
+        "alpha is fastest up to 4 KiB; beta is fastest from 8 KiB. Largest slowdown against the fastest: alpha 1.43× "
+        "at "
     )
     assert render(third.text) == (
-        "No winner at any size; all are equivalent at 16 sizes. "
-        "The curves of bcast are similar; who is fastest at single sizes may differ there."
+        "No winner at any size; all are equivalent at 16 sizes. The curves of bcast are similar, but single sizes "
+        "may have another winner."
     )
     assert (render(fourth.title), fourth.lines) == ("gatherv", ["gatherv.blocking.byte.socket.window"])
     assert "are similar" not in render(fourth.text)

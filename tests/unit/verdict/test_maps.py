@@ -48,21 +48,20 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
     odd, levels = findings(evaluated)
     assert rendered(odd) == Finding(
         kind="pairs",
-        title=Text("beta, pingpong: pairs of ranks that are not like the others"),
+        title=Text("beta, pingpong: unusual pairs of ranks"),
         text=(
             Text(
-                "pingpong 8 B: between ranks 4 and 6 (within one L2) it takes 1.40× as long as "
-                "between the others of this "
-                "kind: 301 ns."
+                "pingpong 8 B: between ranks 4 and 6 (within one L2): 301 ns., 1.40× the time of other pairs of this "
+                "kind"
             )
         ),
-        advice=Text("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
+        advice=Text("Check what else runs on these CPUs, and whether the next campaign finds the same pairs."),
         cases=[hierarchy.case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
         severity="warning",
     )
     assert rendered(levels) == Finding(
         kind="pairs",
-        title=Text("pingpong: what it takes by what two ranks share"),
+        title=Text("pingpong: times by what two ranks share"),
         text=(
             Text(
                 f"alpha, 8 B: within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); "
@@ -72,7 +71,7 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
                 "Grouped by their times alone, pairs that share the same are together in 1 of 2."
             )
         ),
-        advice=Text("Place ranks that talk much with each other where they share most."),
+        advice=Text("Place ranks that communicate a lot where they share most."),
         cases=[hierarchy.case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
         severity="note",
     )
@@ -83,7 +82,7 @@ def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
     (found,) = findings(evaluate(store))
     assert found.severity == "note"
     assert render(found.text).endswith(
-        " The times of single pairs fall into no groups beyond their scatter over launches."
+        " Times of single pairs form no groups beyond the scatter between launches."
     )
 
 
@@ -192,12 +191,12 @@ def test_a_level_in_several_groups_is_reported(tmp_path: Path) -> None:
 
 def test_few_launches_have_no_groups(tmp_path: Path) -> None:
     (_, grouped) = said(one_map(tmp_path, launches=1), tmp_path)
-    assert grouped == "Groups of like pairs are looked for in 3 launches or more that have all pairs; there is 1."
+    assert grouped == "Grouping pairs needs 3 launches or more that measured all pairs; there is 1."
 
 
 def test_launches_that_disagree_leave_no_levels(tmp_path: Path) -> None:
     one = one_map(tmp_path, (0, 2), moved=True)
-    assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so that it is not known what pairs share."
+    assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so it is not known what pairs share."
     assert (one.levels, render(one.between((0, 2)))) == ([], "")
 
 

@@ -14,6 +14,7 @@ from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict import mix
 from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.wording import format_plan_sizes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +106,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None
         f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
         f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
-        "Not in it, since nothing that stands for it was measured: scan 8 B.",
+        "Not included, because not measured: scan 8 B.",
     ]
 
 
@@ -118,7 +119,7 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
     assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
     assert [render(sentence) for sentence in mix.describe_mix(view, found)][
         -1
-    ] == "beta has no figure for allreduce 64 KiB, and is left out."
+    ] == "beta has no figure for allreduce 64 KiB and is not included."
 
 
 def test_calls_that_nothing_stands_for_give_no_mix(view: CampaignView) -> None:
@@ -205,7 +206,7 @@ def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> Non
 
 
 @pytest.mark.parametrize(
-    ("size", "spelt"), [(8, "8"), (1536, "1536"), (1 << 20, "1M"), (65536, "64K"), (12345, "12345")]
+    ("size", "text"), [(8, "8"), (1536, "1536"), (1 << 20, "1M"), (65536, "64K"), (12345, "12345")]
 )
-def test_sizes_are_in_the_notation_of_a_plan(size: int, spelt: str) -> None:
-    assert mix.format_sizes([mix.Part(call(size), [])]) == [spelt]
+def test_sizes_are_in_the_notation_of_a_plan(size: int, text: str) -> None:
+    assert format_plan_sizes([size]) == [text]

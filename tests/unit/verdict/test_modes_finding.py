@@ -44,7 +44,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
     assert [rendered(one) for one in view.verdict.findings if one.kind == "modes"] == [
         Finding(
             kind="modes",
-            title=Text("beta: some calls take another time than most"),
+            title=Text("beta: times have more than one mode"),
             text=(
                 Text(
                     "In 1 case the samples of beta have more than one mode, launch after launch. allreduce, 8 B: "
@@ -53,8 +53,8 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
             ),
             advice=(
                 Text(
-                    "A mean hides this: compare percentiles. Scattered calls may meet a page, a cache line or an "
-                    "interrupt: bind ranks, try another transport."
+                    "A mean hides this: compare percentiles. Scattered slow calls may be page faults, cache misses "
+                    "or interrupts: bind ranks, or try another transport."
                 )
             ),
             cases=[key],
@@ -86,15 +86,16 @@ def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
     [
         (
             Pattern("even", 64),
-            "What comes at even distances is the library's own: credits, queues that are filled, polling.",
+            "Slow calls at regular intervals come from the library: credits, full queues, polling.",
         ),
         (
             Pattern("bursts", 14),
-            "What comes in bursts is mostly the machine's: look at stolen time, frequency and other processes.",
+            "Bursts of slow calls mostly come from the machine: check stolen time, frequency and other processes.",
         ),
         (
             Pattern("scattered"),
-            "Scattered calls may meet a page, a cache line or an interrupt: bind ranks, try another transport.",
+            "Scattered slow calls may be page faults, cache misses or interrupts: bind ranks, or try another "
+            "transport.",
         ),
     ],
 )

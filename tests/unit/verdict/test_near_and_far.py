@@ -88,7 +88,7 @@ def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
     found = list(modes.find(view))
     if follows:
         assert [render(one.text) for one in found] == [
-            "In 3 cases the samples of alpha and beta have more than one mode, and the slower mode occurs while cores "
+            "In 3 cases the times of alpha and beta have more than one mode, and the slower one occurs while cores "
             "are far."
         ]
     else:

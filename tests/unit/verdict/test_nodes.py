@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 PLACES = (("1x1", 1), ("2x1", 2), ("3x1", 3))
 WAITING = (
-    "At 3x1, 3 ranks shared 2 cores. These figures show how each library waits; one that spins may look a thousand "
-    "times slower than with a core per rank."
+    "At 3x1, 3 ranks shared 2 cores. These figures show how each library waits: one that spins may look a thousand "
+    "times slower than with one core per rank."
 )
 
 

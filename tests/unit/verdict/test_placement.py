@@ -47,7 +47,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
     assert [rendered(one) for one in findings(tmp_path, slower(3.0))] == [
         Finding(
             kind="placement",
-            title=Text("alpha, pingpong: what the placement does"),
+            title=Text("alpha, pingpong: effect of the placement"),
             text=(
                 Text(
                     "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
@@ -57,8 +57,8 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
             ),
             advice=(
                 Text(
-                    "Place ranks that talk most where the figures are best; measure again where "
-                    "the reason is not known."
+                    "Place ranks that communicate most where the figures are best. Measure again where the reason is "
+                    "not known."
                 )
             ),
             cases=[placed.case("pingpong", size, place).key for size in placed.SMALL for place in placed.SOCKETS],
@@ -88,7 +88,7 @@ def test_what_the_machine_does_not_explain_is_not_explained(
 
 def test_what_was_not_measured_explains_nothing(tmp_path: Path) -> None:
     assert text(tmp_path, slower(2.0), between=None) == (
-        "What handing a cache line between these CPUs takes without MPI was not measured, so that it is not known "
+        "Handing over a cache line between these CPUs was not measured without MPI, so it is not known "
         "whether the machine is the reason."
     )
 
@@ -114,7 +114,7 @@ def test_or_it_is_not_known_why(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("others", [{"launches": 2}, {"spread": 0.3}])
 def test_what_is_too_uncertain_is_not_explained(tmp_path: Path, others: dict[str, object]) -> None:
-    assert text(tmp_path, slower(1.0), **others) == "That is too uncertain for a reason to be looked for."
+    assert text(tmp_path, slower(1.0), **others) == "This is too uncertain to look for a reason."
 
 
 def test_an_exchange_that_is_too_uncertain_explains_nothing(tmp_path: Path) -> None:
@@ -135,14 +135,14 @@ def test_equal_bandwidth_of_a_copying_core_fits_copying(tmp_path: Path, operatio
     messages = 64 if operation == "bandwidth" else 1
     sentence = text(tmp_path, lambda *case: 200 + messages * case[2] / 4.8, sizes=LARGE, operations=[operation])
     assert sentence.endswith(
-        " At 64 MiB the two are alike, with 4,817 MB/s, where a core copies 5,000 MB/s without MPI while all others "
-        "copy, too: no cache holds such messages, and copying fits as the limit, wherever the other core is."
+        " At 64 MiB the two are equally fast, at 4,817 MB/s. Without MPI, a core copies 5,000 MB/s while all others "
+        "copy too. No cache holds such messages, so copying is probably the limit, wherever the other core is."
     )
 
 
 def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Path) -> None:
     sentence = text(tmp_path, lambda *case: 200 + case[2] / 48, sizes=LARGE)
-    assert sentence.endswith(" copy, too: copying alone does not explain that, and what does is not known.")
+    assert sentence.endswith(" copy, too. Copying alone does not explain this; the reason is not known.")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,8 @@ def test_what_a_cache_may_hold_shows_nothing_of_copying(tmp_path: Path, known: i
 def test_without_a_measure_of_copying_nothing_is_said_of_it(tmp_path: Path) -> None:
     sentence = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=LARGE, between=None)
     assert sentence.endswith(
-        " At 64 MiB the two are alike; what one core copies was not measured, so that the reason is not known."
+        " At 64 MiB the two are equally fast; the copy bandwidth of a core was not measured, so the reason is not "
+        "known."
     )
 
 
@@ -182,15 +183,16 @@ def test_a_switch_of_protocol_at_other_sizes_is_reported(tmp_path: Path) -> None
     sentence = text(tmp_path, switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
     assert (
         " Along the sizes, same-l3 jumps from 64 KiB to 128 KiB (4.94×) and two-sockets jumps from 8 KiB to 16 KiB "
-        "(4.50×): so looks a library that switches its protocol at other sizes, which explains the ratios between. "
+        "(4.50×): the library probably switches its protocol at different sizes, which explains the ratios in "
+        "between. "
     ) in sentence
 
 
 def test_a_jump_at_one_place_only_may_be_either(tmp_path: Path) -> None:
     sentence = text(tmp_path, switching((FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
     assert sentence.endswith(
-        " Along the sizes, two-sockets jumps from 8 KiB to 16 KiB (4.50×), the other does not: a switch of protocol "
-        "looks so, and so does a cache that is full."
+        " Along the sizes, two-sockets jumps from 8 KiB to 16 KiB (4.50×), the other does not: probably a switch of "
+        "protocol, or a full cache."
     )
 
 
@@ -223,7 +225,7 @@ def test_ranks_on_other_cpus_from_launch_to_launch_are_reported(tmp_path: Path) 
         return msgspec.structs.replace(launch, ranks=seats) if launch.number == 1 else launch
 
     assert text(tmp_path, slower(3.0), change=change) == (
-        "Ranks did not sit on the same CPUs in all launches, so that no reason is known."
+        "Ranks ran on different CPUs in different launches, so the reason is not known."
     )
 
 

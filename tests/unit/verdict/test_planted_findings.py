@@ -72,8 +72,8 @@ def test_a_crossover_is_reported_with_both_sides_of_it() -> None:
     (one,) = found("crossover", exactly(crossing, line()))
     assert render(one.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
-        "fastest from 16 KiB to 1 MiB. It changes between 1 KiB and 16 KiB: at 1 KiB beta takes 1.30× the time of "
-        "alpha (1.30× to 1.30×) and at 16 KiB alpha takes 1.30× the time of beta (1.30× to 1.30×)."
+        "fastest from 16 KiB to 1 MiB. The fastest changes between 1 KiB and 16 KiB: at 1 KiB beta is 1.30× slower "
+        "than alpha (1.30× to 1.30×) and at 16 KiB alpha is 1.30× slower than beta (1.30× to 1.30×)."
     )
     assert one.cases == [key(16), key(1024), key(4096), key(16384), key(1 << 20)]
     assert [span.candidates for span in one.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
@@ -107,11 +107,11 @@ def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
             title=Text("allreduce: jumps along the sizes"),
             text=(
                 Text(
-                    "beta jumps from 1 KiB to 4 KiB (4.03×, 1.34× more than a smooth curve (1.34× to 1.34×)). "
-                    "A switch of protocol or algorithm looks so."
+                    "beta jumps by 4.03× from 1 KiB to 4 KiB (1.34× more than a smooth curve, 1.34× to 1.34×). "
+                    "Probably a switch of protocol or algorithm."
                 )
             ),
-            advice=Text("See which setting moves the jump, and whether another value makes it smaller."),
+            advice=Text("Find the setting that moves the jump, and try other values."),
             cases=[key(1024), key(4096)],
             severity="note",
         )
@@ -120,7 +120,7 @@ def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
 
 def test_a_jump_of_all_is_rather_the_machine_s() -> None:
     (one,) = found("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
-    assert render(one.text).endswith("All candidates do so there: it is rather the machine's doing than a library's.")
+    assert render(one.text).endswith("All candidates do this, so the machine is the likely cause.")
     assert render(one.text).count("jumps from 1 KiB to 4 KiB") == 3
 
 
@@ -132,8 +132,8 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
 
     (one,) = found("jumps", exactly(factor, line(sizes=sizes)))
     assert render(one.text).endswith(
-        "All candidates do so there: it is rather the machine's doing than a library's (the buffers of a node's ranks "
-        "come to 16.0 MiB to 64.0 MiB there, its last-level cache holds 32.0 MiB)."
+        "All candidates do this, so the machine is the likely cause (the ranks of a node use 16.0 MiB to 64.0 MiB of "
+        "buffers there; the last-level cache has 32.0 MiB)."
     )
 
 
@@ -142,7 +142,7 @@ def test_a_drop_may_say_that_the_better_way_is_taken_too_late() -> None:
     assert render(one.text).startswith("beta drops from 1 KiB to 4 KiB (0.60×, ")
     assert (
         render(one.advice)
-        == "What is used above a drop may be the better way below it, too: try to have it taken earlier."
+        == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
     )
 
 
@@ -186,13 +186,9 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
         Finding(
             kind="slower_for_less",
             title=Text("allreduce: smaller messages take longer than larger ones"),
-            text=Text("beta takes for 1 KiB 3.97× as long as for 4 KiB (3.97× to 3.97×)."),
-            advice=(
-                Text(
-                    "A switch of algorithm lies between the two sizes: try to have it made "
-                    "earlier. Until then a program "
-                    "does better to send the larger message."
-                )
+            text=Text("beta is 3.97× slower at 1 KiB than at 4 KiB (3.97× to 3.97×)."),
+            advice=Text(
+                "The switch of algorithm between the two sizes comes too late. As a workaround, send the larger one."
             ),
             cases=[key(1024), key(4096)],
             severity="warning",
@@ -223,17 +219,15 @@ def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
     assert [rendered(one) for one in found("guidelines", campaign_view)] == [
         Finding(
             kind="guidelines",
-            title=Text("alpha: allreduce takes longer than what it could be made of"),
+            title=Text("alpha: allreduce is slower than an equivalent combination of calls"),
             text=(
                 Text(
-                    "In 5 of 9 cases alpha takes longer for allreduce than for reduce + bcast, at worst 1.50× as long "
-                    "(1.50× to 1.50×; allreduce, 4 KiB)."
+                    "In 5 of 9 cases, allreduce of alpha is slower than reduce + bcast, by up to 1.50× (1.50× to "
+                    "1.50×; allreduce, 4 KiB)."
                 )
             ),
-            advice=(
-                Text(
-                    "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
-                )
+            advice=Text(
+                "Look for a setting that selects another algorithm. As a workaround, use reduce + bcast instead."
             ),
             cases=[key(size, *operation) for size in sizes for operation in operations],
             severity="warning",
@@ -249,7 +243,7 @@ def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
     assert one.cases == [case.key for case in cases[:3]]
     view = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
     (one,) = found("guidelines", view)
-    assert render(one.text).startswith("In 1 of 1 case alpha takes longer for scatter than for bcast, ")
+    assert render(one.text).startswith("In 1 of 1 case, scatter of alpha is slower than bcast, ")
 
 
 def test_a_case_without_its_parts_is_passed_over() -> None:
@@ -261,10 +255,10 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
     cases = [*line(sizes=(8,)), *line(form="persistent", sizes=(8,)), *line(form="nonblocking", sizes=(8,))]
     factors = {"blocking": 1.0, "persistent": 1.2, "nonblocking": 1.2}
     (one,) = found("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
-    assert render(one.title) == "alpha: persistent calls take longer than blocking ones"
+    assert render(one.title) == "alpha: persistent calls are slower than blocking ones"
     assert render(one.text) == (
-        "In 1 of 1 case persistent calls of alpha take longer than blocking ones: at worst 1.20× as long (1.20× to "
-        "1.20×; allreduce persistent, 8 B)."
+        "In 1 of 1 case, persistent calls of alpha are slower than blocking ones: by up to 1.20× (1.20× to 1.20×; "
+        "allreduce persistent, 8 B)."
     )
     factors = {"blocking": 1.0, "persistent": 1.0, "nonblocking": 1.5}
     (one,) = found("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
@@ -296,7 +290,7 @@ def restless(candidate: str, _case: Case) -> float:
 def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
     campaign_view = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
     (one,) = found("unstable", campaign_view)
-    assert render(one.title) == "beta: launches differ more than those of others"
+    assert render(one.title) == "beta: launches vary more than those of others"
     assert render(one.text).startswith(
         "In the same blocks, launches of beta scatter far more than those of any other candidate in allreduce "
         "(typically "
@@ -315,7 +309,7 @@ def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
     figures = campaign_view.judged_figures.filter(~(lone | lacking))
     (one,) = found("unstable", dataclasses.replace(campaign_view, figures=figures))
-    assert render(one.title) == "beta: launches differ more than those of others"
+    assert render(one.title) == "beta: launches vary more than those of others"
 
 
 # --- settings without effect ------------------------------------------------------------------------------------------
@@ -328,17 +322,16 @@ def test_a_setting_that_changes_nothing_is_reported() -> None:
     assert [rendered(one) for one in found("no_effect", view)] == [
         Finding(
             kind="no_effect",
-            title=Text("eager: changed nothing"),
+            title=Text("eager changed nothing"),
             text=(
                 Text(
-                    "alpha and beta differ in eager only, which changed nothing in 9 cases: every "
-                    "interval of their ratio "
-                    "lies within 3%, the widest from 1.00× to 1.00× (allreduce, 16 B)."
+                    "alpha and beta differ only in eager, which changed nothing in 9 cases: every interval of their "
+                    "ratio is within 3%, the widest from 1.00× to 1.00× (allreduce, 16 B)."
                 )
             ),
             advice=(
                 Text(
-                    "Leave it out, or see whether the library takes it at all: its name, and the transport or the "
+                    "Leave it out, or check whether the library uses it at all: its name, and the transport or "
                     "algorithm that it belongs to."
                 )
             ),
@@ -381,19 +374,16 @@ def test_a_start_that_turns_the_winner_round_is_reported() -> None:
             title=Text("Start barrier misleads"),
             text=(
                 Text(
-                    "In 1 of 2 cases the ratio of two candidates is surely another with start "
-                    "barrier than with window, in "
-                    "1 of them so far that the other one seems faster. Most so in allreduce with "
-                    "start window, 16 B: alpha "
-                    "takes 0.83× the time of beta with window and 1.09× with barrier (1.31× between the two, 1.31× to "
-                    "1.31×)."
+                    "In 1 of 2 cases start barrier changes the ratio of two candidates against window significantly; "
+                    "in 1 of them the other candidate seems faster. The largest change is in allreduce with start "
+                    "window, 16 B: alpha needs 0.83× the time of beta with window and 1.09× with barrier (a factor "
+                    "of 1.31×, 1.31× to 1.31×)."
                 )
             ),
             advice=(
                 Text(
-                    "Believe window: ranks leave a barrier at moments that differ from library "
-                    "to library, which is then "
-                    "counted as the call's."
+                    "Trust window: ranks leave a barrier at different moments, depending on the library, and that "
+                    "counts as time of the call."
                 )
             ),
             cases=["allreduce.blocking.16.float.socket.barrier"],
@@ -435,7 +425,7 @@ def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
     assert render(one.title) == "Rank 2 ends last"
     assert render(one.text).startswith("Rank 2 ends last in ")
     assert render(one.text).endswith(
-        ", launch after launch. So it is with all candidates: what is slow is its CPU or what shares it, not a library."
+        ", launch after launch. All candidates show this: its CPU, or other work on it, is the cause, not a library."
     )
     assert (one.severity, one.plot, one.cases) == ("warning", "ranks", [case.key for case in SYMMETRIC])
 

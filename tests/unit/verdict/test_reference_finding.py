@@ -48,19 +48,19 @@ def view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> C
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
     judged = view(tmp_path, near=1.2, far=0.8)
     level, reversal = reference.find(judged)
-    assert render(level.title) == "Cores were near at times and far at others"
+    assert render(level.title) == "Cores were sometimes near and sometimes far"
     assert render(level.text) == (
-        "Without MPI, handing a cache line from one rank to the next took 50.0 ns at times (near) and 200 ns at others "
-        "(far). Candidates are compared at each level on its own. While cores were near (6 of 6 blocks), of 3 cases "
-        "alpha was fastest in 1 and none alone in 2. While cores were far (6 of 6 blocks), of 3 cases beta was fastest "
-        "in 1 and none alone in 2. From near to far the ratio of two candidates changes by more than 1.10× in 1 of 3 "
-        "comparisons."
+        "Without MPI, handing over a cache line from one rank to the next sometimes took 50.0 ns (near) and "
+        "sometimes 200 ns (far). Candidates are compared separately near and far. While cores were near (6 of 6 "
+        "blocks), of 3 cases alpha was fastest in 1 and none alone in 2. While cores were far (6 of 6 blocks), of 3 "
+        "cases beta was fastest in 1 and none alone in 2. Between near and far, the ratio of two candidates changes "
+        "by more than 1.10× in 1 of 3 comparisons."
     )
     assert (level.cases, level.severity) == ([SMALLEST], "warning")
-    assert render(reversal.title) == "alpha leads while cores are near, beta while they are far"
+    assert render(reversal.title) == "alpha is faster while cores are near, beta while they are far"
     assert render(reversal.text) == (
         "alpha is faster than beta while cores are near, and slower while they are far: allreduce, 8 B (1.20× near, "
-        "1.25× far). Ratios are of the slower to the faster one."
+        "1.25× far). Each ratio is that of the slower to the faster one."
     )
     assert (reversal.cases, reversal.severity) == ([SMALLEST], "warning")
     smallest = next(case_verdict for case_verdict in judged.case_verdicts if case_verdict.case.key == SMALLEST)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Placement
 
 NODES = (1, 2, 3, 4, 6, 8, 12)
-ADVICE = "Choose by the numbers that your jobs have; the scaling plots show where the curves cross."
-SETTING = "See which algorithm it takes from there on, and whether a setting chooses another."
+ADVICE = "Choose by the number of nodes and ranks of your jobs. The scaling charts show where the curves cross."
+SETTING = "see which algorithm it takes from there on, and whether a setting chooses another."
 
 
 def findings(folder: Path, told: scales.Told, **others: object) -> list[Finding]:
@@ -71,10 +71,12 @@ def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None
 
 def test_of_many_changes_the_clearest_are_reported(tmp_path: Path) -> None:
     steep, found = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
-    assert render(steep.title) == "alpha, allreduce: time grows with the nodes as most others' does not"
-    assert render(steep.text).endswith(". So it does after 5 other steps or at other sizes.")
+    assert render(steep.title) == "alpha, allreduce: slows down with more nodes, unlike most others"
+    assert render(steep.text).endswith(". The same holds for 5 other steps of nodes or sizes.")
     assert render(found.text).count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
-    assert render(found.text).endswith("beta is fastest on 12 nodes. It changes in 3 more rows of nodes or of ranks.")
+    assert render(found.text).endswith(
+        "beta is fastest on 12 nodes. It also changes in 3 more rows of nodes or ranks."
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,11 +108,11 @@ def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, told, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
     assert rendered(found) == Finding(
         kind="scaling",
-        title=Text("beta, allreduce: time grows with the nodes as most others' does not"),
+        title=Text("beta, allreduce: slows down with more nodes, unlike most others"),
         text=(
             Text(
-                "From 6 to 8 nodes at 8 B with 1 rank per node, beta takes 3.75× as long, alpha 1.25× and gamma "
-                "1.25×: against alpha and gamma at least 3.00× as much (3.00× to 3.00×)."
+                "From 6 to 8 nodes at 8 B with 1 rank per node, the time of beta grows by 3.75×, that of alpha 1.25× "
+                "and gamma 1.25×: at least 3.00× more than alpha and gamma (3.00× to 3.00×)."
             )
         ),
         advice=Text(SETTING),

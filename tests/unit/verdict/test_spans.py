@@ -118,9 +118,9 @@ def test_a_span_passes_over_what_is_not_the_same_at_both_levels_and_says_so() ->
     )
     cases = [(8, verdict(CASES[0], "alpha")), (16, partly), (32, verdict(CASES[2], "alpha"))]
     runs = find_runs(cases)
-    assert [text for _, text in worded(runs)] == ["alpha is fastest here (not the same near and far at [16])"]
+    assert [text for _, text in worded(runs)] == ["alpha is fastest here (different near and far at [16])"]
     assert [render(text) for text in describe_undecided([(16, partly), (64, verdict(CASES[3], *NAMES))], [])] == [
-        "not the same near and far at 16 B",
+        "different near and far at 16 B",
         "undecided at 64 B",
     ]
 

@@ -67,8 +67,8 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
         f"allreduce, 8 B: {DOUBT}. These figures are shown, and take part in no comparison."
     )
     assert render(finding.advice) == (
-        'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
-        "`rankbench clock` shows how well clocks agree here."
+        'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). `rankbench '
+        'clock` shows how well clocks agree here.'
     )
 
 
@@ -76,8 +76,8 @@ def test_the_conclusion_says_so(tmp_path: Path) -> None:
     claims = [claim for claim in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in render(claim.text)]
     assert [(render(claim.text), claim.cases) for claim in claims] == [
         (
-            "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
-            "shown and not compared.",
+            "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
+            "figures are shown.",
             [verdicts.LINE[0].key],
         )
     ]
@@ -87,8 +87,8 @@ def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
     verdict = judged(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
     assert [render(claim.text) for claim in verdict.conclusion] == [
         "No two candidates have figures for the same case, so there is nothing to compare.",
-        "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
-        "shown and not compared.",
+        "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
+        "figures are shown.",
     ]
     assert verdict.cases[0].winners == []
 
@@ -110,8 +110,8 @@ def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None
     (finding,) = found(verdict)
     assert (finding.severity, finding.cases) == ("note", [verdicts.LINE[0].key, verdicts.LINE[1].key])
     assert render(finding.text) == (
-        "In 2 cases (allreduce) the last rank began later than the first by more than 5% of the time, at most by "
-        "40.0 ns of 502 ns (alpha, allreduce, 8 B). This is measured, and part of the time."
+        "In 2 cases (allreduce) the last rank began later than the first by more than 5% of the time of a call, at "
+        "most 40.0 ns of 502 ns (alpha, allreduce, 8 B). This delay is measured and included in the time."
     )
     assert set(verdict.cases[0].winners) == {"alpha", "gamma"}
 
@@ -133,5 +133,5 @@ def test_with_a_start_that_agrees_on_no_time_beginning_apart_is_no_finding() -> 
         view = verdicts.view_of(campaigns.campaign(cases=[case]), [verdict], [apart])
         return [render(one.title) for one in start_uncertain.find(view)]
 
-    assert titles("window") == ["Ranks began measurably apart"]
+    assert titles("window") == ["Ranks did not begin together"]
     assert titles("none") == []

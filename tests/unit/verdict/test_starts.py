@@ -79,11 +79,11 @@ def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
 def test_what_is_found_is_read_out(tmp_path: Path) -> None:
     none, roundtime, barrier = said(evaluated(tmp_path, "none", "roundtime", "barrier"))
     assert none == (
-        "none reads 0.42× of window (median of 4 figures, 0.42× to 0.84×; 4 differ). It agrees on no time at which all "
-        "ranks begin: they began 25.1 ns apart, against 25.0 ns with window (medians). It discards 21.4% of its "
-        "samples, window 0.0%."
+        "With none times are 0.42× those of window (median of 4 figures, 0.42× to 0.84×; 4 differ significantly). It "
+        "sets no common start time: ranks began 25.1 ns apart, 25.0 ns with window (medians). It discards 21.4% of "
+        "its samples, window 0.0%."
     )
-    assert roundtime.startswith("roundtime cannot be distinguished from window in any of 4 figures. Its ranks began ")
+    assert roundtime.startswith("roundtime is not distinguishable from window in any of 4 figures. Its ranks began ")
     assert barrier.startswith("barrier reads 1.25× of window (median of 4 figures, ")
     assert "discards" not in roundtime + barrier
 

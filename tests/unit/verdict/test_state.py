@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 HANDING = "Without MPI, handing a cache line from one CPU to another"
 COMPARED = (
-    "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to one "
-    "of them does not."
+    "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects "
+    "only one does not."
 )
 ADVICE = (
-    "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware change how near "
-    "two virtual CPUs are."
+    "Run more blocks, at a quieter time or on a dedicated machine: on shared hardware, the host moves virtual CPUs."
 )
 
 
@@ -70,7 +69,7 @@ def test_blocks_in_another_state_are_reported_and_all_compared(tmp_path: Path) -
     assert [rendered(one) for one in findings(verdict)] == [
         Finding(
             kind="state",
-            title=Text("The machine was not in one state"),
+            title=Text("The state of the machine changed"),
             text=Text(f"{HANDING} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}"),
             advice=Text(ADVICE),
             cases=[],
@@ -96,8 +95,8 @@ def test_a_candidate_that_met_a_better_machine_throughout_is_reported(tmp_path: 
     favoured, unlike = findings(verdict)
     assert (favoured.severity, unlike.severity) == ("warning", "note")
     assert render(favoured.text) == (
-        "Just before its launches, handing a cache line from one CPU to another took 4.20× as long for alpha as for "
-        "beta, in 6 blocks. What they differ in may be that."
+        "Just before launches, handing over a cache line between two CPUs was 4.20× slower for alpha than for beta "
+        "(6 blocks). That may explain why they differ."
     )
 
 
@@ -121,7 +120,8 @@ def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
                     f"(launch 7, {worst.candidate})."
                 )
             ),
-            advice=Text("Other guests compete for the same CPUs: choose a quieter hour or a machine of your own."),
+            advice=Text("Other guests compete for the same CPUs: measure at a quieter time or on a dedicated "
+                        "machine."),
             cases=[],
             severity="warning",
         )
@@ -153,14 +153,14 @@ def test_states_that_are_not_known_are_reported_with_the_reason(
     assert [rendered(one) for one in again(quiet, change)] == [
         Finding(
             kind="state",
-            title=Text("The state of the machine is not known throughout"),
+            title=Text("The state of the machine is not known for all launches"),
             text=(
                 Text(
                     f"Of 4 of 12 launches it is not known in what state the machine was: {why}. "
                     "They are compared as if it had been alike."
                 )
             ),
-            advice=Text("Run the core with --state by hand, and see what it says."),
+            advice=Text("Run the core by hand with --state, and read its message."),
             cases=[],
             severity="note",
         )

@@ -49,18 +49,16 @@ def test_a_tool_that_names_the_other_one_is_reported() -> None:
             title=Text("osu contradicts the core"),
             text=(
                 Text(
-                    "In 2 of 4 cases that both measured, osu shows the one of two candidates to "
-                    "be faster which the core "
-                    "shows to be slower. Most so in bcast, 1 KiB: beta takes 1.40× the time of "
-                    "alpha by the core and 0.62× "
-                    "by osu."
+                    "In 2 of 4 cases that both measured, osu reports the candidate as faster that the core reports "
+                    "as slower. The largest contradiction is in bcast, 1 KiB: beta needs 1.40× the time of alpha by "
+                    "the core, and 0.62× by osu."
                 )
             ),
             advice=(
                 Text(
-                    "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first "
-                    "size counts what is set up once. `rankbench reconcile` measures what each of "
-                    "these makes of the time."
+                    "They do not measure the same: calls begin differently, a mean includes rare slow calls, and a "
+                    "tool's first size includes setup. `rankbench reconcile` measures how much each of these "
+                    "contributes."
                 )
             ),
             cases=[
@@ -98,4 +96,4 @@ def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
     known = alternated.record(cases).operations
     view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
     (found,) = tools_disagree.find(view)
-    assert render(found.advice).startswith("osu calculates with numbers of type char there, the core of type float. ")
+    assert render(found.advice).startswith("osu reduces values of type char there, the core float. ")

@@ -103,7 +103,7 @@ def make_change_finding(title: str, changes: list[Change]) -> Finding:
     """Return the finding on one operation: the changes with the largest margins."""
     texts = [describe_change(change) for change in changes[:MOST_SHOWN]]
     rest = len(changes) - MOST_SHOWN
-    more = [say("It also changes in {n:count other series} of nodes or ranks.", n=rest)] if rest > 0 else []
+    more = [say("It also changes in {n:count more row} of nodes or ranks.", n=rest)] if rest > 0 else []
     ends = [
         verdict.case.key
         for change in changes[:MOST_SHOWN]
