@@ -165,7 +165,7 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
     The first run is interrupted, and the second one goes on.
     """
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
-    command = [Path(sys.executable).with_name("rankbench"), "tune", "openmpi", *options]
+    command = [str(Path(sys.executable).with_name("rankbench")), "tune", "openmpi", *options]
     with subprocess.Popen(command, env={**os.environ, "RANKBENCH_HOME": str(home)}, stdout=subprocess.PIPE) as first:
         while not [*tmp_path.glob("tune-openmpi-*/screening/launches/*")]:
             time.sleep(0.1)

@@ -238,7 +238,8 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
         yield Remark(
             kind="figures",
             text=say(
-                "The plans differ in estimator or confidence ({then} then, {now} now); both are evaluated as the newer plan says.",
+                "The plans differ in estimator or confidence ({then} then, {now} now); both are evaluated as the newer "
+                "plan says.",
                 then=wanted[0],
                 now=wanted[1],
             ),
@@ -285,7 +286,9 @@ def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -
                     old=match.old,
                     differences=spelt(differences),
                 ),
-                advice=say("A change may come from any of these; change one at a time.") if len(differences) > 1 else NOTHING,
+                advice=say("A change may come from any of these; change one at a time.")
+                if len(differences) > 1
+                else NOTHING,
             )
 
 
@@ -401,7 +404,7 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
                 now=shares[1],
             ),
             advice=say(
-                "Read ratios near and far apart (`levels` of --json), or measure both libraries in one campaign."
+                "Read ratios near and far apart (`levels` of --format json), or measure both libraries in one campaign."
             ),
         )
 

@@ -489,8 +489,9 @@ def make_library(label: str) -> Library:
 
 def list_notes(files: Sequence[FileContent], labels: Sequence[str]) -> Iterator[str]:
     """Yield remarks for the readers of the campaign."""
-    yield "These results were imported: rankbench did not measure them, and knows only what the files say about the
-    runs."
+    yield (
+        "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
+    )
     if len(labels) > 1 and not all(file.in_turns for file in files if file.parts):
         yield (
             "Not all libraries took turns: changes of the machine between their files count as differences between the "

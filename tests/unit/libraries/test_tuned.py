@@ -10,7 +10,8 @@ import pytest
 from rankbench.libraries import tuned
 from rankbench.model import Library, ProvenSettings, RankbenchError
 
-LIBRARY = Library(name="mpich-5.0.2", family="mpich", version="5.0.2", source="path", prefix="/p", wrapper="/p/mpicc")
+LIBRARY = Library(name="mpich-5.0.2", family="mpich", version="5.0.2", source="path", prefix="/p", wrapper="/p/mpicc",
+                  launcher="/p/mpiexec")  # fmt: skip
 PROVEN = ProvenSettings(
     library="mpich-5.0.2", created="2026-11-25T10:00:00+00:00", host="here", cpu="a CPU", ranks=[2], ratio=0.8,
     text="0.80x of the time", campaigns="results/tune", settings={"FILE": "{folder}/rules.json", "A": "1"},
