@@ -165,7 +165,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
-    assert "Matched: nobody." in lines
+    assert "Matched: none." in lines
     assert lines[-1] == "No case has values in both campaigns."
 
 
