@@ -72,10 +72,10 @@ def render_plan_section(name: str, table: Mapping[str, keys.Key]) -> Iterator[st
     """Yield the lines of one table of a plan."""
     heads = {"": "Keys", "candidate": "`[[candidate]]`"}
     yield f"## {heads.get(name, f'`[{name}]`')}"
-    for key, one in table.items():
-        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{format_anchor(name, key)} }}", "", one.help, ""]
-        default = f"`{one.default}`" if one.default else "–"
-        yield from [f"- Takes: {one.values}", f"- Default: {default}", f"- Example: `{key} = {one.example}`"]
+    for key, entry in table.items():
+        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{format_anchor(name, key)} }}", "", entry.help, ""]
+        default = f"`{entry.default}`" if entry.default else "–"
+        yield from [f"- Takes: {entry.values}", f"- Default: {default}", f"- Example: `{key} = {entry.example}`"]
 
 
 def format_anchor(table: str, key: str) -> str:
@@ -92,46 +92,50 @@ def render_cli() -> str:
 
 def render_command(name: str, command: Any) -> Iterator[str]:
     """Yield the lines of one command."""
-    arguments = [one for one in command.params if not one.opts[0].startswith("-")]
-    options = [one for one in command.params if one.opts[0].startswith("-")]
-    words = " ".join(format_argument(one) for one in arguments)
+    arguments = [parameter for parameter in command.params if not parameter.opts[0].startswith("-")]
+    options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
+    words = " ".join(format_argument(parameter) for parameter in arguments)
     yield from [f"## `{name}`", "", format_prose(command.help), ""]
     yield f"    rankbench {name} {words} [OPTIONS]".replace("  [", " [") if options else f"    rankbench {name} {words}"
     if arguments:
         yield from [
             "",
             *format_table(
-                ("argument", "what it is"), ([format_cell(format_argument(one)), format_help(one)] for one in arguments)
+                ("argument", "what it is"),
+                ([format_cell(format_argument(parameter)), format_help(parameter)] for parameter in arguments),
             ),
         ]
     if options:
         heads = ("option", "what it does", *["default"] * any(map(format_default, options)))
-        cells = ([format_option(one), format_help(one), format_default(one)][: len(heads)] for one in options)
+        cells = (
+            [format_option(parameter), format_help(parameter), format_default(parameter)][: len(heads)]
+            for parameter in options
+        )
         yield from ["", *format_table(heads, cells)]
 
 
-def format_argument(one: Any) -> str:
+def format_argument(parameter: Any) -> str:
     """Return an argument as the usage has it."""
-    word = one.metavar or one.name.upper()
-    many = f"{word}..." if one.nargs != 1 and not word.endswith("...") else word
-    return many if one.required else f"[{many}]"
+    word = parameter.metavar or parameter.name.upper()
+    many = f"{word}..." if parameter.nargs != 1 and not word.endswith("...") else word
+    return many if parameter.required else f"[{many}]"
 
 
-def format_option(one: Any) -> str:
+def format_option(parameter: Any) -> str:
     """Return the names of an option with the word for its value."""
-    names = ", ".join(f"`{name}`" for name in [*one.opts, *one.secondary_opts])
-    return names if one.is_flag or not one.metavar else f"{names} {format_cell(one.metavar)}"
+    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    return names if parameter.is_flag or not parameter.metavar else f"{names} {format_cell(parameter.metavar)}"
 
 
-def format_help(one: Any) -> str:
+def format_help(parameter: Any) -> str:
     """Return the help of a parameter, with the environment variable that sets it."""
-    told = format_prose(one.help or "").replace("|", r"\|")
-    return f"{told} (environment: `{one.envvar}`)" if one.envvar else told
+    help_text = format_prose(parameter.help or "").replace("|", r"\|")
+    return f"{help_text} (environment: `{parameter.envvar}`)" if parameter.envvar else help_text
 
 
-def format_default(one: Any) -> str:
+def format_default(parameter: Any) -> str:
     """Return the default of an option; none where it is empty, off or not set."""
-    value = one.default
+    value = parameter.default
     return "" if value in (None, "", 0, False, (), []) or callable(value) else format_cell(str(value))
 
 
@@ -175,7 +179,7 @@ def render_manual() -> str:
     app: Any = typer.main.get_command(cli.application())
     examples, _, notes = cli.EPILOG.partition("\n\n")
     lines = [
-        r'.\" Made by tools/reference.py: change the code, and run it again.',
+        r".\" Made by tools/reference.py: change the code, and run it again.",
         '.TH RANKBENCH 1 "" rankbench "User Commands"',
         ".SH NAME",
         rf"rankbench \- {format_roff(app.help).rstrip('.')}",
@@ -203,7 +207,11 @@ def render_manual_section(name: str, command: Any) -> Iterator[str]:
     for parameter in [*arguments, *options]:
         value = "" if parameter in arguments or parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
         names = parameter.opts if parameter in options else [parameter.metavar or parameter.name.upper()]
-        yield from [".TP", rf"\fB{format_roff(', '.join(names))}\fR{format_roff(value)}", format_roff(parameter.help or "")]
+        yield from [
+            ".TP",
+            rf"\fB{format_roff(', '.join(names))}\fR{format_roff(value)}",
+            format_roff(parameter.help or ""),
+        ]
     yield from format_example(command.epilog)
 
 

@@ -56,8 +56,8 @@ def format_duration(seconds: float) -> str:
     if total < 60:
         return f"{total} s"
     if total < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
 def format_ratio(ratio: float) -> str:

@@ -1,4 +1,4 @@
-"""Data goes one way: no room imports one to its right. The order is read from ARCHITECTURE.md."""
+"""Data goes one way: no room imports one to its right. The order is read from docs/develop/architecture.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ SHARED = {"model", "units", "quantities", "language", "staging", "files"}
 
 
 def _order() -> list[str]:
-    line = next(line for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines() if line.startswith("plan ->"))
+    line = next(
+        line for line in (ROOT / "docs/develop/architecture.md").read_text().splitlines() if line.startswith("plan ->")
+    )
     return re.split(r"\s*->\s*", line.strip())
 
 

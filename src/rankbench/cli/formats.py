@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
 TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
-AnyFormat = Annotated[
-    str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")
+AnyFormat = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")]
+OUTPUT = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write to a file instead of the terminal.", show_default=False)
 ]
-OUTPUT = Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead of the terminal.", show_default=False)]
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 

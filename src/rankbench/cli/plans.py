@@ -28,10 +28,10 @@ HASH_DIGITS = 4
 FEW = 3
 """Names that fit a question."""
 
-Preset = Annotated[
-    str, typer.Option(metavar="NAME", help="A built-in plan; `rankbench presets` lists them.")
+Preset = Annotated[str, typer.Option(metavar="NAME", help="A built-in plan; `rankbench presets` lists them.")]
+Operations = Annotated[
+    str, typer.Option(metavar="NAME,...", help="Operations to measure; `rankbench operations` lists them.")
 ]
-Operations = Annotated[str, typer.Option(metavar="NAME,...", help="Operations to measure; `rankbench operations` lists them.")]
 Sizes = Annotated[str, typer.Option(metavar="SIZES", help="Message sizes: 8,1K,64K or 8:64K or 8:64K:x4.")]
 Placements = Annotated[str, typer.Option(metavar="NAME,...", help="Where ranks run: socket, 2x4 (nodes x ranks).")]
 Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Call types: blocking, nonblocking, persistent, all.")]

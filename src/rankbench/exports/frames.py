@@ -69,7 +69,7 @@ class CampaignFrames:
             )
             for verdict in self._measured.view.verdict.cases
         ]
-        schema = {
+        schema: dict[str, pl.DataType | type[pl.DataType]] = {
             "case": pl.String,
             "operation": pl.String,
             "form": pl.String,

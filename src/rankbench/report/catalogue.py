@@ -99,9 +99,9 @@ def values(option: Option) -> str:
 
 def page(description: Description) -> str:
     """Return everything as Markdown."""
-    found = kinds(description)
-    parts = [HEAD.format(kinds=", ".join(f"`{kind}`" for kind in [*found, "all"]))]
-    parts += [section(kind, operations, description) for kind, operations in found.items()]
+    kinds_used = kinds(description)
+    parts = [HEAD.format(kinds=", ".join(f"`{kind}`" for kind in [*kinds_used, "all"]))]
+    parts += [section(kind, operations, description) for kind, operations in kinds_used.items()]
     every = options(description).values()
     parts.append(
         table(

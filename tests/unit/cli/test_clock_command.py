@@ -68,10 +68,7 @@ def test_where_the_truth_is_not_known_only_bounds_are_shown(run: Command) -> Non
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert code == 0
     assert "tree at once not known 23.0 ns – 50.0 ns 50.0 ns –" in lines
-    assert (
-        "Synchronisation by tsc. The true offsets are not known here; only the bounds can be stated."
-        in lines
-    )
+    assert "Synchronisation by tsc. The true offsets are not known here; only the bounds can be stated." in lines
 
 
 def test_clocks_that_differ_by_a_known_offset_are_reported(run: Command) -> None:

@@ -75,6 +75,8 @@ def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> 
     assert '<th scope="col">fastest then</th>' in section
     row = section[section.index("allreduce 8 B") :].split("</tr>")[0]
     assert [figure in row for figure in ("502 ns", "658 ns", "1.31×")] == [True] * 3
+    assert "slower, new winner" in row
+    assert "variation of the machine from day to day is not in them" in section
     assert UNCONTROLLED.strip() in section
 
 
@@ -155,7 +157,7 @@ def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFi
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
-    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as asked)." in shown(capsys)
+    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in shown(capsys)
 
 
 def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +165,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
-    assert "Matched: nobody." in lines
+    assert "Matched: none." in lines
     assert lines[-1] == "No case has figures of both."
 
 

@@ -182,12 +182,12 @@ def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
 
 def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> None:
     marks = [Words(4, ("gamma 1.58× slower",), 15), Words(8, ("gamma 1.57× faster",), 15), Words(14, ("alpha",), 15)]
-    assert [(row["words"], row["side"], row["line"]) for row in history_report.stacked(marks)] == [
+    assert [(row["words"], row["side"], row["line"]) for row in history_report.stack_marks(marks)] == [
         ("gamma 1.58× slower", "right", 0),
         ("gamma 1.57× faster", "left", 1),
         ("alpha", "left", 0),
     ]
-    assert history_report.stacked([]) == []
+    assert history_report.stack_marks([]) == []
 
 
 def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:

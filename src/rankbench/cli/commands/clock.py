@@ -62,8 +62,12 @@ def clock(
     ] = None,
     ranks: Annotated[int | None, typer.Option(min=2, help="Number of ranks; else one per core of a socket.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each synchronisation method with each time source.")] = 20,
-    wait: Annotated[float, typer.Option(min=0.001, help="Seconds between a synchronisation and the second check.")] = 0.2,
-    all_sources: Annotated[bool, typer.Option("--all-sources", help="Test every time source, not only the one that auto selects.")] = False,  # noqa: FBT002
+    wait: Annotated[
+        float, typer.Option(min=0.001, help="Seconds between a synchronisation and the second check.")
+    ] = 0.2,
+    all_sources: Annotated[  # noqa: FBT002
+        bool, typer.Option("--all-sources", help="Test every time source, not only the one that auto selects.")
+    ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",

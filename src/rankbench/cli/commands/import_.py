@@ -34,9 +34,7 @@ def import_(
     labels: Annotated[
         str, typer.Option(metavar="NAME,...", help="Libraries whose results alternate in a file, in order.")
     ] = "",
-    ranks: Annotated[
-        int, typer.Option(min=0, help="Number of ranks, if the benchmark does not print it.")
-    ] = 0,
+    ranks: Annotated[int, typer.Option(min=0, help="Number of ranks, if the benchmark does not print it.")] = 0,
     name: Annotated[str, typer.Option(help="The campaign's name.")] = "imported",
     results: Results = Path("results"),
     strict_errors: Annotated[  # noqa: FBT002

@@ -59,10 +59,10 @@ def operations(
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not test which operations each library supports.")] = False,  # noqa: FBT002
-    format_: Annotated[
-        str, typer.Option("--format", metavar="table|json|markdown", help="Output format.")
-    ] = "table",
+    no_probe: Annotated[  # noqa: FBT002
+        bool, typer.Option("--no-probe", help="Do not test which operations each library supports.")
+    ] = False,
+    format_: Annotated[str, typer.Option("--format", metavar="table|json|markdown", help="Output format.")] = "table",
 ) -> None:
     """List what can be measured, or explain operations.
 

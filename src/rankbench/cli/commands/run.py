@@ -89,7 +89,8 @@ def run(
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
     dry_run: Annotated[  # noqa: FBT002
-        bool, typer.Option("--dry-run", "-n", help="Print what would be measured and how long it takes; launch nothing.")
+        bool,
+        typer.Option("--dry-run", "-n", help="Print what would be measured and how long it takes; launch nothing."),
     ] = False,
     more: Annotated[int, typer.Option(min=0, help="Measure this many blocks in addition to those stored.")] = 0,
     anew: Annotated[bool, typer.Option("--new", help="Start a new campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002

@@ -79,7 +79,9 @@ def show(
         str,
         typer.Option(help=f"Statistic per launch; default: the plan's. {notation.ESTIMATOR_HELP}."),
     ] = "",
-    confidence: Annotated[str, typer.Option(help="Confidence of intervals; default: the plan's. 90%, 95% or 99%.")] = "",
+    confidence: Annotated[
+        str, typer.Option(help="Confidence of intervals; default: the plan's. 90%, 95% or 99%.")
+    ] = "",
     threshold: Threshold = "",
     size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     verbose: Verbose = False,  # noqa: FBT002

@@ -10,7 +10,7 @@ from rankbench import store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.display import columns, console, counted, tell
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.job_status import query_job, follow, is_sound, last_job, tell_job, show_status, wrong, wrong_cases
+from rankbench.cli.job_status import follow, is_sound, last_job, query_job, show_status, tell_job, wrong, wrong_cases
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.stored import chosen_folder, take_in
 from rankbench.language import render

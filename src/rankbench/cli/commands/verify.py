@@ -76,7 +76,9 @@ def verify(
     clock: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this time source, repeatable; else all.")
     ] = None,
-    thorough: Annotated[bool, typer.Option("--thorough", help="Also check data with every datatype and option.")] = False,  # noqa: FBT002
+    thorough: Annotated[  # noqa: FBT002
+        bool, typer.Option("--thorough", help="Also check data with every datatype and option.")
+    ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
