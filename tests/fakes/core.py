@@ -31,6 +31,7 @@ USUAL: dict[str, Any] = {
     "lacking": {},  # calls it does not have, by operation and form: {"scan.persistent": "MPI_Scan_init"}
     "torn": [],  # is killed while it writes the line of this case
     "dead": False,  # ends before it says anything
+    "prints_bytes": 0,  # what each launch prints between two lines, checks excepted
     "linger": False,  # leaves a process behind that ignores SIGTERM
     "options": {},  # what it says can be chosen of operations, by their names
     "cpus": [],  # where its ranks say that they may run, such as ["0-1", "1"]; else where they were bound
@@ -266,6 +267,8 @@ def main(prefix: str, version: str, words: list[str]) -> int:
         return 0
     introduce(stream, prefix, version, ranks, told)
     cases = jobs(options["--job"]) if "--job" in options else []
+    if cases and told["prints_bytes"]:
+        print("fake core: warning\n" + "x" * told["prints_bytes"] + "\nfake core: last line", flush=True)
     if "--check" in options:
         print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
     right = [run_case(stream, index, case, told) for index, case in enumerate(cases)]

@@ -231,9 +231,9 @@ def cases_of(fault: Fault) -> list[dict[str, object]]:
     cases: list[dict[str, object]] = []
     for word in fault.cases.split():
         operation, *settings = word.split(",")
-        own: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
+        values: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
         cases += [
-            {"operation": operation, "form": form, "bytes": size, **own, **VISIT}
+            {"operation": operation, "form": form, "bytes": size, **values, **VISIT}
             for form in fault.forms
             for size in fault.sizes
         ]
@@ -249,8 +249,8 @@ def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
     }
-    told = [record["status"] for record in records if record["status"] in {"ok", "wrong-data"}]
-    return Count(told.count("wrong-data"), len(told), tuple(sorted(others)))
+    statuses = [record["status"] for record in records if record["status"] in {"ok", "wrong-data"}]
+    return Count(statuses.count("wrong-data"), len(statuses), tuple(sorted(others)))
 
 
 def at_most(successes: int, trials: int, probability: float) -> float:
@@ -275,7 +275,7 @@ def line_of(fault: Fault, counted: Count) -> str:
 
 
 @pytest.mark.parametrize("faults", [REVIEW, OWN], ids=["review", "own"])
-def test_a_visit_detects_what_is_claimed(
+def test_a_visit_detects_the_claimed_faults(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
     """One table a library; a row without a visit that came to an end is not known.
