@@ -22,7 +22,7 @@
 #include "study/state.h"
 #include "study/study.h"
 #include "sync/facts.h"
-#include "sync/near.h"
+#include "sync/hop_latency.h"
 #include "sync/source.h"
 #include "sync/turns.h"
 #include "sync/world.h"
@@ -96,7 +96,8 @@ static bool ended_well_before(const struct job *job, const bool *well, int index
     return false;
 }
 
-static int run_cases(const struct world *world, const struct job *job, struct near *near, struct turns *turns, FILE *stream) {
+static int run_cases(const struct world *world, const struct job *job, struct hop_latency *hop_latency, struct turns *turns,
+                     FILE *stream) {
     const bool leads = world->all.rank == 0;
     int worst = 0;
     bool *const well = obtain_memory(sizeof *well * (size_t)(job->cases + 1));
@@ -113,13 +114,13 @@ static int run_cases(const struct world *world, const struct job *job, struct ne
         await_turn(turns);
         spend_on(PART_HOP);
         tree_broadcast_patient(&world->all, &again, sizeof again);
-        const double hop_ns = near_ns(near, world);
+        const double hop_ns = measure_hop_ns(hop_latency, world);
         if (leads && stream)
             write_begin(stream, i, hop_ns, slot_of(turns));
         spend_on(PART_PREPARE);
-        const struct teller teller = {*job->stream != '\0', stream, i};
+        const struct writer writer = {*job->stream != '\0', stream, i};
         watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
-        struct result result = run_case(world, &job->wanted[i], again, &teller);
+        struct result result = run_case(world, &job->wanted[i], again, &writer);
         unwatch();
         well[i] = strcmp(result.status, "ok") == 0;
         if (leads && !job->quiet)
@@ -140,8 +141,8 @@ static void write_one_rank(void *context, int rank, const void *data) {
     write_rank(context, rank, data);
 }
 
-static void tell_facts(const struct job *job, const struct world *world, const struct rank_fact *mine,
-                       const struct launch_fact *launch, FILE *stream) {
+static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *mine,
+                        const struct launch_fact *launch, FILE *stream) {
     struct rank_fact fact = *mine;
     if (world->all.rank == 0 && !job->quiet && !job->check && !job->study)
         print_head(stdout, launch, world);
@@ -179,14 +180,14 @@ static void merge_rest(void *into, const void *from, int bytes) {
     mine->busy_ns += theirs->busy_ns;
 }
 
-static void tell_end(const struct world *world, const struct job *job, struct near *near, const struct turns *turns,
-                     FILE *stream) {
+static void write_last_record(const struct world *world, const struct job *job, struct hop_latency *hop_latency,
+                              const struct turns *turns, FILE *stream) {
     const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
     struct talk most = mine;
     tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
     struct rest rest = rested(turns);
     tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
-    const double hop_ns = near_ns(near, world);
+    const double hop_ns = measure_hop_ns(hop_latency, world);
     if (stream)
         write_end(stream, job->cases, hop_ns, &rest, &mine, &most);
 }
@@ -207,11 +208,11 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
     return wanted->usable;
 }
 
-static int run_what_is_wanted(struct world *world, const struct job *job, const struct rank_fact *mine,
-                              const struct launch_fact *launch, struct near *near, struct turns *turns, FILE *stream) {
+static int run_request(struct world *world, const struct job *job, const struct rank_fact *mine, const struct launch_fact *launch,
+                       struct hop_latency *hop_latency, struct turns *turns, FILE *stream) {
     if (job->check)
         return report_check(world, mine, launch);
-    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, near, turns, stream);
+    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 
 static int run_job(struct world *world, const struct job *job, struct turns *turns, FILE *stream) {
@@ -232,12 +233,12 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     const struct launch_fact launch = read_launch_fact();
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
     know_neighbours(world, &mine, &launch);
-    tell_facts(job, world, &mine, &launch, stream);
-    struct near *near = open_near(world, mine.host);
+    write_facts(job, world, &mine, &launch, stream);
+    struct hop_latency *hop_latency = open_hop_latency(world, mine.host);
     world->silence = open_silence(world, mine.host, job->separate_clocks);
-    int worst = run_what_is_wanted(world, job, &mine, &launch, near, turns, stream);
-    tell_end(world, job, near, turns, stream);
-    close_near(near);
+    int worst = run_request(world, job, &mine, &launch, hop_latency, turns, stream);
+    write_last_record(world, job, hop_latency, turns, stream);
+    close_hop_latency(hop_latency);
     close_silence(world->silence);
     tree_broadcast_patient(&world->all, &worst, sizeof worst);
     leave_source(world);
@@ -302,7 +303,7 @@ static int print_cvars(const struct job *job) {
     return worst;
 }
 
-static int run_under_mpi(struct job *job, bool good, const char *said) {
+static int run_under_mpi(struct job *job, bool good, const char *message) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
     int worst = EXIT_INPUT;
@@ -315,7 +316,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
         return print_cvars(job);
     struct world world = make_world();
     struct turns *turns = NULL;
-    snprintf(error, sizeof error, "%s", said);
+    snprintf(error, sizeof error, "%s", message);
     if (world.all.rank == 0 && good)
         good = read_job(job, error) && open_stream(job, &stream, error);
     good = share_job(&world.all, job, good);
@@ -334,7 +335,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     return worst;
 }
 
-static int tell_state(const struct job *job) {
+static int print_machine_state(const struct job *job) {
     char error[LINE_BYTES];
     if (print_state(stdout, *job->cpus ? job->cpus : NULL, error, sizeof error))
         return EXIT_SUCCESS;
@@ -347,7 +348,7 @@ int main(int argc, char **argv) {
     char error[LINE_BYTES] = "";
     const bool good = read_arguments(argc, argv, &job, error);
     if (good && job.state)
-        return tell_state(&job);
+        return print_machine_state(&job);
     if (good && job.describe)
         describe(stdout);
     else if (good && job.help)

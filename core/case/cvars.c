@@ -106,8 +106,8 @@ static bool visit_lines(const char *description, visit_function *visit, void *co
 }
 
 /* Last words of lines in descriptions without line breaks; `algorithms` only after `-based `. */
-static const char *const line_ends[] = {"algorithm", "collectives", "primitives", "phase",     "receives", "Tree", "Allgather",
-                                        "error",     "bcast",       "reduce",     "allreduce", "barrier"};
+static const char *const line_ends[] = {"algorithm", "collectives", "primitives", "phase",  "receives",  "Tree",
+                                        "Allgather", "error",       "bcast",      "reduce", "allreduce", "barrier"};
 
 /* The name at the end of a word that begins with the last word of a line. */
 static const char *skip_line_end(const char *text, const char *word, size_t length) {

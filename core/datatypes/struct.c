@@ -13,7 +13,7 @@ static long extent(long bytes) {
     return bytes / PAYLOAD * (long)sizeof(struct particle);
 }
 
-static int make_one(MPI_Datatype *one) {
+static int make_element_type(MPI_Datatype *one) {
     const int lengths[] = {1, 1, 4};
     const MPI_Aint places[] = {offsetof(struct particle, position), offsetof(struct particle, kind),
                                offsetof(struct particle, name)};
@@ -25,7 +25,7 @@ static int make_one(MPI_Datatype *one) {
 
 static int make(long bytes, MPI_Datatype *type) {
     MPI_Datatype one;
-    int code = make_one(&one);
+    int code = make_element_type(&one);
     if (code)
         return code;
     code = MPI_Type_contiguous((int)(bytes / PAYLOAD), one, type);

@@ -59,18 +59,18 @@ static int prepare_counts(struct call *call, int first_step) {
 }
 
 /* Buffers have room for more than what is moved. */
-static void tell_moved(struct call *call, int receivers) {
+static void set_moved(struct call *call, int receivers) {
     call->moved_bytes = (int64_t)receivers * call->ranks * call->bytes;
     call->moved_messages = (int64_t)receivers * call->ranks;
 }
 
 int prepare_rank_counts(struct call *call) {
-    tell_moved(call, call->ranks);
+    set_moved(call, call->ranks);
     return prepare_counts(call, 0);
 }
 
 int prepare_single_counts(struct call *call) {
-    tell_moved(call, 1);
+    set_moved(call, 1);
     return prepare_counts(call, 0);
 }
 

@@ -49,8 +49,8 @@ static int extents_of(int64_t grid, int extents[MOST_DIMENSIONS]) {
 
 static int count_dimensions(const struct call *call) {
     int extents[MOST_DIMENSIONS];
-    const int told = extents_of(chosen(call, &grid_choice), extents);
-    return told > 0 ? told : (int)chosen(call, &dimensions_choice);
+    const int extents_count = extents_of(chosen(call, &grid_choice), extents);
+    return extents_count > 0 ? extents_count : (int)chosen(call, &dimensions_choice);
 }
 
 /* More than there can be where the number would not fit. */
@@ -128,7 +128,7 @@ struct origin origin_of(const struct grid *grid, int rank, int block) {
 /* --- the communicators --- */
 
 int keep_neighbourhood(struct call *call, bool gaps) {
-    int code = keep_made(call, sizeof(struct neighbourhood));
+    int code = keep_new_comm(call, sizeof(struct neighbourhood));
     if (code)
         return code;
     struct neighbourhood *kept = neighbourhood_of(call);
@@ -142,7 +142,8 @@ int keep_neighbourhood(struct call *call, bool gaps) {
 
 int make_cartesian(struct call *call) {
     const struct grid *grid = &neighbourhood_of(call)->grid;
-    return MPI_Cart_create(call->members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0, &made_by(call)->comm);
+    return MPI_Cart_create(call->members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0,
+                           &new_comm_of(call)->comm);
 }
 
 /* Open MPI's MPI_UNWEIGHTED is a low address, which gcc takes for an array of nothing if it can see it. */
@@ -150,7 +151,7 @@ int make_distributed(struct call *call) {
     const struct neighbours *own = &neighbourhood_of(call)->own;
     int *volatile weights = MPI_UNWEIGHTED;
     return MPI_Dist_graph_create_adjacent(call->members, own->count, own->ranks, weights, own->count, own->ranks, weights,
-                                          MPI_INFO_NULL, 0, &made_by(call)->comm);
+                                          MPI_INFO_NULL, 0, &new_comm_of(call)->comm);
 }
 
 /* --- the operations --- */

@@ -2,7 +2,7 @@
 #ifndef RANKBENCH_NEIGHBOURS_H
 #define RANKBENCH_NEIGHBOURS_H
 
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 enum { MOST_NEIGHBOURS = 2 * MOST_DIMENSIONS };
 
@@ -28,7 +28,7 @@ struct origin {
 
 /* What operations on topologies keep in `call->own`. */
 struct neighbourhood {
-    struct made made;
+    struct new_comm new_comm;
     struct grid grid;
     struct neighbours own;
     /* Every block has as many elements, and block i lies i blocks behind the first: in elements, and in bytes. */
@@ -69,6 +69,6 @@ void check_neighbours(const struct call *call, stream_of *stream, struct mismatc
 #define NEIGHBOURHOOD \
     .kind = "neighbourhood", .metric = "time", .start = "window", .sized = true, .count_messages = count_neighbours, \
     CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), .takes = ranks_of_grid, \
-    .refuses = refuse_neighbours, .prepare = prepare_neighbours, .finish = finish_made
+    .refuses = refuse_neighbours, .prepare = prepare_neighbours, .finish = finish_new_comm
 
 #endif

@@ -28,8 +28,8 @@ struct windows {
     bool ready;
     /* Of how many messages of a round that its partner sends the one to this rank is, and which. */
     struct range among;
-    /* Where windows go both ways, who has received one has heard enough. */
-    bool told;
+    /* Whether a receiver confirms a window. Where windows go both ways, the window itself does. */
+    bool notified;
     void *buffer;
     /* Those of receives, then those of sends; and how many there are to wait for, since calls that block leave none. */
     MPI_Request *requests;
@@ -111,8 +111,8 @@ static int start_sends(struct call *call, const struct windows *own) {
     return MPI_Startall(own->sends, own->requests + own->receives);
 }
 
-/* Who receives says something to those who send. Where both do, they must not wait for each other to listen. */
-static int tell(struct call *call, const struct windows *own, int tag) {
+/* Receivers send an empty message to their senders. Where all do both, one call does both, so that none blocks another. */
+static int notify(struct call *call, const struct windows *own, int tag) {
     int code = MPI_SUCCESS;
     if (own->from.count > 0 && own->to.count > 0)
         return MPI_Sendrecv(NULL, 0, MPI_BYTE, own->from.first, tag, NULL, 0, MPI_BYTE, own->to.first, tag, call->comm,
@@ -128,12 +128,12 @@ static int window(struct call *call, step *receive_all, step *send_all) {
     const struct windows *const own = call->own;
     int code = receive_all(call, own);
     if (!code && own->ready)
-        code = tell(call, own, TAG_AWAITED);
+        code = notify(call, own, TAG_AWAITED);
     if (!code)
         code = send_all(call, own);
     if (!code)
         code = MPI_Waitall(own->pending, own->requests, MPI_STATUSES_IGNORE);
-    return code || !own->told ? code : tell(call, own, TAG_ARRIVED);
+    return code || !own->notified ? code : notify(call, own, TAG_ARRIVED);
 }
 
 /* Receives that block begin one after the other: too late for ready mode. */
@@ -175,7 +175,7 @@ static int make_requests(struct call *call, struct windows *own) {
 }
 
 /* In one call, so many ranks' windows to others are sent. */
-static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool told) {
+static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool notified) {
     struct windows *own = call->own = ask_memory(sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
@@ -185,7 +185,7 @@ static int prepare(struct call *call, struct range to, struct range from, struct
         .among = among,
         .mode = &modes[chosen(call, &mode_choice)],
         .ready = chosen(call, &mode_choice) == READY,
-        .told = told,
+        .notified = notified,
         .receives = from.count * call->messages,
         .sends = to.count * call->messages,
     };

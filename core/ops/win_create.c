@@ -1,4 +1,4 @@
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 
 struct own {
     MPI_Win win;
-    struct sight seen;
+    struct properties seen;
 };
 
 static int prepare(struct call *call) {
@@ -28,7 +28,7 @@ static int allocate(struct call *call) {
     return MPI_Win_allocate(call->bytes, 1, MPI_INFO_NULL, call->members, &memory, &own->win);
 }
 
-static int look(MPI_Win win, struct sight *seen) {
+static int look(MPI_Win win, struct properties *seen) {
     MPI_Group group;
     MPI_Aint *bytes = NULL;
     int has_bytes = 0;
@@ -44,7 +44,7 @@ static int look(MPI_Win win, struct sight *seen) {
 
 static int after(struct call *call) {
     struct own *own = call->own;
-    own->seen = (struct sight){0};
+    own->seen = (struct properties){0};
     if (own->win == MPI_WIN_NULL)
         return MPI_SUCCESS;
     const int code = look(own->win, &own->seen);
@@ -61,8 +61,9 @@ static void finish(struct call *call) {
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct own *own = call->own;
-    struct sight expected = {.ranks = call->ranks, .rank = call->rank, .topology = MPI_UNDEFINED, .window_bytes = call->bytes};
-    check_sight(&own->seen, expected, mismatch);
+    struct properties expected = {
+        .ranks = call->ranks, .rank = call->rank, .topology = MPI_UNDEFINED, .window_bytes = call->bytes};
+    check_properties(&own->seen, expected, mismatch);
 }
 
 #define MAKES_WINDOW \

@@ -16,18 +16,18 @@
 #include "base/registry.h"
 #include "kit/memory.h"
 
-enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30, MOST_RUNS = 1000000, MOST_SAID = 63 };
+enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30, MOST_RUNS = 1000000, MOST_SHARED_VALUES = 63 };
 
-/* What an option said of all cases. */
-struct said {
+/* A key that an option sets for all cases. */
+struct shared_value {
     const char *key, *value;
 };
 
 struct arguments {
     struct job *job;
     const char *operations, *forms, *sizes;
-    struct said said[MOST_SAID];
-    int saying;
+    struct shared_value shared_value[MOST_SHARED_VALUES];
+    int shared_values;
 };
 
 /* Always false, so that a check can end with `return fail(...)`. */
@@ -106,7 +106,7 @@ static bool check_stop(const struct wanted *wanted, char error[LINE_BYTES]) {
     return true;
 }
 
-static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
+static bool check_request(const struct wanted *wanted, char error[LINE_BYTES]) {
     char names[LINE_BYTES] = "";
     if (!check_operation(wanted, error) || !check_datatype(wanted, error))
         return false;
@@ -117,7 +117,7 @@ static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
 }
 
 static bool add_case(struct job *job, const struct wanted *wanted, char error[LINE_BYTES]) {
-    if (!check_wanted(wanted, error))
+    if (!check_request(wanted, error))
         return false;
     if ((job->cases & (job->cases + 1)) == 0)
         job->wanted = extend_memory(job->wanted, sizeof *wanted * 2 * (size_t)(job->cases + 1));
@@ -125,7 +125,7 @@ static bool add_case(struct job *job, const struct wanted *wanted, char error[LI
     return true;
 }
 
-/* What a case is when nothing else is said of it. */
+/* The defaults of a case. */
 static struct wanted usual(const char *operation_name) {
     struct wanted wanted = {
         .cache = "warm",
@@ -147,7 +147,7 @@ static struct wanted usual(const char *operation_name) {
     return wanted;
 }
 
-/* --- what can be said of a case --- */
+/* --- keys of a case --- */
 
 struct field {
     const char *key;
@@ -306,7 +306,7 @@ static bool add_sizes(struct job *job, struct wanted *wanted, const int64_t *siz
     return true;
 }
 
-/* What is said with one name of many operations is said of those that it fits. */
+/* Keys given together with a pattern of operations apply to those that know them. */
 struct sweep {
     const struct arguments *given;
     const int64_t *sizes;
@@ -329,10 +329,10 @@ static bool is_field(const char *key) {
 }
 
 static bool fits(const struct operation *operation, const struct arguments *given) {
-    for (int i = 0; i < given->saying; i++) {
-        const struct said *said = &given->said[i];
-        const struct datatype *datatype = strcmp(said->key, "datatype") == 0 ? find_datatype(said->value) : NULL;
-        if (!is_field(said->key) && !has_choice(operation, said->key))
+    for (int i = 0; i < given->shared_values; i++) {
+        const struct shared_value *shared_value = &given->shared_value[i];
+        const struct datatype *datatype = strcmp(shared_value->key, "datatype") == 0 ? find_datatype(shared_value->value) : NULL;
+        if (!is_field(shared_value->key) && !has_choice(operation, shared_value->key))
             return false;
         if (datatype && !can_have(operation, datatype))
             return false;
@@ -362,8 +362,8 @@ static bool add_operation(struct job *job, const char *name, const struct sweep 
         return check_operation(&wanted, error);
     if (sweep->of_many && !fits(find_operation(name), sweep->given))
         return true;
-    for (int i = 0; i < sweep->given->saying; i++)
-        if (!set_key(&wanted, sweep->given->said[i].key, sweep->given->said[i].value, error))
+    for (int i = 0; i < sweep->given->shared_values; i++)
+        if (!set_key(&wanted, sweep->given->shared_value[i].key, sweep->given->shared_value[i].value, error))
             return false;
     return add_forms(job, &wanted, sweep, error);
 }
@@ -589,9 +589,9 @@ static bool read_number(const char *name, const char *value, double *number, cha
 }
 
 static bool say(struct arguments *given, const char *key, const char *value, char error[LINE_BYTES]) {
-    if (given->saying == MOST_SAID)
-        return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SAID);
-    given->said[given->saying++] = (struct said){key, value};
+    if (given->shared_values == MOST_SHARED_VALUES)
+        return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SHARED_VALUES);
+    given->shared_value[given->shared_values++] = (struct shared_value){key, value};
     return true;
 }
 

@@ -231,7 +231,7 @@ static void write_source(void *context, int rank, const void *data) {
     end_record(study->stream);
 }
 
-static bool is_wanted(const char *wanted, const char *name) {
+static bool is_requested(const char *wanted, const char *name) {
     return strcmp(wanted, "all") == 0 || strcmp(wanted, name) == 0;
 }
 
@@ -239,11 +239,11 @@ static void study_source(struct study *study, const struct source *source, const
     struct world *world = study->world;
     struct source_fact fact = read_source_fact(source);
     hand_over(&world->all, &fact, sizeof fact, write_source, study);
-    if (!is_wanted(wanted, source->name) || !fact_of(world->sources, source->name)->usable)
+    if (!is_requested(wanted, source->name) || !fact_of(world->sources, source->name)->usable)
         return;
     take_source(world, source, study->job->separate_clocks);
     for (const struct synchronisation *const *unit = __start_rb_synchronisation; unit < __stop_rb_synchronisation; unit++)
-        if (is_wanted(study->job->synchronisation, (*unit)->name)) {
+        if (is_requested(study->job->synchronisation, (*unit)->name)) {
             study->method = *unit;
             study_method(study);
         }

@@ -89,7 +89,7 @@ struct lead ask(const struct team *clocks, const struct source *source, int rank
     char more = 0;
     struct lead all = exchange(clocks, source, rank, receive_bytes_patiently);
     struct quickest quickest = {.leads = {all}, .count = 1};
-    for (int idle = 0, made = 1; idle < PATIENCE && made < MOST_EXCHANGES; idle++, made++) {
+    for (int idle = 0, new_comm = 1; idle < PATIENCE && new_comm < MOST_EXCHANGES; idle++, new_comm++) {
         const struct lead now = exchange(clocks, source, rank, receive_bytes);
         all = both(clocks->clock, all, now);
         if (width(now) < width(quickest.leads[0]))

@@ -173,10 +173,10 @@ static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
     const int64_t own = read_cache(cpu, sharers);
     if (own > 0)
         return own;
-    const long told[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
-    for (int i = 0; i < LENGTH(told); i++)
-        if (told[i] > 0)
-            return told[i];
+    const long sizes[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
+    for (int i = 0; i < LENGTH(sizes); i++)
+        if (sizes[i] > 0)
+            return sizes[i];
     return 64 << 20;
 }
 

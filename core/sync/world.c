@@ -50,11 +50,11 @@ static int count_cpus(const char *list) {
     return count;
 }
 
-/* Number of ranks for which a text is the same. */
-static int count_alike(const struct team *team, const char *text) {
-    struct clock *alike = make_clock(team, text, 0);
-    const int count = alike->readers.ranks;
-    free_clock(alike);
+/* Counts the ranks that have the same text. */
+static int count_same(const struct team *team, const char *text) {
+    struct clock *same_text = make_clock(team, text, 0);
+    const int count = same_text->readers.ranks;
+    free_clock(same_text);
     return count;
 }
 
@@ -62,10 +62,10 @@ static int count_alike(const struct team *team, const char *text) {
 void know_neighbours(struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
     char seat[IDENTITY_BYTES], cache[IDENTITY_BYTES];
     snprintf(cache, sizeof cache, "%.90s %.90s", mine->host, launch->cache_sharers);
-    world->ranks_on_cache = count_alike(&world->all, cache);
+    world->ranks_on_cache = count_same(&world->all, cache);
     snprintf(seat, sizeof seat, "%.90s %.90s", mine->host, mine->cpus);
-    world->ranks_on_host = count_alike(&world->all, mine->host);
-    world->yields = count_alike(&world->all, seat) > count_cpus(mine->cpus);
+    world->ranks_on_host = count_same(&world->all, mine->host);
+    world->yields = count_same(&world->all, seat) > count_cpus(mine->cpus);
 }
 
 /* Ranks that read one clock agree on what it counts from and how fast. */

@@ -57,10 +57,10 @@ struct silence *open_silence(const struct world *world, const char *host, bool s
         free(silence);
         return NULL;
     }
-    struct clock *alike = make_clock(&world->all, host, 0);
-    if (world->all.ranks > 1 && !separate_clocks && tree_agree(&world->all, alike->readers.ranks == world->all.ranks))
-        silence->page = map_page(&alike->readers, sizeof(struct page));
-    free_clock(alike);
+    struct clock *same_text = make_clock(&world->all, host, 0);
+    if (world->all.ranks > 1 && !separate_clocks && tree_agree(&world->all, same_text->readers.ranks == world->all.ranks))
+        silence->page = map_page(&same_text->readers, sizeof(struct page));
+    free_clock(same_text);
     return silence;
 }
 
