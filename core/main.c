@@ -59,8 +59,8 @@ static void print_rank(void *context, int rank, const void *data) {
     fprintf(context, "rank %d on %s, cpu %d of %s, %s\n", rank, fact->host, fact->cpu, fact->cpus, fact->libmpi);
 }
 
-static int report_check(const struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
-    struct rank_fact fact = *mine;
+static int report_check(const struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
+    struct rank_fact fact = *local;
     const int wrong = check_neighbours(world);
     if (world->all.rank == 0)
         printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
@@ -80,12 +80,13 @@ static void warm_connections(const struct world *world) {
     }
 }
 
-static bool is_same_case(const struct wanted *one, const struct wanted *other) {
-    return one->bytes == other->bytes && strcmp(one->operation, other->operation) == 0 && strcmp(one->form, other->form) == 0 &&
-           strcmp(one->datatype, other->datatype) == 0 && strcmp(one->start, other->start) == 0 &&
-           strcmp(one->cache, other->cache) == 0 && strcmp(one->buffers, other->buffers) == 0 &&
-           strcmp(one->pages, other->pages) == 0 && one->alignment == other->alignment && one->root == other->root &&
-           memcmp(one->values, other->values, sizeof one->values) == 0;
+static bool is_same_case(const struct wanted *first, const struct wanted *other) {
+    return first->bytes == other->bytes && strcmp(first->operation, other->operation) == 0 &&
+           strcmp(first->form, other->form) == 0 && strcmp(first->datatype, other->datatype) == 0 &&
+           strcmp(first->start, other->start) == 0 && strcmp(first->cache, other->cache) == 0 &&
+           strcmp(first->buffers, other->buffers) == 0 && strcmp(first->pages, other->pages) == 0 &&
+           first->alignment == other->alignment && first->root == other->root &&
+           memcmp(first->values, other->values, sizeof first->values) == 0;
 }
 
 /* Rank 0 knows how a case ended. The same case comes again after all others, so the search goes back from the newest. */
@@ -141,9 +142,9 @@ static void write_one_rank(void *context, int rank, const void *data) {
     write_rank(context, rank, data);
 }
 
-static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *mine,
+static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *local,
                         const struct launch_fact *launch, FILE *stream) {
-    struct rank_fact fact = *mine;
+    struct rank_fact fact = *local;
     if (world->all.rank == 0 && !job->quiet && !job->check && !job->study)
         print_head(stdout, launch, world);
     if (*job->stream == '\0')
@@ -166,30 +167,30 @@ static int64_t memory_bytes(void) {
 }
 
 static void merge_most_talk(void *into, const void *from, int bytes) {
-    int64_t *mine = into;
+    int64_t *local = into;
     const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++)
-        mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
+    for (int i = 0; i < bytes / (int)sizeof *local; i++)
+        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
 }
 
 static void merge_rest(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct rest *mine = into;
+    struct rest *local = into;
     const struct rest *theirs = from;
-    mine->waited_ns += theirs->waited_ns;
-    mine->busy_ns += theirs->busy_ns;
+    local->waited_ns += theirs->waited_ns;
+    local->busy_ns += theirs->busy_ns;
 }
 
 static void write_last_record(const struct world *world, const struct job *job, struct hop_latency *hop_latency,
                               const struct turns *turns, FILE *stream) {
-    const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
-    struct talk most = mine;
+    const struct talk local = {traffic.messages, traffic.bytes, memory_bytes()};
+    struct talk most = local;
     tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
     struct rest rest = rested(turns);
     tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
     const double hop_ns = measure_hop_ns(hop_latency, world);
     if (stream)
-        write_end(stream, job->cases, hop_ns, &rest, &mine, &most);
+        write_end(stream, job->cases, hop_ns, &rest, &local, &most);
 }
 
 /* The time source that was asked for, if every rank can use it; `auto` always finds one. */
@@ -208,10 +209,10 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
     return wanted->usable;
 }
 
-static int run_request(struct world *world, const struct job *job, const struct rank_fact *mine, const struct launch_fact *launch,
-                       struct hop_latency *hop_latency, struct turns *turns, FILE *stream) {
+static int run_request(struct world *world, const struct job *job, const struct rank_fact *local,
+                       const struct launch_fact *launch, struct hop_latency *hop_latency, struct turns *turns, FILE *stream) {
     if (job->check)
-        return report_check(world, mine, launch);
+        return report_check(world, local, launch);
     return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 
@@ -229,14 +230,14 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
         return EXIT_INPUT;
     }
     take_source(world, world->source, job->separate_clocks);
-    const struct rank_fact mine = read_rank_fact(world->source);
+    const struct rank_fact local = read_rank_fact(world->source);
     const struct launch_fact launch = read_launch_fact();
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
-    know_neighbours(world, &mine, &launch);
-    write_facts(job, world, &mine, &launch, stream);
-    struct hop_latency *hop_latency = open_hop_latency(world, mine.host);
-    world->silence = open_silence(world, mine.host, job->separate_clocks);
-    int worst = run_request(world, job, &mine, &launch, hop_latency, turns, stream);
+    know_neighbours(world, &local, &launch);
+    write_facts(job, world, &local, &launch, stream);
+    struct hop_latency *hop_latency = open_hop_latency(world, local.host);
+    world->silence = open_silence(world, local.host, job->separate_clocks);
+    int worst = run_request(world, job, &local, &launch, hop_latency, turns, stream);
     write_last_record(world, job, hop_latency, turns, stream);
     close_hop_latency(hop_latency);
     close_silence(world->silence);
@@ -250,10 +251,10 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, &good, sizeof good);
     if (!good)
         return false;
-    struct wanted *const own = job->wanted;
+    struct wanted *const requests = job->wanted;
     tree_broadcast(team, job, sizeof *job);
     if (team->rank != 0) {
-        free(own);
+        free(requests);
         job->wanted = obtain_memory(sizeof *job->wanted * (size_t)(job->cases + 1));
     }
     tree_broadcast(team, job->wanted, (int)sizeof *job->wanted * job->cases);

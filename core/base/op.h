@@ -71,7 +71,7 @@ struct mismatch {
     long wrong_bytes;
     long offset;
     unsigned char expected;
-    unsigned char found;
+    unsigned char actual;
     /* What is wrong where it is no byte, in words; NULL: it is that byte. */
     const char *instead;
 };
@@ -126,7 +126,7 @@ struct call {
     int pending;
     int (*initiate)(struct call *);
     /* What `prepare` made for the operation alone; `finish` puts it away. */
-    void *own;
+    void *state;
     /* Where an operation made its own memory, what it receives lies there and not in the core's buffers. */
     unsigned char *elsewhere;
     /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */

@@ -111,21 +111,22 @@ static void take_series(void *context, int rank, const void *data) {
 static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
     const bool each = timing->world->every_rank || timing->operation->measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
-    int64_t taken = strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.taken : 0;
+    int64_t sample_count =
+        strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
     spend_on(PART_WRITE);
-    tree_broadcast(timing->team, &taken, sizeof taken);
+    tree_broadcast(timing->team, &sample_count, sizeof sample_count);
     if (leads)
         write_result(writer->stream, writer->index, timing->wanted, result);
-    if (ranks && taken > 0) {
-        struct sample *samples = obtain_memory(sizeof *samples * (size_t)taken);
+    if (ranks && sample_count > 0) {
+        struct sample *samples = obtain_memory(sizeof *samples * (size_t)sample_count);
         struct series_writer series_writer = {writer, result};
-        score(timing, &result->measurement, 0, (int)taken, samples);
-        for (int64_t i = 0; i < taken && timing->start->scheduled; i++) {
+        score(timing, &result->measurement, 0, (int)sample_count, samples);
+        for (int64_t i = 0; i < sample_count && timing->start->scheduled; i++) {
             samples[i].first_ns = result->measurement.moments[i].common_ns;
             samples[i].time_ns -= samples[i].delay_ns;
         }
-        hand_over(timing->team, samples, (int)(taken * (int64_t)sizeof *samples), take_series, &series_writer);
+        hand_over(timing->team, samples, (int)(sample_count * (int64_t)sizeof *samples), take_series, &series_writer);
         free(samples);
     }
     if (leads)
@@ -161,7 +162,7 @@ static void finish(struct result *result, const struct outcome *outcome, const s
     result->printed_bytes = outcome->printed_bytes;
     memcpy(result->call_ns, outcome->call_ns, sizeof result->call_ns);
     double worst_ns = 0;
-    for (int64_t i = 0; measurement->samples && i < measurement->taken; i++)
+    for (int64_t i = 0; measurement->samples && i < measurement->sample_count; i++)
         worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
     result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
 }
@@ -270,10 +271,10 @@ static struct team team_of(const struct world *world, const struct plan *plan, c
 
 /* Of fewer ranks than all: the others sleep, and calls go to a communicator of these. */
 static void leave_out(struct team *team) {
-    MPI_Comm taken;
+    MPI_Comm working;
     team->idle = team->rank >= team->takes;
-    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &taken), "MPI_Comm_split");
-    team->calls = team->members = taken;
+    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &working), "MPI_Comm_split");
+    team->calls = team->members = working;
 }
 
 static int ranks_of(const struct world *world, const struct plan *plan, const struct team *team) {
@@ -298,11 +299,11 @@ struct result run_case(const struct world *world, const struct wanted *wanted, b
     if (lacks_ranks(world, &plan, &call, line))
         refuse(world, &plan, &result, writer, line);
     else if (team.ranks > 0) {
-        const bool some = team.takes > 0 && team.takes < team.ranks;
-        if (some)
+        const bool is_subset = team.takes > 0 && team.takes < team.ranks;
+        if (is_subset)
             leave_out(&team);
         run_in_team(world, &team, &plan, &result, writer);
-        if (some && !team.idle)
+        if (is_subset && !team.idle)
             must(MPI_Comm_free(&team.members), "MPI_Comm_free");
     }
     return result;

@@ -194,8 +194,8 @@ static bool read_value_of(const struct cvar *cvar, const char *text, union value
     return *text && !*end;
 }
 
-static bool is_same(const struct cvar *cvar, const union value *one, const union value *other) {
-    return cvar->type == MPI_CHAR ? strcmp(one->text, other->text) == 0 : memcmp(one, other, (size_t)bytes_of(cvar)) == 0;
+static bool is_same(const struct cvar *cvar, const union value *first, const union value *other) {
+    return cvar->type == MPI_CHAR ? strcmp(first->text, other->text) == 0 : memcmp(first, other, (size_t)bytes_of(cvar)) == 0;
 }
 
 static bool set_value(const struct cvar *cvar, const union value *value, struct kept *kept) {

@@ -55,10 +55,10 @@ static double frequency_of_processor(void) {
 static bool kernel_trusts(void) {
     char line[256] = "";
     FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
-    const bool found = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
+    const bool is_listed = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
     if (file)
         fclose(file);
-    return found;
+    return is_listed;
 }
 
 static const char *why_not(void) {

@@ -44,7 +44,7 @@ static struct counts *new_counts(int ranks) {
 }
 
 static int prepare_counts(struct call *call, int first_step) {
-    struct counts *counts = call->own = new_counts(call->ranks);
+    struct counts *counts = call->state = new_counts(call->ranks);
     if (!counts)
         return MPI_ERR_NO_MEM;
     for (int block = 0, place = 0; block < call->ranks; block++) {
@@ -54,7 +54,7 @@ static int prepare_counts(struct call *call, int first_step) {
         counts->types[block] = call->type;
         place += counts->elements[block];
     }
-    counts->own = counts->elements[call->rank];
+    counts->local_elements = counts->elements[call->rank];
     return MPI_SUCCESS;
 }
 
@@ -80,8 +80,8 @@ int prepare_pair_counts(struct call *call) {
 }
 
 void finish_counts(struct call *call) {
-    free(call->own);
-    call->own = NULL;
+    free(call->state);
+    call->state = NULL;
 }
 
 const char *refuse_counts(const struct call *call) {

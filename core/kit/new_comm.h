@@ -13,30 +13,30 @@ struct properties {
     int64_t window_bytes;
 };
 
-/* What operations that make a communicator keep in `call->own`, or with what else they keep behind it. */
+/* What operations that make a communicator keep in `call->state`, or with what else they keep behind it. */
 struct new_comm {
     MPI_Comm comm;
     /* Of whom it is made, where the call is reported so. */
     MPI_Group group;
     /* Of the communicator that the last call made, before it was freed. */
-    struct properties seen;
+    struct properties observed;
     /* What the last checked call showed to be wrong about it; NULL: nothing. */
     const char *entangled;
 };
 
 static inline struct new_comm *new_comm_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
-/* Makes `call->own` of so many bytes, all 0 but what is here. */
+/* Makes `call->state` of so many bytes, all 0 but what is here. */
 int keep_new_comm(struct call *call, size_t bytes);
 int prepare_new_comm(struct call *call);
 int prepare_group(struct call *call);
 void finish_new_comm(struct call *call);
 int free_new_comm(struct call *call);
 
-int look_at_group(MPI_Group group, struct properties *seen);
-void check_properties(const struct properties *seen, struct properties expected, struct mismatch *mismatch);
+int look_at_group(MPI_Group group, struct properties *observed);
+void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch);
 /* Whether it was a communicator of its own. */
 bool check_apart(const struct call *call, struct mismatch *mismatch);
 /* Whether all ranks were there in their order, with this topology. */

@@ -108,12 +108,12 @@ static int allocate_shared(const struct call *call, struct target *target) {
 enum { PLACE_TAG = 7100 };
 
 /* Every rank sends every other the address of its memory; no collective of the library under test is needed for it. */
-static int exchange_places(const struct call *call, MPI_Aint own, MPI_Aint *places) {
+static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *places) {
     int code = MPI_SUCCESS;
-    places[call->rank] = own;
+    places[call->rank] = place;
     for (int step = 1; step < call->ranks && !code; step++) {
         const int to = (call->rank + step) % call->ranks, from = (call->rank - step + call->ranks) % call->ranks;
-        code = MPI_Sendrecv(&own, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->members,
+        code = MPI_Sendrecv(&place, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->members,
                             MPI_STATUS_IGNORE);
     }
     return code;
@@ -230,10 +230,10 @@ static const struct epoch {
     int (*close)(const struct target *);
     void (*settle)(const struct call *);
     /* All is within one lock of all; targets call nothing; transfers arrive only later. */
-    bool held, passive, late;
+    bool is_held, passive, late;
 } epochs[] = {
-    {nothing, flush, synchronise_copies, .held = true, .passive = true},
-    {nothing, flush_local, synchronise_copies, .held = true, .passive = true, .late = true},
+    {nothing, flush, synchronise_copies, .is_held = true, .passive = true},
+    {nothing, flush_local, synchronise_copies, .is_held = true, .passive = true, .late = true},
     {lock, unlock, lock_own, .passive = true},
     {lock_all, unlock_all, lock_own, .passive = true},
     {fence, fence, leave_copies, .passive = false},
@@ -286,8 +286,8 @@ const char *refuses_target(const struct call *call) {
 }
 
 const char *refuses_reduction(const struct call *call) {
-    const bool own = chosen(call, &reduction_choice) == REDUCTION_USER;
-    return own ? "MPI accumulates by its own reductions only" : refuses_target(call);
+    const bool is_user_defined = chosen(call, &reduction_choice) == REDUCTION_USER;
+    return is_user_defined ? "MPI accumulates by its own reductions only" : refuses_target(call);
 }
 
 /* --- made and put away --- */
@@ -314,8 +314,8 @@ static int open_epoch(struct target *target) {
     const bool idle = target->epoch->passive && target->peer_count == 0;
     target->open = idle ? nothing : target->epoch->open;
     target->close = idle ? nothing : target->epoch->close;
-    const int code = target->epoch->held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
-    target->locked = target->epoch->held && !code;
+    const int code = target->epoch->is_held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
+    target->locked = target->epoch->is_held && !code;
     return code;
 }
 
@@ -327,7 +327,7 @@ static struct target *new_target(struct call *call, rma_pattern *reaches, enum r
     target->reaches = reaches;
     target->rma_kind = rma_kind;
     target->epoch = epoch_of(call);
-    call->own = target;
+    call->state = target;
     return target;
 }
 
@@ -339,9 +339,9 @@ static bool has_one_copy(MPI_Win window) {
 }
 
 static int open_target(const struct call *call, struct target *target) {
-    const unsigned char *const own = target->memory;
+    const unsigned char *const requested = target->memory;
     int code = allocations[chosen(call, &allocation_choice)](call, target);
-    target->given = target->memory != own;
+    target->is_allocated_by_mpi = target->memory != requested;
     code = code ? code : MPI_Win_set_errhandler(target->window, MPI_ERRORS_RETURN);
     if (code)
         return code;
@@ -358,7 +358,7 @@ int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind)
     target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->extent;
     count_moved(call, call->bytes);
     const int code = open_target(call, target);
-    if (!code && rma_kind != GETS && target->given && target->bytes > 0)
+    if (!code && rma_kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
         call->elsewhere = target->memory;
     return code;
 }
@@ -392,7 +392,7 @@ void finish_target(struct call *call) {
     free(target->transfers);
     free(target->peers);
     free(target);
-    call->own = NULL;
+    call->state = NULL;
     call->elsewhere = NULL;
 }
 
@@ -448,7 +448,7 @@ static void expose(const struct call *call, unsigned char *memory) {
 void fill_moved(struct call *call) {
     const struct target *target = target_of(call);
     visit(call, target->rma_kind != GETS, fill_block, NULL);
-    if (target->rma_kind == GETS && target->given && target->bytes > 0)
+    if (target->rma_kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
         expose(call, target->memory);
     settle(call);
 }

@@ -40,7 +40,7 @@ struct target {
     unsigned char *memory;
     long bytes;
     /* By MPI. */
-    bool given;
+    bool is_allocated_by_mpi;
     MPI_Aint *places;
     rma_pattern *reaches;
     enum rma_kind rma_kind;
@@ -66,7 +66,7 @@ struct target {
 };
 
 static inline struct target *target_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 /* Collective. Others reach what this rank sends, if the row gets, else what it receives; or one number. */

@@ -38,14 +38,14 @@ static void check_split(const struct call *call, struct mismatch *mismatch) {
             expected.ranks++;
             expected.rank += rank < call->rank;
         }
-    check_properties(&new_comm_of(call)->seen, expected, mismatch);
+    check_properties(&new_comm_of(call)->observed, expected, mismatch);
 }
 
 /* Which ranks share memory the library alone knows; what it made must be possible. */
 static void check_split_type(const struct call *call, struct mismatch *mismatch) {
-    const struct properties *seen = &new_comm_of(call)->seen;
-    const bool possible =
-        seen->ranks >= 1 && seen->ranks <= call->ranks && seen->rank >= 0 && seen->rank < seen->ranks && seen->rank <= call->rank;
+    const struct properties *observed = &new_comm_of(call)->observed;
+    const bool possible = observed->ranks >= 1 && observed->ranks <= call->ranks && observed->rank >= 0 &&
+                          observed->rank < observed->ranks && observed->rank <= call->rank;
     if (check_apart(call, mismatch) && !possible)
         check_new_comm(call, mismatch);
 }

@@ -49,7 +49,7 @@ struct ring {
 };
 
 static struct ring *ring_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 /* --- choices --- */
@@ -249,12 +249,12 @@ static int go_round(struct call *call) {
     const uint32_t number = number_of(ring, ring->place);
     const unsigned char *from = call->send;
     int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
-    for (int left = ring->on.grid.layout.hops; left > 0 && !code; left--) {
-        unsigned char *const into = left % 2 ? ring->last : ring->spare;
+    for (int remaining = ring->on.grid.layout.hops; remaining > 0 && !code; remaining--) {
+        unsigned char *const into = remaining % 2 ? ring->last : ring->spare;
         code = ring->hop(call, ring, which, from, into);
-        if (left > 1)
+        if (remaining > 1)
             add(call, into, number);
-        which = left % 2 ? FROM_LAST : FROM_SPARE;
+        which = remaining % 2 ? FROM_LAST : FROM_SPARE;
         from = into;
     }
     return code;
@@ -280,7 +280,7 @@ static int after(struct call *call) {
         if (ring->last[i] != right[i] && ring->mismatch.wrong_bytes++ == 0) {
             ring->mismatch.offset = i;
             ring->mismatch.expected = right[i];
-            ring->mismatch.found = ring->last[i];
+            ring->mismatch.actual = ring->last[i];
         }
     return MPI_SUCCESS;
 }

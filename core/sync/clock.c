@@ -156,11 +156,11 @@ struct worst {
 
 static void merge_worst(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct worst *mine = into;
+    struct worst *local = into;
     const struct worst *theirs = from;
-    mine->bound_ns = mine->bound_ns > theirs->bound_ns ? mine->bound_ns : theirs->bound_ns;
-    mine->drift = fmax(mine->drift, theirs->drift);
-    mine->drift_bound = fmax(mine->drift_bound, theirs->drift_bound);
+    local->bound_ns = local->bound_ns > theirs->bound_ns ? local->bound_ns : theirs->bound_ns;
+    local->drift = fmax(local->drift, theirs->drift);
+    local->drift_bound = fmax(local->drift_bound, theirs->drift_bound);
 }
 
 /* Two clocks drift apart at most by what each of them does against rank 0's. Ranks that are done wait patiently, since others

@@ -109,11 +109,11 @@ struct sum {
 
 static void merge_sums(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct sum *mine = into;
+    struct sum *local = into;
     const struct sum *theirs = from;
-    mine->total += theirs->total;
-    mine->hosts += theirs->hosts;
-    mine->unknown += theirs->unknown;
+    local->total += theirs->total;
+    local->hosts += theirs->hosts;
+    local->unknown += theirs->unknown;
 }
 
 double measure_hop_ns(struct hop_latency *hop_latency, const struct world *world) {

@@ -354,8 +354,8 @@ static bool become(struct turns *turns, uint32_t place, enum presence before, en
 /* Notices that all of another launch's processes on this host are gone. */
 static void look_after(struct turns *turns, uint32_t place) {
     struct flock lock = locks_of(place);
-    const bool seen = turns->makes_page && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
-    if (seen && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
+    const bool has_arrived = turns->makes_page && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
+    if (has_arrived && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
         become(turns, place, HERE, DONE);
 }
 

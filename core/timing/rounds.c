@@ -151,20 +151,20 @@ void score(const struct timing *timing, const struct measurement *measurement, i
 }
 
 static void merge_samples(void *into, const void *from, int bytes) {
-    struct sample *mine = into;
+    struct sample *local = into;
     const struct sample *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++) {
-        struct sample merged = theirs[i].time_ns > mine[i].time_ns ? theirs[i] : mine[i];
-        merged.first_ns = theirs[i].first_ns < mine[i].first_ns ? theirs[i].first_ns : mine[i].first_ns;
-        merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
-        merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
-        merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
-        merged.error_ns = theirs[i].error_ns > mine[i].error_ns ? theirs[i].error_ns : mine[i].error_ns;
-        merged.state = mine[i].state | theirs[i].state;
-        merged.common_ns = mine[i].common_ns == NO_MOMENT ? theirs[i].common_ns : mine[i].common_ns;
+    for (int i = 0; i < bytes / (int)sizeof *local; i++) {
+        struct sample merged = theirs[i].time_ns > local[i].time_ns ? theirs[i] : local[i];
+        merged.first_ns = theirs[i].first_ns < local[i].first_ns ? theirs[i].first_ns : local[i].first_ns;
+        merged.last_ns = theirs[i].last_ns > local[i].last_ns ? theirs[i].last_ns : local[i].last_ns;
+        merged.delay_ns = theirs[i].delay_ns > local[i].delay_ns ? theirs[i].delay_ns : local[i].delay_ns;
+        merged.bound_ns = theirs[i].bound_ns > local[i].bound_ns ? theirs[i].bound_ns : local[i].bound_ns;
+        merged.error_ns = theirs[i].error_ns > local[i].error_ns ? theirs[i].error_ns : local[i].error_ns;
+        merged.state = local[i].state | theirs[i].state;
+        merged.common_ns = local[i].common_ns == NO_MOMENT ? theirs[i].common_ns : local[i].common_ns;
         if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)
             merged.state |= ROUND_LATE;
-        mine[i] = merged;
+        local[i] = merged;
     }
 }
 
@@ -185,7 +185,7 @@ void take_single(const struct timing *timing, struct measurement *into, double v
     tree_combine(timing->team, &sample, sizeof sample, merge_samples);
     if (timing->team->rank == 0)
         into->samples[0] = sample;
-    into->taken = into->valid = 1;
+    into->sample_count = into->valid = 1;
     into->stopped = STOPPED_SAMPLES;
 }
 
@@ -194,7 +194,7 @@ int stage(const struct timing *timing, const struct start *start, const struct s
     struct moment moments[MOST_LEAD + MOST_ROUNDS + 1];
     const int rounds = stage_plan->lead + stage_plan->rounds;
     const int code = timing->team->idle ? sit_out(timing, start, stage_plan, moments)
-                                        : run_stage(timing, start, stage_plan, into ? into->taken : 0, moments);
+                                        : run_stage(timing, start, stage_plan, into ? into->sample_count : 0, moments);
     if (code && code != CALL_MISSING)
         watch_failed(timing->operation->name, code);
     for (int i = 0; i < rounds; i++) {
@@ -205,8 +205,8 @@ int stage(const struct timing *timing, const struct start *start, const struct s
         moments[i].state |= code ? ROUND_FAILED : 0;
         samples[i].state = moments[i].state;
     }
-    for (int i = 0; into && i < stage_plan->rounds && into->taken + i < into->capacity; i++)
-        into->moments[into->taken + i] = moments[stage_plan->lead + i];
+    for (int i = 0; into && i < stage_plan->rounds && into->sample_count + i < into->capacity; i++)
+        into->moments[into->sample_count + i] = moments[stage_plan->lead + i];
     merge_up(timing, samples, rounds);
     return code;
 }

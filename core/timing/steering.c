@@ -65,9 +65,9 @@ static int by_time(const void *left, const void *right) {
 }
 
 double median_ns(const struct timing *timing, const struct measurement *measurement) {
-    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->taken + 1));
+    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->sample_count + 1));
     int64_t count = 0;
-    for (int64_t i = 0; i < measurement->taken; i++)
+    for (int64_t i = 0; i < measurement->sample_count; i++)
         if (!is_discarded(timing->start, &measurement->samples[i]))
             sorted[count++] = measurement->samples[i];
     qsort(sorted, (size_t)count, sizeof *sorted, by_time);
@@ -78,11 +78,11 @@ double median_ns(const struct timing *timing, const struct measurement *measurem
 
 /* Times of whole runs: of all rounds, or of those that count. */
 static int times_of(const struct timing *timing, const struct sample *samples, int count, bool all, double *times_ns) {
-    int kept = 0;
+    int recorded = 0;
     for (int i = 0; i < count; i++)
         if (all || !is_discarded(timing->start, &samples[i]))
-            times_ns[kept++] = whole_ns(timing, samples[i].time_ns);
-    return kept;
+            times_ns[recorded++] = whole_ns(timing, samples[i].time_ns);
+    return recorded;
 }
 
 /* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Stages
@@ -129,21 +129,21 @@ static void count_sample(const struct timing *timing, struct stopping *stopping,
 
 static int record(const struct timing *timing, struct stopping *stopping, struct measurement *into, const struct sample *samples,
                   int count) {
-    const int kept = limit((double)(into->capacity - into->taken), 0, count);
-    for (int i = 0; i < kept; i++) {
-        into->samples[into->taken + i] = samples[i];
+    const int recorded = limit((double)(into->capacity - into->sample_count), 0, count);
+    for (int i = 0; i < recorded; i++) {
+        into->samples[into->sample_count + i] = samples[i];
         count_sample(timing, stopping, into, &samples[i]);
     }
-    return kept;
+    return recorded;
 }
 
 /* Judges the starts of all rounds so far by the tolerance of now. Where ranks arrive late on purpose, each has judged its own. */
-static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t taken) {
+static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t sample_count) {
     if (!timing->compares || timing->spread_ns > 0 || timing->start->rounds > 0)
         return;
     control->stopping = (struct stopping){.next_look = control->stopping.next_look};
     into->late = into->overrun = into->valid = 0;
-    for (int64_t i = 0; i < taken; i++) {
+    for (int64_t i = 0; i < sample_count; i++) {
         struct sample *sample = &into->samples[i];
         if ((double)(sample->last_ns - sample->common_ns) > (double)control->pace.tolerance_ns + sample->bound_ns)
             sample->state |= ROUND_LATE;
@@ -194,10 +194,10 @@ static void count_calls(const struct timing *timing, const struct control *contr
 static void take_stage(const struct timing *timing, struct control *control, struct measurement *into,
                        const struct sample *samples) {
     count_calls(timing, control, samples + control->stage_plan.lead);
-    const int kept = record(timing, &control->stopping, into, samples + control->stage_plan.lead, control->stage_plan.rounds);
+    const int recorded = record(timing, &control->stopping, into, samples + control->stage_plan.lead, control->stage_plan.rounds);
     if (learn(timing, control, samples) && timing->start->scheduled) {
         control->tightened = true;
-        judge_starts(timing, control, into, into->taken + kept);
+        judge_starts(timing, control, into, into->sample_count + recorded);
     }
 }
 
@@ -213,7 +213,7 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
         rounds = limit((double)(needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
         rounds = limit(left_ns / (round_ns + 1), 1, rounds);
     }
-    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
+    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
 }
 
 /* As long as that takes a small part of the time that is left. */
@@ -300,8 +300,8 @@ static void begin_stages(const struct timing *timing, struct control *control) {
 /* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */
 static void score_again(const struct timing *timing, struct measurement *into) {
     struct sample samples[CHUNK];
-    for (int64_t from = 0; from < into->taken; from += CHUNK) {
-        const int count = limit((double)(into->taken - from), 1, CHUNK);
+    for (int64_t from = 0; from < into->sample_count; from += CHUNK) {
+        const int count = limit((double)(into->sample_count - from), 1, CHUNK);
         score(timing, into, from, count, samples);
         merge_up(timing, samples, count);
         if (timing->team->rank == 0)
@@ -360,9 +360,9 @@ static void judge_tolerance(const struct timing *timing, const struct control *c
     const bool judges = timing->start->scheduled && timing->start->rounds == 0;
     if (!judges || is_tolerable(&control->pace, &control->pacing, whole_ns(timing, median_ns(timing, into))))
         return;
-    for (int64_t i = 0; i < into->taken; i++)
+    for (int64_t i = 0; i < into->sample_count; i++)
         into->samples[i].state |= ROUND_LATE;
-    into->late = into->taken;
+    into->late = into->sample_count;
     into->overrun = into->valid = 0;
 }
 
@@ -401,7 +401,7 @@ int measure(const struct timing *timing, struct measurement *into) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;
             take_stage(timing, &control, into, samples);
         }
-        into->taken += limit((double)(into->capacity - into->taken), 0, control.stage_plan.rounds);
+        into->sample_count += limit((double)(into->capacity - into->sample_count), 0, control.stage_plan.rounds);
     }
     into->repeats = control.stage_plan.repeats;
     into->last_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
@@ -414,7 +414,7 @@ int measure(const struct timing *timing, struct measurement *into) {
         spend_on(PART_STEER);
         score_again(timing, into);
         if (leads && control.tightened)
-            judge_starts(timing, &control, into, into->taken);
+            judge_starts(timing, &control, into, into->sample_count);
     }
     if (leads)
         judge_tolerance(timing, &control, into);

@@ -32,10 +32,10 @@ static void describe_mismatch(const struct setting *setting, const struct call *
         snprintf(line, sizeof line, "rank %d: %s", call->rank, mismatch->instead);
     else if (call->receive_bytes > 0)
         snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
-                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->found, mismatch->expected);
+                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->actual, mismatch->expected);
     else
         snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->rank,
-                 mismatch->found, mismatch->expected);
+                 mismatch->actual, mismatch->expected);
     note(setting->outcome, WRONG_DATA, line);
 }
 
