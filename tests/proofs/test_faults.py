@@ -111,6 +111,10 @@ REVIEW = [
         (8,),
         (FORMS[0],),
     ),
+    Fault("M6 wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
+    Fault(
+        "M6 wrong source from the 20th receive on", "subtle", "SUBTLE=status:source SUBTLE_FROM=20", "pingpong", (8,)
+    ),
     Fault(
         "send buffer written to",
         "fault",
@@ -231,9 +235,9 @@ def cases_of(fault: Fault) -> list[dict[str, object]]:
     cases: list[dict[str, object]] = []
     for word in fault.cases.split():
         operation, *settings = word.split(",")
-        own: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
+        keys: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
         cases += [
-            {"operation": operation, "form": form, "bytes": size, **own, **VISIT}
+            {"operation": operation, "form": form, "bytes": size, **keys, **VISIT}
             for form in fault.forms
             for size in fault.sizes
         ]
@@ -249,8 +253,8 @@ def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
     }
-    told = [record["status"] for record in records if record["status"] in {"ok", "wrong-data"}]
-    return Count(told.count("wrong-data"), len(told), tuple(sorted(others)))
+    statuses = [record["status"] for record in records if record["status"] in {"ok", "wrong-data"}]
+    return Count(statuses.count("wrong-data"), len(statuses), tuple(sorted(others)))
 
 
 def at_most(successes: int, trials: int, probability: float) -> float:
