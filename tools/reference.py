@@ -1,5 +1,7 @@
 """Write the pages of `docs/reference` that code knows: plan keys, commands, findings, operations, foreign tools.
 
+Beside them `rankbench.1`, the manual page: `man docs/reference/rankbench.1`.
+
 .venv/bin/python tools/reference.py
 """
 
@@ -14,6 +16,7 @@ import msgspec
 import typer
 
 from rankbench import cli, units
+from rankbench.cli import help_pages
 from rankbench.model import Description
 from rankbench.plan import keys
 from rankbench.report import catalogue, meanings
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
+MANUAL = FOLDER / "rankbench.1"
 DESCRIPTION = ROOT / "tests" / "fakes" / "description.json"
 """What the core of this version says of itself; a test compares it with the core's answer."""
 NOTICE = "\n<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
@@ -68,10 +72,10 @@ def render_plan_section(name: str, table: Mapping[str, keys.Key]) -> Iterator[st
     """Yield the lines of one table of a plan."""
     heads = {"": "Keys", "candidate": "`[[candidate]]`"}
     yield f"## {heads.get(name, f'`[{name}]`')}"
-    for key, one in table.items():
-        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{format_anchor(name, key)} }}", "", one.help, ""]
-        default = f"`{one.default}`" if one.default else "–"
-        yield from [f"- Takes: {one.values}", f"- Default: {default}", f"- Example: `{key} = {one.example}`"]
+    for key, entry in table.items():
+        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{format_anchor(name, key)} }}", "", entry.help, ""]
+        default = f"`{entry.default}`" if entry.default else "–"
+        yield from [f"- Takes: {entry.values}", f"- Default: {default}", f"- Example: `{key} = {entry.example}`"]
 
 
 def format_anchor(table: str, key: str) -> str:
@@ -88,46 +92,50 @@ def render_cli() -> str:
 
 def render_command(name: str, command: Any) -> Iterator[str]:
     """Yield the lines of one command."""
-    arguments = [one for one in command.params if not one.opts[0].startswith("-")]
-    options = [one for one in command.params if one.opts[0].startswith("-")]
-    words = " ".join(format_argument(one) for one in arguments)
+    arguments = [parameter for parameter in command.params if not parameter.opts[0].startswith("-")]
+    options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
+    words = " ".join(format_argument(parameter) for parameter in arguments)
     yield from [f"## `{name}`", "", format_prose(command.help), ""]
     yield f"    rankbench {name} {words} [OPTIONS]".replace("  [", " [") if options else f"    rankbench {name} {words}"
     if arguments:
         yield from [
             "",
             *format_table(
-                ("argument", "what it is"), ([format_cell(format_argument(one)), format_help(one)] for one in arguments)
+                ("argument", "what it is"),
+                ([format_cell(format_argument(parameter)), format_help(parameter)] for parameter in arguments),
             ),
         ]
     if options:
         heads = ("option", "what it does", *["default"] * any(map(format_default, options)))
-        cells = ([format_option(one), format_help(one), format_default(one)][: len(heads)] for one in options)
+        cells = (
+            [format_option(parameter), format_help(parameter), format_default(parameter)][: len(heads)]
+            for parameter in options
+        )
         yield from ["", *format_table(heads, cells)]
 
 
-def format_argument(one: Any) -> str:
+def format_argument(parameter: Any) -> str:
     """Return an argument as the usage has it."""
-    word = one.metavar or one.name.upper()
-    many = f"{word}..." if one.nargs != 1 and not word.endswith("...") else word
-    return many if one.required else f"[{many}]"
+    word = parameter.metavar or parameter.name.upper()
+    many = f"{word}..." if parameter.nargs != 1 and not word.endswith("...") else word
+    return many if parameter.required else f"[{many}]"
 
 
-def format_option(one: Any) -> str:
+def format_option(parameter: Any) -> str:
     """Return the names of an option with the word for its value."""
-    names = ", ".join(f"`{name}`" for name in [*one.opts, *one.secondary_opts])
-    return names if one.is_flag or not one.metavar else f"{names} {format_cell(one.metavar)}"
+    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    return names if parameter.is_flag or not parameter.metavar else f"{names} {format_cell(parameter.metavar)}"
 
 
-def format_help(one: Any) -> str:
+def format_help(parameter: Any) -> str:
     """Return the help of a parameter, with the environment variable that sets it."""
-    told = format_prose(one.help or "").replace("|", r"\|")
-    return f"{told} (environment: `{one.envvar}`)" if one.envvar else told
+    help_text = format_prose(parameter.help or "").replace("|", r"\|")
+    return f"{help_text} (environment: `{parameter.envvar}`)" if parameter.envvar else help_text
 
 
-def format_default(one: Any) -> str:
+def format_default(parameter: Any) -> str:
     """Return the default of an option; none where it is empty, off or not set."""
-    value = one.default
+    value = parameter.default
     return "" if value in (None, "", 0, False, (), []) or callable(value) else format_cell(str(value))
 
 
@@ -163,6 +171,61 @@ def render_operations() -> str:
     return catalogue.page(msgspec.json.decode(DESCRIPTION.read_bytes(), type=Description))
 
 
+# --- the manual page --------------------------------------------------------------------------------------------------
+
+
+def render_manual() -> str:
+    """Return the manual page: every command with its arguments, options and examples."""
+    app: Any = typer.main.get_command(cli.application())
+    examples, _, notes = cli.EPILOG.partition("\n\n")
+    lines = [
+        r".\" Made by tools/reference.py: change the code, and run it again.",
+        '.TH RANKBENCH 1 "" rankbench "User Commands"',
+        ".SH NAME",
+        rf"rankbench \- {format_roff(app.help).rstrip('.')}",
+        ".SH SYNOPSIS",
+        ".B rankbench",
+        r"COMMAND [OPTIONS]",
+        ".SH EXAMPLES",
+        *format_example(examples.partition("\n")[2]),
+        ".SH COMMANDS",
+        *(line for name, command in app.commands.items() for line in render_manual_section(name, command)),
+        ".SH NOTES",
+        *(line for note in notes.strip().splitlines() for line in (format_roff(note), ".br")),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def render_manual_section(name: str, command: Any) -> Iterator[str]:
+    """Yield the lines of one command."""
+    arguments = [parameter for parameter in command.params if not parameter.opts[0].startswith("-")]
+    options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
+    words = [help_pages.usage(argument, None) for argument in arguments]
+    yield from [f".SS {name}", f".B rankbench {name}", format_roff(" ".join([*words, *["[OPTIONS]"] * bool(options)]))]
+    for paragraph in inspect.cleandoc(command.help).split("\n\n"):
+        yield from [".PP", format_roff(" ".join(paragraph.split()))]
+    for parameter in [*arguments, *options]:
+        value = "" if parameter in arguments or parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
+        names = parameter.opts if parameter in options else [parameter.metavar or parameter.name.upper()]
+        yield from [
+            ".TP",
+            rf"\fB{format_roff(', '.join(names))}\fR{format_roff(value)}",
+            format_roff(parameter.help or ""),
+        ]
+    yield from format_example(command.epilog)
+
+
+def format_example(text: str) -> Iterator[str]:
+    """Yield lines that are shown as they are."""
+    yield from [".PP", ".nf", *map(format_roff, inspect.cleandoc(text).splitlines()), ".fi"]
+
+
+def format_roff(text: str) -> str:
+    """Return text in which nothing is a request or an escape of roff."""
+    escaped = text.replace("\\", r"\e").replace("-", r"\-")
+    return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "plan.md": render_plan,
     "cli.md": render_cli,
@@ -182,3 +245,4 @@ def render_page(name: str) -> str:
 if __name__ == "__main__":
     for name in PAGES:
         (FOLDER / name).write_text(render_page(name), encoding="utf-8")
+    MANUAL.write_text(render_manual(), encoding="utf-8")

@@ -1,10 +1,9 @@
-/* What all files of the core may need: its version, exit codes and the length of a line. */
+/* What all files of the core may need: exit codes and the length of a line. CORE_VERSION is in missing.h. */
 #ifndef RANKBENCH_CORE_H
 #define RANKBENCH_CORE_H
 
 #include <stdio.h>
 
-#define CORE_VERSION "0.4.0"
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, EXIT_STREAM = 4, EXIT_STUCK = 5, LINE_BYTES = 512 };

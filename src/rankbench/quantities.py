@@ -52,12 +52,12 @@ def format_memory(size_bytes: float) -> str:
 
 def format_duration(seconds: float) -> str:
     """Return a time of day's length in its two largest units: `45 s`, `3 min 40 s`, `1 h 12 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
 def format_ratio(ratio: float) -> str:

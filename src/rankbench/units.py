@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+LONG_LIST = 30
+"""Names; more do not fit an error line."""
+
+
 def lazily(name: str) -> ModuleType:
     """Return a module that is loaded when something of it is used for the first time."""
     if name in sys.modules:
@@ -42,11 +46,18 @@ def module(package: ModuleType, name: str) -> ModuleType:
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
-def suggestion(wrong: str, allowed: Iterable[str]) -> str:
-    """Return the tail of an error line for a misspelt name: the nearest allowed one, then all that is allowed."""
+def suggestion(wrong: str, allowed: Iterable[str], command: str = "") -> str:
+    """Return the tail of an error line for a misspelt name: the nearest allowed one, then all that are allowed.
+
+    In place of a long list it names the `command` that prints it; without one, only the number of names where one of
+    them is near.
+    """
     import difflib
 
     names = list(allowed)
-    near = difflib.get_close_matches(wrong, names, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    return f"{hint}(allowed: {', '.join(names)})"
+    by_lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1)
+    rest = f"allowed: {', '.join(names)}"
+    if len(names) > LONG_LIST and (command or near):
+        rest = f"`{command}` lists them" if command else f"allowed: {len(names)} names"
+    return f"did you mean {by_lower[near[0]]}? ({rest})" if near else f"({rest})"

@@ -33,7 +33,7 @@ def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
 
 
 def test_all_that_is_in_reach_works(home: Path, reach: list[Library]) -> None:
-    answer = rankbench("find", "--json", home=home)
+    answer = rankbench("find", "--format", "json", home=home)
     found: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)
     assert [one["library"]["name"] for one in found] == [library.name for library in reach]
     assert [(one["library"]["name"], one["check"]["reason"]) for one in found if not one["check"]["works"]] == []

@@ -34,7 +34,9 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the claims, each with its verdict and what it rests on."""
     terminalreporter.section("claims")
-    reports = [one for stat in terminalreporter.stats.values() for one in stat if isinstance(one, pytest.TestReport)]
+    reports = [
+        entry for stat in terminalreporter.stats.values() for entry in stat if isinstance(entry, pytest.TestReport)
+    ]
     for report in reports:
         verdict = dict(report.user_properties).get("verdict")
         if verdict:

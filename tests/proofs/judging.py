@@ -91,7 +91,7 @@ def repeat(proof: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """Judge what a proof asserts by several attempts."""
 
     @functools.wraps(proof)
-    def judged(*arguments: Arguments.args, **named: Arguments.kwargs) -> None:
-        check_repeatedly(lambda: proof(*arguments, **named))
+    def repeat_proof(*arguments: Arguments.args, **keywords: Arguments.kwargs) -> None:
+        check_repeatedly(lambda: proof(*arguments, **keywords))
 
-    return judged
+    return repeat_proof

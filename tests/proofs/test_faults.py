@@ -235,9 +235,9 @@ def cases_of(fault: Fault) -> list[dict[str, object]]:
     cases: list[dict[str, object]] = []
     for word in fault.cases.split():
         operation, *settings = word.split(",")
-        keys: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
+        values: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
         cases += [
-            {"operation": operation, "form": form, "bytes": size, **keys, **VISIT}
+            {"operation": operation, "form": form, "bytes": size, **values, **VISIT}
             for form in fault.forms
             for size in fault.sizes
         ]
@@ -279,7 +279,7 @@ def line_of(fault: Fault, counted: Count) -> str:
 
 
 @pytest.mark.parametrize("faults", [REVIEW, OWN], ids=["review", "own"])
-def test_a_visit_detects_what_is_claimed(
+def test_a_visit_detects_the_claimed_faults(
     core: Core, preloads: dict[str, Path], faults: list[Fault], tmp_path: Path
 ) -> None:
     """One table a library; a row without a visit that came to an end is not known.

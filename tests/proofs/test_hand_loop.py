@@ -34,15 +34,15 @@ def _run(library: Library, program: list[str], output: Path) -> str:
     return output.read_text()
 
 
-def undisturbed(times_ns: list[float]) -> float:
+def average_fastest_quarter(times_ns: list[float]) -> float:
     """Return the mean of the fastest quarter."""
     return float(np.mean(np.sort(times_ns)[: len(times_ns) // 4]))
 
 
 def batches(times_ns: list[float], size: int) -> list[float]:
     """Return the means of so many samples at a time."""
-    whole = len(times_ns) // size * size
-    return [float(mean) for mean in np.mean(np.reshape(times_ns[:whole], (-1, size)), axis=1)]
+    complete = len(times_ns) // size * size
+    return [float(mean) for mean in np.mean(np.reshape(times_ns[:complete], (-1, size)), axis=1)]
 
 
 @pytest.mark.parametrize("family", WHEELS)
@@ -61,13 +61,13 @@ def test_the_core_measures_what_a_hand_written_loop_does(
     core, stream = build.build(library, home).binary, tmp_path / "stream"
 
     def by_hand() -> float:
-        return undisturbed([float(line) for line in _run(library, [str(hand)], tmp_path / "h").split()])
+        return average_fastest_quarter([float(line) for line in _run(library, [str(hand)], tmp_path / "h").split()])
 
     def by_core() -> float:
-        asked = ["--op", "pingpong", "--sizes", "8", "--samples", "20000", "--clock", "clock_gettime"]
-        _run(library, [str(core), *asked, "--quiet", "--stream", str(stream)], tmp_path / "c")
-        (record,) = (one for one in map(json.loads, stream.read_text().splitlines()) if one["record"] == "case")
-        return undisturbed(batches(record["series"][0]["time_ns"], TRIPS // record["calls"]))
+        arguments = ["--op", "pingpong", "--sizes", "8", "--samples", "20000", "--clock", "clock_gettime"]
+        _run(library, [str(core), *arguments, "--quiet", "--stream", str(stream)], tmp_path / "c")
+        (record,) = (line for line in map(json.loads, stream.read_text().splitlines()) if line["record"] == "case")
+        return average_fastest_quarter(batches(record["series"][0]["time_ns"], TRIPS // record["calls"]))
 
     def ratio() -> float:
         first, second = next(turns)

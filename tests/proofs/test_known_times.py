@@ -22,7 +22,7 @@ METHODS = {"linear", "ring", "tree"}
 
 @pytest.fixture(scope="module", params=WHEELS)
 def library(request: pytest.FixtureRequest, reach: list[Library]) -> Library:
-    return libraries.choose(request.param, [one for one in reach if one.source == "pypi"])
+    return libraries.choose(request.param, [library for library in reach if library.source == "pypi"])
 
 
 def wrong_times(printed: str) -> list[str]:
@@ -31,7 +31,7 @@ def wrong_times(printed: str) -> list[str]:
     return [line for line in failures if ": wrong-data: " not in line and "discarded" not in line]
 
 
-def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, home: Path) -> None:
+def test_known_times_are_measured_right_by_every_clock_and_start(library: Library, home: Path) -> None:
     """Also the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
 
     def attempt() -> None:
@@ -46,16 +46,16 @@ def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, hom
 
 def test_synchronisation_is_as_right_as_it_says(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
-    asked = ("--runs", "5", "--wait", "0.2", "--all-sources", "--save", str(path))
+    asked = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
     process = rankbench("clock", library.name, *asked, home=home)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
-    (kept,) = msgspec.json.decode(path.read_bytes())
-    usable = {one["name"] for one in kept["sources"] if one["usable"]}
+    (report,) = msgspec.json.decode(path.read_bytes())
+    usable = {entry["name"] for entry in report["sources"] if entry["usable"]}
     assert {"clock_gettime", "MPI_Wtime"} <= usable
-    assert {(one["source"], one["synchronisation"]) for one in kept["accuracies"]} == {
+    assert {(entry["source"], entry["synchronisation"]) for entry in report["accuracies"]} == {
         (source, method) for source in usable for method in METHODS
     }
-    known: list[dict[str, Any]] = [one for one in kept["accuracies"] if one["error_ns"]]
-    assert {one["synchronisation"] for one in known if one["source"] == "clock_gettime"} == METHODS
-    assert [one for one in known if one["outside"]] == []
-    assert all(one["bound_ns"]["p50"] > 0 for one in kept["accuracies"])
+    known: list[dict[str, Any]] = [entry for entry in report["accuracies"] if entry["error_ns"]]
+    assert {entry["synchronisation"] for entry in known if entry["source"] == "clock_gettime"} == METHODS
+    assert [entry for entry in known if entry["outside"]] == []
+    assert all(entry["bound_ns"]["p50"] > 0 for entry in report["accuracies"])

@@ -36,7 +36,7 @@ def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.
         yield up
 
 
-def measured(nodes: Lab, core: Core, method: str) -> list[Offset]:
+def measure_offsets(nodes: Lab, core: Core, method: str) -> list[Offset]:
     return [offset for offset in offsets(nodes, core, clocks_apart(2), [*STUDY, "--sync", method]) if offset.rank]
 
 
@@ -44,15 +44,15 @@ def measured(nodes: Lab, core: Core, method: str) -> list[Offset]:
 @pytest.mark.parametrize("method", METHODS)
 def test_errors_are_as_likely(core: Core, nodes: Lab, method: str) -> None:
     def share() -> float:
-        return statistics.mean(offset.is_as_likely(clocks_apart(2)) for offset in measured(nodes, core, method))
+        return statistics.mean(offset.is_as_likely(clocks_apart(2)) for offset in measure_offsets(nodes, core, method))
 
     check_median(share, LEAST_SHARE, 1)
 
 
 @pytest.mark.parametrize("core", ["openmpi"], indirect=True)
-def test_what_is_likely_is_far_below_the_bound(core: Core, nodes: Lab) -> None:
+def test_the_estimated_error_is_far_below_the_bound(core: Core, nodes: Lab) -> None:
     def ratio() -> float:
-        fresh = [offset for offset in measured(nodes, core, "tree") if offset.stage == "fresh"]
+        fresh = [offset for offset in measure_offsets(nodes, core, "tree") if offset.stage == "fresh"]
         return statistics.median(offset.likely_ns / offset.bound_ns for offset in fresh)
 
     check_median(ratio, 0, 0.5)

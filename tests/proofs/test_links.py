@@ -59,7 +59,7 @@ link.sendall(bytes(int(sys.argv[1])))
 FRAME_OVERHEAD = 1514 / 1448
 
 
-def streamed_bit_s(nodes: Lab, rate_bit_s: int) -> float:
+def measure_rate_bit_s(nodes: Lab, rate_bit_s: int) -> float:
     """Return how fast a stream is from node to node, headers counted, which takes half a second at that rate."""
     sent_bytes = rate_bit_s // 16
     sink = nodes.start([sys.executable, "-c", SINK], "n2")
@@ -80,8 +80,8 @@ def bytes_per_s(arrivals: list[tuple[float, ...]], expected: float) -> float:
     """
     fourth = len(arrivals) // 4
     (began_s, before), (ended_s, after) = (
-        min(some, key=lambda values: values[0] - values[1] / expected)
-        for some in (arrivals[:fourth], arrivals[-fourth:])
+        min(part, key=lambda values: values[0] - values[1] / expected)
+        for part in (arrivals[:fourth], arrivals[-fourth:])
     )
     return (after - before) / (ended_s - began_s)
 
@@ -92,10 +92,10 @@ def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
     What else the machine does only slows them: a bucket that is looked at too late has lost what flowed over.
     """
     with lab.up(Wanted(nodes=2, rate_bit_s=rate_bit_s, delay=delay)) as nodes:
-        fastest = max(streamed_bit_s(nodes, rate_bit_s) for _ in range(3))
+        fastest = max(measure_rate_bit_s(nodes, rate_bit_s) for _ in range(3))
         for _ in range(40):
             if fastest < 0.97 * rate_bit_s:
-                fastest = max(fastest, streamed_bit_s(nodes, rate_bit_s))
+                fastest = max(fastest, measure_rate_bit_s(nodes, rate_bit_s))
         return fastest
 
 

@@ -104,12 +104,12 @@ def run(core: Core, home: Path, folder: Path, percents: list[int], seconds: floa
     return store.open(folder / "plan")
 
 
-def measured(found: Store, estimator: str = "median") -> Measured:
-    campaign = found.campaign
+def measure(campaign_store: Store, estimator: str = "median") -> Measured:
+    campaign = campaign_store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    figures = judgeable(statistics.launch_figures(found.samples(), estimator, by_ranks))
+    figures = judgeable(statistics.launch_figures(campaign_store.samples(), estimator, by_ranks))
     twin = next(candidate.name for candidate in campaign.candidates if candidate.control_of)
-    seconds = sum(launch.duration_s for launch in found.launches()) / figures["block"].n_unique()
+    seconds = sum(launch.duration_s for launch in campaign_store.launches()) / figures["block"].n_unique()
     return Measured(figures, twin, seconds * 3 / len(campaign.candidates))
 
 
@@ -117,7 +117,7 @@ def measured(found: Store, estimator: str = "median") -> Measured:
 def long(core: Core, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """Return the long campaign, whose candidates measured in turn."""
     folder = tmp_path_factory.mktemp("together")
-    return measured(run(core, home, folder, list(CLAIMED), (1 - ALONE) * BUDGET_S, together=True))
+    return measure(run(core, home, folder, list(CLAIMED), (1 - ALONE) * BUDGET_S, together=True))
 
 
 @pytest.fixture(scope="module")
@@ -131,11 +131,11 @@ def parts(long: Measured, share: float = 1.0) -> list[list[int]]:
     length = len(long.blocks) // CAMPAIGNS
     if length < statistics.FEWEST_BLOCKS:
         raise UndecidedError(f"{len(long.blocks)} blocks in all: give it more time, as with BUDGET=1800")
-    kept = max(1, round(share * length))
-    return [long.blocks[begin : begin + kept] for begin in range(0, length * CAMPAIGNS, length)]
+    block_count = max(1, round(share * length))
+    return [long.blocks[begin : begin + block_count] for begin in range(0, length * CAMPAIGNS, length)]
 
 
-def compared(long: Measured, blocks: list[int], other: str) -> list[Comparison]:
+def compare_with(long: Measured, blocks: list[int], other: str) -> list[Comparison]:
     return statistics.compare(long.of(blocks), [(BASE, other)], THRESHOLD, control=[(BASE, long.twin)])
 
 
@@ -156,47 +156,49 @@ def at_least(count: int, of: int, claimed: float, text: str) -> None:
 def test_a_slower_call_is_found(long: Measured, percent: int) -> None:
     curve = []
     for share in (0.25, 0.5, 1.0):
-        told = [compared(long, blocks, slower(percent)) for blocks in parts(long, share)]
-        own = [
+        by_campaign = [compare_with(long, blocks, slower(percent)) for blocks in parts(long, share)]
+        slowed = [
             [comparison for comparison in comparisons if is_slowed(comparison) and comparison.other == slower(percent)]
-            for comparisons in told
+            for comparisons in by_campaign
         ]
-        cases = [[comparison.different and comparison.ratio > 1 for comparison in comparisons] for comparisons in own]
-        found = sum(map(any, cases))
+        cases = [
+            [comparison.different and comparison.ratio > 1 for comparison in comparisons] for comparisons in slowed
+        ]
+        successes = sum(map(any, cases))
         seconds = long.wall_s * len(parts(long, share)[0])
-        curve.append(f"{found} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
-    at_least(found, CAMPAIGNS, CLAIMED[percent], f"campaigns find {percent} %: {', '.join(curve)}")
+        curve.append(f"{successes} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
+    at_least(successes, CAMPAIGNS, CLAIMED[percent], f"campaigns find {percent} %: {', '.join(curve)}")
 
 
 @pytest.mark.parametrize("percent", CLAIMED)
-def test_it_is_found_in_that_call_only(long: Measured, percent: int) -> None:
-    told = [compared(long, blocks, slower(percent)) for blocks in parts(long)]
+def test_other_calls_are_not_reported_as_slower(long: Measured, percent: int) -> None:
+    by_campaign = [compare_with(long, blocks, slower(percent)) for blocks in parts(long)]
     clean = [
         not any(
             comparison.different
             for comparison in comparisons
             if not is_slowed(comparison) and comparison.other == slower(percent)
         )
-        for comparisons in told
+        for comparisons in by_campaign
     ]
     called = [
         f"{comparison.case} {comparison.ratio:.3f}"
-        for comparisons in told
+        for comparisons in by_campaign
         for comparison in comparisons
         if comparison.different and not is_slowed(comparison)
     ]
     at_least(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns call nothing else different ({', '.join(called) or 'none'})")
 
 
-def test_equal_things_are_not_called_different(long: Measured) -> None:
-    told = [
-        [comparison for comparison in compared(long, blocks, slower(10)) if comparison.other == long.twin]
+def test_equal_candidates_are_not_reported_as_different(long: Measured) -> None:
+    by_campaign = [
+        [comparison for comparison in compare_with(long, blocks, slower(10)) if comparison.other == long.twin]
         for blocks in parts(long)
     ]
-    clean = [not any(comparison.different for comparison in comparisons) for comparisons in told]
+    clean = [not any(comparison.different for comparison in comparisons) for comparisons in by_campaign]
     called, cases = (
-        sum(comparison.different for comparisons in told for comparison in comparisons),
-        sum(map(len, told)),
+        sum(comparison.different for comparisons in by_campaign for comparison in comparisons),
+        sum(map(len, by_campaign)),
     )
     at_least(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns err nowhere ({called} of {cases} cases)")
 
@@ -205,13 +207,13 @@ def test_intervals_cover_what_the_next_campaign_finds(long: Measured) -> None:
     """The difference of two campaigns' ratios lies within the interval of differences in 95 % of the cases."""
     inside = []
     for name in (long.twin, *map(slower, CLAIMED)):
-        told = [statistics.compare(long.of(blocks), [(BASE, name)], THRESHOLD) for blocks in parts(long)]
-        for before, after in pairwise(told):
-            for comparison, two in zip(before, after, strict=True):
-                half = scipy.stats.t.isf(0.025, comparison.degrees + two.degrees) * math.hypot(
-                    comparison.error, two.error
+        by_campaign = [statistics.compare(long.of(blocks), [(BASE, name)], THRESHOLD) for blocks in parts(long)]
+        for before, after in pairwise(by_campaign):
+            for comparison, after_ in zip(before, after, strict=True):
+                half = scipy.stats.t.isf(0.025, comparison.degrees + after_.degrees) * math.hypot(
+                    comparison.error, after_.error
                 )
-                inside.append(abs(math.log(comparison.ratio / two.ratio)) <= half)
+                inside.append(abs(math.log(comparison.ratio / after_.ratio)) <= half)
     share = sum(inside) / len(inside)
     print(f"{share:.1%} of {len(inside)} differences lie within their 95 % interval")
     assert 0.92 <= share <= 0.995, f"{share:.1%} of {len(inside)} differences lie within their 95 % interval"
@@ -225,7 +227,7 @@ def scatter(of: Measured) -> float:
 
 def test_launches_in_turn_are_worth_several(long: Measured, alone: Store) -> None:
     """What takes n launches takes n times the square of the ratio of scatters otherwise."""
-    together, single = scatter(long), scatter(measured(alone))
+    together, single = scatter(long), scatter(measure(alone))
     needed = (together / single) ** 2
     text = f"pairs scatter by {together:.1%} in turn, by {single:.1%} alone: {needed:.2g} of the launches"
     print(text)
@@ -234,25 +236,27 @@ def test_launches_in_turn_are_worth_several(long: Measured, alone: Store) -> Non
 
 def usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
     """Return, of two repetitions of so many runs of a call 10 % slower, whether each names it the slower one."""
-    means = measured(alone, "mean").figures.drop(VISITS)
+    means = measure(alone, "mean").figures.drop(VISITS)
     logs = paired_logs(means, BASE, slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
-    found: list[tuple[bool, bool]] = []
-    for (own,) in logs.group_by("case").agg("log").select("log").iter_rows():
-        repeated = np.array(own[: len(own) // runs * runs]).reshape(-1, runs).mean(axis=1) > 0
-        found += zip(repeated[::2].tolist(), repeated[1::2].tolist(), strict=False)
-    return found
+    winners: list[tuple[bool, bool]] = []
+    for (case_logs,) in logs.group_by("case").agg("log").select("log").iter_rows():
+        repeated = np.array(case_logs[: len(case_logs) // runs * runs]).reshape(-1, runs).mean(axis=1) > 0
+        winners += zip(repeated[::2].tolist(), repeated[1::2].tolist(), strict=False)
+    return winners
 
 
 def test_two_repetitions_name_the_same_winner(long: Measured, alone: Store) -> None:
     """Against what is usual: one run each, or the mean of three, of a call that is 10 % slower."""
-    unlike = [np.mean([one != two for one, two in usual_winners(alone, runs)]) for runs in (1, 3)]
-    told = [compared(long, blocks, slower(10)) for blocks in parts(long)]
-    told = [
+    unlike = [np.mean([first != two for first, two in usual_winners(alone, runs)]) for runs in (1, 3)]
+    by_campaign = [compare_with(long, blocks, slower(10)) for blocks in parts(long)]
+    by_campaign = [
         [comparison for comparison in comparisons if is_slowed(comparison) and comparison.other == slower(10)]
-        for comparisons in told
+        for comparisons in by_campaign
     ]
     pairs = [
-        (comparison, two) for before, after in pairwise(told) for comparison, two in zip(before, after, strict=True)
+        (comparison, two)
+        for before, after in pairwise(by_campaign)
+        for comparison, two in zip(before, after, strict=True)
     ]
     contradicted = sum(
         comparison.different and two.different and (comparison.ratio > 1) != (two.ratio > 1)

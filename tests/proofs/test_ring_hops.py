@@ -24,12 +24,12 @@ GIVES_WAY = {"openmpi": ["OMPI_MCA_mpi_yield_when_idle=1"], "intel-mpi": ["I_MPI
 """What lets ranks give way to each other, since the nodes share two CPUs."""
 
 
-def rounds(nodes: Lab, core: Core, ranks: int, *asked: str) -> list[dict[str, Any]]:
+def rounds(nodes: Lab, core: Core, ranks: int, *arguments: str) -> list[dict[str, Any]]:
     """Launch rings and return the cases' records."""
     stream = nodes.folder / "stream"
     program = [*GIVES_WAY[core.library.family], str(core.binary), "--op", "ring", "--quiet", "--stream", str(stream)]
-    done = launch(nodes, core.library, ranks, ["env", *program, *asked])
-    assert done.exit_code == 0, done.printed
+    process = launch(nodes, core.library, ranks, ["env", *program, *arguments])
+    assert process.exit_code == 0, process.printed
     records = [msgspec.json.decode(line) for line in stream.read_bytes().splitlines()]
     return [record for record in records if record["record"] == "case"]
 
@@ -41,15 +41,15 @@ def test_a_link_that_takes_longer_costs_every_hop_as_much(core: Core, home: Path
     The shortest round of some launches counts: what else the machine does only adds to it.
     """
     costs = []
-    asked = ["--sizes", "4", "--samples", "30", "--limit", "30", "--with", f"grid={ranks}"]
+    arguments = ["--sizes", "4", "--samples", "30", "--limit", "30", "--with", f"grid={ranks}"]
     for delay_ns in DELAYS_NS:
         with cluster(tmp_path / str(delay_ns), (0,) * ranks, delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
-            found = [record for _ in range(LAUNCHES) for record in rounds(nodes, core, ranks, *asked)]
-        for record in found:
+            records = [record for _ in range(LAUNCHES) for record in rounds(nodes, core, ranks, *arguments)]
+        for record in records:
             assert (record["status"], record["hops"], record["grid"]) == ("ok", ranks, [ranks])
             over_rings, ring = record["series"]
             assert (ring["rank"], ring["time_ns"]) == (0, over_rings["time_ns"])
-        costs.append(min(min(record["series"][0]["time_ns"]) for record in found) / ranks)
+        costs.append(min(min(record["series"][0]["time_ns"]) for record in records) / ranks)
     before_ns, after_ns = costs
     assert after_ns - before_ns == pytest.approx(DELAYS_NS[1] - DELAYS_NS[0], rel=0.05)
 
@@ -63,17 +63,17 @@ def test_rings_of_one_direction_lie_within_nodes_and_those_of_the_other_between(
     """
     delay_ns = 10_000_000
     with cluster(tmp_path / "nodes", (0, 0), delay=Delay(delay_ns, delay_ns), shared=[home]) as nodes:
-        found = {}
+        by_direction = {}
         for direction in ("right", "left", "down", "up"):
-            asked = ["--sizes", "4", "--samples", "20", "--limit", "30", "--with", f"direction={direction}"]
-            (record,) = rounds(nodes, core, 4, *asked)
+            arguments = ["--sizes", "4", "--samples", "20", "--limit", "30", "--with", f"direction={direction}"]
+            (record,) = rounds(nodes, core, 4, *arguments)
             assert (record["status"], record["grid"], record["hops"]) == ("ok", [2, 2], 2)
-            found[direction] = {series["rank"]: min(series["time_ns"]) / 2 for series in record["series"][1:]}
-    assert {direction: set(rings) for direction, rings in found.items()} == {
+            by_direction[direction] = {series["rank"]: min(series["time_ns"]) / 2 for series in record["series"][1:]}
+    assert {direction: set(rings) for direction, rings in by_direction.items()} == {
         "right": {0, 2},
         "left": {0, 2},
         "down": {0, 1},
         "up": {0, 1},
     }
-    assert min(*found["down"].values(), *found["up"].values()) > delay_ns
-    assert max(*found["right"].values(), *found["left"].values()) < delay_ns
+    assert min(*by_direction["down"].values(), *by_direction["up"].values()) > delay_ns
+    assert max(*by_direction["right"].values(), *by_direction["left"].values()) < delay_ns

@@ -16,7 +16,7 @@ def test_two_cpus_exchange_a_line_in_more_than_no_time(probe: list[str]) -> None
     def attempt() -> None:
         state = measured(probe, "--cpus", ",".join(map(str, CPUS[:4])))
         assert len(state.exchange) == pairs_of(CPUS[:4])
-        assert all(0 < one.min_ns <= one.median_ns < 100 * one.min_ns for one in state.exchange), state.exchange
+        assert all(0 < pair.min_ns <= pair.median_ns < 100 * pair.min_ns for pair in state.exchange), state.exchange
 
     check_repeatedly(attempt)
 

@@ -23,9 +23,9 @@ def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: st
 
     A machine of two processors that has only the time of one gives few rounds a second that begin at agreed times.
     """
-    asked = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
-    scheduled = next(one.scheduled for one in core.description.starts if one.name == start)
-    for record in core.stream(tmp_path, 2, *asked):
+    arguments = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
+    scheduled = next(entry.scheduled for entry in core.description.starts if entry.name == start)
+    for record in core.stream(tmp_path, 2, *arguments):
         (series,) = record["series"]
         discarded = record["late"] + (record["overrun"] if start == "window-mpiperf" else 0)
         assert 33 <= record["valid"] < (41 if start == "window-mpiperf" else 34)
@@ -59,8 +59,8 @@ def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], s
 
 @repeat
 def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
-    asked = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
-    (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
+    arguments = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
+    (record,) = core.stream(tmp_path, 2, "--op", "barrier", *arguments)
     (series,) = record["series"]
     bad = {*series["late"], *series["overrun"]}
     valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in bad]

@@ -43,18 +43,18 @@ def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield nodes
 
 
-def check(found: Sequence[Offset], clocks: Sequence[Clock], runs: int = RUNS) -> None:
+def check(offsets_seen: Sequence[Offset], clocks: Sequence[Clock], runs: int = RUNS) -> None:
     """Each method shows each rank's offset at each stage of each run, within its bound."""
-    told = [(offset.synchronisation, offset.run, offset.rank, offset.stage) for offset in found]
-    assert sorted(told) == sorted(itertools.product(METHODS, range(runs), range(len(clocks)), STAGES))
-    for one in found:
-        assert abs(one.off_ns(clocks)) <= one.bound_ns + ROUNDING_NS, one
-    assert {offset.offset_ns for offset in found if offset.rank == 0} == {0}
+    keys = [(offset.synchronisation, offset.run, offset.rank, offset.stage) for offset in offsets_seen]
+    assert sorted(keys) == sorted(itertools.product(METHODS, range(runs), range(len(clocks)), STAGES))
+    for offset in offsets_seen:
+        assert abs(offset.off_ns(clocks)) <= offset.bound_ns + ROUNDING_NS, offset
+    assert {offset.offset_ns for offset in offsets_seen if offset.rank == 0} == {0}
 
 
-def check_truth(found: Sequence[Offset], clocks: Sequence[Clock]) -> None:
+def check_truth(offsets_seen: Sequence[Offset], clocks: Sequence[Clock]) -> None:
     """Where clocks differ by their namespaces alone, the core itself knows the truth."""
-    assert {(offset.rank, offset.truth_ns) for offset in found} == {
+    assert {(offset.rank, offset.truth_ns) for offset in offsets_seen} == {
         (rank, clock.ahead_ns - clocks[0].ahead_ns) for rank, clock in enumerate(clocks)
     }
 
@@ -64,18 +64,18 @@ def check_truth(found: Sequence[Offset], clocks: Sequence[Clock]) -> None:
 
 def test_by_shared_memory(core: Core, single: Lab) -> None:
     clocks = clocks_apart(2)
-    found = offsets(single, core, clocks, STUDY)
-    check(found, clocks)
-    check_truth(found, clocks)
+    offsets_seen = offsets(single, core, clocks, STUDY)
+    check(offsets_seen, clocks)
+    check_truth(offsets_seen, clocks)
 
 
 def test_by_tcp(core: Core, pair: Lab) -> None:
     """The clocks are the nodes'."""
     clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns]
-    found = offsets(pair, core, clocks, STUDY, of_nodes=True)
-    check(found, clocks)
-    check_truth(found, clocks)
-    assert min(offset.bound_ns for offset in found if offset.rank) > 0
+    offsets_seen = offsets(pair, core, clocks, STUDY, of_nodes=True)
+    check(offsets_seen, clocks)
+    check_truth(offsets_seen, clocks)
+    assert min(offset.bound_ns for offset in offsets_seen if offset.rank) > 0
 
 
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)
@@ -96,9 +96,9 @@ def test_by_links_that_take_their_time(core: Core, home: Path, tmp_path: Path, r
     """What no exchange can see is in the bound: half of the two ways together, at least."""
     clocks = clocks_apart(ranks)
     with cluster(tmp_path / "nodes", (0,) * ranks, delay=delay, shared=[home]) as nodes:
-        found = offsets(nodes, core, clocks, ONE_RUN)
-    check(found, clocks, runs=1)
-    assert min(offset.bound_ns for offset in found if offset.rank) >= sum(delay) / 2
+        offsets_seen = offsets(nodes, core, clocks, ONE_RUN)
+    check(offsets_seen, clocks, runs=1)
+    assert min(offset.bound_ns for offset in offsets_seen if offset.rank) >= sum(delay) / 2
 
 
 # --- which clocks -----------------------------------------------------------------------------------------------------
@@ -108,26 +108,26 @@ def test_by_links_that_take_their_time(core: Core, home: Path, tmp_path: Path, r
 def test_ranks_that_share_a_clock_share_its_offset(core: Core, pair: Lab) -> None:
     """Two ranks on each node: what reads rank 0's clock is exact."""
     clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns for _ in range(2)]
-    found = offsets(pair, core, clocks, STUDY, of_nodes=True)
-    check(found, clocks)
-    assert {(offset.offset_ns, offset.bound_ns) for offset in found if offset.rank == 1} == {(0, 0)}
-    assert min(offset.bound_ns for offset in found if offset.rank > 1) > 0
+    offsets_seen = offsets(pair, core, clocks, STUDY, of_nodes=True)
+    check(offsets_seen, clocks)
+    assert {(offset.offset_ns, offset.bound_ns) for offset in offsets_seen if offset.rank == 1} == {(0, 0)}
+    assert min(offset.bound_ns for offset in offsets_seen if offset.rank > 1) > 0
 
 
 @pytest.mark.parametrize("core", ["openmpi"], indirect=True)
 def test_every_source(core: Core, single: Lab) -> None:
     """Time namespaces shift CLOCK_MONOTONIC alone. Ranks that share a clock are compared where that is asked."""
     shifted = clocks_apart(2)
-    asked = ("--clock", "all", "--sync", "all", "--runs", "1", "--wait", "0.05", "--separate-clocks")
-    found = offsets(single, core, shifted, asked)
-    for source in {offset.source for offset in found} - {"MPI_Wtime"}:
+    arguments = ("--clock", "all", "--sync", "all", "--runs", "1", "--wait", "0.05", "--separate-clocks")
+    offsets_seen = offsets(single, core, shifted, arguments)
+    for source in {offset.source for offset in offsets_seen} - {"MPI_Wtime"}:
         clocks = shifted if source == "clock_gettime" else [Clock(), Clock()]
-        of_source = [offset for offset in found if offset.source == source]
+        of_source = [offset for offset in offsets_seen if offset.source == source]
         check(of_source, clocks, runs=1)
         check_truth(of_source, clocks)
         assert min(offset.bound_ns for offset in of_source if offset.rank) > 0
-    assert {offset.truth_ns for offset in found if offset.source == "MPI_Wtime"} == {None}
-    assert {offset.source for offset in found} >= {"clock_gettime", "gettimeofday", "MPI_Wtime"}
+    assert {offset.truth_ns for offset in offsets_seen if offset.source == "MPI_Wtime"} == {None}
+    assert {offset.source for offset in offsets_seen} >= {"clock_gettime", "gettimeofday", "MPI_Wtime"}
 
 
 # --- drift ------------------------------------------------------------------------------------------------------------
@@ -152,11 +152,13 @@ def test_clocks_that_drift(core: Core, home: Path, tmp_path: Path, nodes: str) -
     study = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "2")
     offsets_ns = (0,) if nodes == "single" else (0,) * len(clocks)
     with cluster(tmp_path / "nodes", offsets_ns, shared=[home]) as up:
-        found = offsets(up, core, clocks, study, preload=preload("drift", up.folder))
-    check(found, clocks, runs=1)
-    for offset in found:
+        offsets_seen = offsets(up, core, clocks, study, preload=preload("drift", up.folder))
+    check(offsets_seen, clocks, runs=1)
+    for offset in offsets_seen:
         ppm = clocks[offset.rank].ppm
         assert abs(offset.drift_ppm - ppm) <= offset.drift_bound_ppm, offset
     for rank in range(1, len(clocks)):
-        surest = min((one for one in found if one.rank == rank), key=lambda one: one.drift_bound_ppm)
+        surest = min(
+            (offset for offset in offsets_seen if offset.rank == rank), key=lambda offset: offset.drift_bound_ppm
+        )
         assert abs(surest.drift_ppm) > surest.drift_bound_ppm

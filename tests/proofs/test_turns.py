@@ -76,17 +76,17 @@ def block(home: Path, folder: Path, names: list[str], number: int, *, together: 
     return store.open(folder / name)
 
 
-def gathered(stores: list[Store]) -> Blocks:
+def gather(stores: list[Store]) -> Blocks:
     """Return the figures of single blocks as those of one campaign, each launch with a number of its own."""
     frames: list[pl.DataFrame] = []
     beside: dict[int, list[str]] = {}
     first = 0
-    for number, one in enumerate(stores, 1):
-        by_ranks = [case.key for case in one.campaign.cases if not one.campaign.scheduled(case)]
-        figures = judgeable(statistics.launch_figures(one.samples(), "median", by_ranks))
+    for number, block_store in enumerate(stores, 1):
+        by_ranks = [case.key for case in block_store.campaign.cases if not block_store.campaign.scheduled(case)]
+        figures = judgeable(statistics.launch_figures(block_store.samples(), "median", by_ranks))
         frames.append(figures.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
-        beside |= {first + launch.number: launch.beside for launch in one.launches() if launch.beside}
-        first += max(launch.number for launch in one.launches())
+        beside |= {first + launch.number: launch.beside for launch in block_store.launches() if launch.beside}
+        first += max(launch.number for launch in block_store.launches())
     return Blocks(pl.concat(frames), beside)
 
 
@@ -94,17 +94,17 @@ def gathered(stores: list[Store]) -> Blocks:
 def both(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
     """Return alternated blocks in turns and alone, as many as are wanted or the budget allows."""
     folder, names = tmp_path_factory.mktemp("turns"), [library.name for library in reach if library.source == "pypi"]
-    made: tuple[list[Store], list[Store]] = ([], [])
+    stores_by_kind: tuple[list[Store], list[Store]] = ([], [])
     began_s = time.monotonic()
     for number in range(1, BLOCKS + 1):
-        kinds = [(made[0], True), (made[1], False)]
+        kinds = [(stores_by_kind[0], True), (stores_by_kind[1], False)]
         for stores, together in kinds if number % 2 else reversed(kinds):
             stores.append(block(home, folder, names, number, together=together))
         if time.monotonic() - began_s > BUDGET_S:
             break
-    if len(made[0]) < FEWEST:
-        raise UndecidedError(f"{len(made[0])} blocks of each kind: give it more time, as with BUDGET=1800")
-    return gathered(made[0]), gathered(made[1])
+    if len(stores_by_kind[0]) < FEWEST:
+        raise UndecidedError(f"{len(stores_by_kind[0])} blocks of each kind: give it more time, as with BUDGET=1800")
+    return gather(stores_by_kind[0]), gather(stores_by_kind[1])
 
 
 class Quotient(NamedTuple):
@@ -125,7 +125,7 @@ def quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
     """Return the quotient of every case and pair, with intervals that all hold at once (Bonferroni)."""
     names = turns.figures["candidate"].unique().sort().to_list()
     pairs = [pair for pair in itertools.combinations(names, 2) if "(again)" not in "".join(pair)]
-    found = []
+    logs_by_pair = []
     for base, other in pairs:
         joined = paired_logs(turns.figures, base, other).join(
             paired_logs(alone.figures, base, other), on=["case", "block"], suffix="_alone"
@@ -133,12 +133,12 @@ def quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
         for (case,), frame in joined.group_by("case", maintain_order=True):
             logs = (frame["log"] - frame["log_alone"]).to_numpy()
             if len(logs) >= FEWEST:
-                found.append((str(case), base, other, logs))
-    tail = (1 - CONFIDENCE) / 2 / max(1, len(found))
-    return [Quotient(case, base, other, *trimmed(logs, tail)) for case, base, other, logs in found]
+                logs_by_pair.append((str(case), base, other, logs))
+    tail = (1 - CONFIDENCE) / 2 / max(1, len(logs_by_pair))
+    return [Quotient(case, base, other, *trim(logs, tail)) for case, base, other, logs in logs_by_pair]
 
 
-def trimmed(logs: np.ndarray, tail: float) -> tuple[float, float]:
+def trim(logs: np.ndarray, tail: float) -> tuple[float, float]:
     """Return the mean without a fifth at each end, and half its interval (Tukey and McLaughlin, 1963)."""
     cut, count = len(logs) // 5, len(logs)
     drawn = scipy.stats.mstats.winsorize(np.sort(logs), limits=(cut / count, cut / count))
@@ -147,13 +147,13 @@ def trimmed(logs: np.ndarray, tail: float) -> tuple[float, float]:
 
 
 def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
-    found, most = quotients(*both), math.log1p(WITHIN)
-    print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *found, sep="\n")
-    beyond = [quotient for quotient in found if abs(quotient.log) - quotient.half > most]
+    all_quotients, most = quotients(*both), math.log1p(WITHIN)
+    print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *all_quotients, sep="\n")
+    beyond = [quotient for quotient in all_quotients if abs(quotient.log) - quotient.half > most]
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
-    wide = [quotient for quotient in found if abs(quotient.log) + quotient.half > most]
+    wide = [quotient for quotient in all_quotients if abs(quotient.log) + quotient.half > most]
     if wide:
-        raise UndecidedError(f"{len(wide)} of {len(found)} quotients may differ by more than {WITHIN:.0%}")
+        raise UndecidedError(f"{len(wide)} of {len(all_quotients)} quotients may differ by more than {WITHIN:.0%}")
 
 
 def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:

@@ -22,17 +22,17 @@ def library(name: str, source: str) -> Library:
 
 
 @given(some.lists(some.builds(library, NAMES, SOURCES), max_size=12))
-def test_names_become_unique_and_nothing_else_changes(found: list[Library]) -> None:
-    named = list(libraries.name_uniquely(found))
-    assert len({one.name for one in named}) == len(found)
-    assert [(one.version, one.source) for one in named] == [(one.version, one.source) for one in found]
-    assert all(new.name.startswith(old.name) for new, old in zip(named, found, strict=True))
+def test_names_become_unique_and_nothing_else_changes(originals: list[Library]) -> None:
+    named = list(libraries.name_uniquely(originals))
+    assert len({entry.name for entry in named}) == len(originals)
+    assert [(entry.version, entry.source) for entry in named] == [(entry.version, entry.source) for entry in originals]
+    assert all(new.name.startswith(old.name) for new, old in zip(named, originals, strict=True))
 
 
 @given(some.lists(some.lists(some.integers(0, 999), min_size=1, max_size=4), min_size=1))
 def test_a_family_means_its_newest(versions: list[list[int]]) -> None:
-    found = [library("mpich-" + ".".join(map(str, version)), "pypi") for version in versions]
-    assert libraries.choose("mpich", found).version == ".".join(map(str, max(versions)))
+    originals = [library("mpich-" + ".".join(map(str, version)), "pypi") for version in versions]
+    assert libraries.choose("mpich", originals).version == ".".join(map(str, max(versions)))
 
 
 @given(some.text())
@@ -42,7 +42,7 @@ def test_any_text_can_be_asked_about(text: str) -> None:
 
 
 @given(some.sets(some.from_regex(r"MPI_[A-Z][a-z]{2,9}", fullmatch=True)), some.text(alphabet=" \n;x{}=", max_size=20))
-def test_calls_are_found_whatever_stands_between(calls: set[str], between: str) -> None:
+def test_calls_are_found_among_other_text(calls: set[str], between: str) -> None:
     assert missing.find_used([between.join(f" {call}(x) " for call in sorted(calls))]) == calls
 
 

@@ -43,7 +43,7 @@ GROUPS: list[dict[str, str]] = [{}, {"threads": "2"}, {"quantity": "memory"}, {"
 
 
 @given(st.lists(st.sampled_from(GROUPS), max_size=30), seeds, blocks)
-def test_launch_groups_stand_side_by_side_and_memory_in_the_order_of_the_plan(
+def test_launch_groups_are_contiguous_and_memory_is_in_plan_order(
     options: list[dict[str, str]], seed: int, block: int
 ) -> None:
     wanted = [
@@ -68,9 +68,9 @@ def test_every_candidate_comes_first_about_as_often(seed: int) -> None:
 @given(st.integers(1, 2**40), st.integers(0, 30), st.integers(2, 16))
 def test_a_range_grows_by_its_factor_from_the_first_to_at_most_the_last(first: int, steps: int, factor: int) -> None:
     last = first * factor**steps
-    found = notation.parse_sizes(f"{first}:{last}:x{factor}")
-    assert found == [first * factor**step for step in range(steps + 1)]
-    assert notation.parse_sizes(f"{first}:{last * factor - 1}:x{factor}") == found
+    sizes = notation.parse_sizes(f"{first}:{last}:x{factor}")
+    assert sizes == [first * factor**step for step in range(steps + 1)]
+    assert notation.parse_sizes(f"{first}:{last * factor - 1}:x{factor}") == sizes
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1))

@@ -23,7 +23,7 @@ times_ns = st.floats(10.0, 1e9, allow_nan=False)
 cases = st.lists(st.lists(st.tuples(times_ns, times_ns), min_size=1, max_size=12), min_size=1, max_size=4)
 
 
-def _compared(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list[Comparison]:
+def _compare(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list[Comparison]:
     rows = [
         {"case": f"c{case}", "candidate": name, "block": block, "launch": 2 * block + place, "figure_ns": time}
         for case, blocks in enumerate(measured)
@@ -46,7 +46,7 @@ def test_the_interval_holds_the_median_and_is_the_narrowest_that_reaches_95_perc
 
 @given(cases)
 def test_exchanging_the_two_turns_the_ratio_and_leaves_the_verdict(measured: list[Blocks]) -> None:
-    for comparison, turned in zip(_compared(measured), _compared(measured, ("b", "a")), strict=True):
+    for comparison, turned in zip(_compare(measured), _compare(measured, ("b", "a")), strict=True):
         assert turned.ratio == pytest.approx(1 / comparison.ratio)
         assert turned.p_adjusted == pytest.approx(comparison.p_adjusted, abs=1e-9)
         assert (turned.low, turned.high) == pytest.approx(
@@ -57,14 +57,14 @@ def test_exchanging_the_two_turns_the_ratio_and_leaves_the_verdict(measured: lis
 @given(cases, st.lists(st.floats(0.25, 4.0), min_size=12, max_size=12))
 def test_a_machine_that_slows_whole_blocks_changes_nothing(measured: list[Blocks], states: list[float]) -> None:
     slowed = [[(a * by, b * by) for (a, b), by in zip(blocks, states, strict=False)] for blocks in measured]
-    for comparison, other in zip(_compared(measured), _compared(slowed), strict=True):
+    for comparison, other in zip(_compare(measured), _compare(slowed), strict=True):
         assert other.ratio == pytest.approx(comparison.ratio)
         assert other.p_value == pytest.approx(comparison.p_value, abs=1e-6)
 
 
 @given(cases)
 def test_nothing_is_called_different_on_less_than_it_takes(measured: list[Blocks]) -> None:
-    for comparison in _compared(measured):
+    for comparison in _compare(measured):
         assert comparison.p_adjusted >= comparison.p_value or comparison.p_adjusted == pytest.approx(comparison.p_value)
         if comparison.different:
             assert comparison.blocks >= 3

@@ -94,14 +94,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", BY_TOOL)
 @given(data=st.data())
 def test_mutated_samples_are_read_or_refused_in_one_line(folder: Path, name: str, data: st.DataObject) -> None:
-    made = data.draw(st.sampled_from(BY_TOOL[name])).splitlines(keepends=True)
+    pieces = data.draw(st.sampled_from(BY_TOOL[name])).splitlines(keepends=True)
     for _ in range(data.draw(st.integers(0, 4))):
-        place = data.draw(st.integers(0, len(made) - 1))
-        line = made[place]
+        place = data.draw(st.integers(0, len(pieces) - 1))
+        line = pieces[place]
         begin = data.draw(st.integers(0, len(line)))
         end = begin + data.draw(st.integers(0, 8))
-        made[place] = line[:begin] + data.draw(st.sampled_from(PIECES)) + line[end:]
-    _is_read_or_refused(b"".join(made), folder)
+        pieces[place] = line[:begin] + data.draw(st.sampled_from(PIECES)) + line[end:]
+    _is_read_or_refused(b"".join(pieces), folder)
 
 
 @pytest.mark.parametrize("name", BY_TOOL)
@@ -115,9 +115,9 @@ def test_a_sample_cut_at_any_byte_is_read_or_refused_in_one_line(folder: Path, n
 @given(data=st.data())
 def test_lines_of_all_tools_in_any_order_are_read_or_refused_in_one_line(folder: Path, data: st.DataObject) -> None:
     texts = data.draw(st.lists(st.sampled_from(EVERY), min_size=1, max_size=3))
-    made = [line for text in texts for line in text.splitlines(keepends=True)]
-    chosen = data.draw(st.lists(st.integers(0, len(made) - 1), max_size=30))
-    _is_read_or_refused(b"".join(made[place] for place in chosen), folder)
+    pieces = [line for text in texts for line in text.splitlines(keepends=True)]
+    chosen = data.draw(st.lists(st.integers(0, len(pieces) - 1), max_size=30))
+    _is_read_or_refused(b"".join(pieces[place] for place in chosen), folder)
 
 
 @given(raw=st.binary(max_size=400))

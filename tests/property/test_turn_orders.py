@@ -16,7 +16,7 @@ first = st.integers(0, 1000)
 @given(launches, first)
 def test_over_all_rows_each_launch_follows_each_other_one_equally_often(launches: int, first: int) -> None:
     rows = [row(launches, first + visit) for visit in range(launches * (1 + launches % 2))]
-    followed = Counter(pair for one in rows for pair in pairwise(one))
+    followed = Counter(pair for order in rows for pair in pairwise(order))
     assert len(followed) == launches * (launches - 1)
     assert set(followed.values()) == {len(rows) // launches}
 
@@ -27,4 +27,4 @@ def test_over_as_many_visits_as_launches_each_has_each_place_once(launches: int,
     begin = first // launches * launches
     rows = [row(launches, begin + visit) for visit in range(launches)]
     assert all(sorted(places) == list(range(launches)) for places in zip(*rows, strict=True))
-    assert all(sorted(one) == list(range(launches)) for one in rows)
+    assert all(sorted(order) == list(range(launches)) for order in rows)

@@ -50,7 +50,7 @@ def text(folder: Path, name: str) -> str:
     return file.read_text("utf-8") if file.exists() else ""
 
 
-def expected(folder: Path) -> tuple[str, str]:
+def read_expected(folder: Path) -> tuple[str, str]:
     record = msgspec.json.decode((folder / "expected.json").read_bytes())
     return record["family"], record["version"]
 
@@ -63,7 +63,7 @@ def test_twelve_libraries_are_recorded() -> None:
 def test_library_is_known_by_its_tools(folder: Path) -> None:
     identity = inspection.judge(text(folder, "wrapper"), text(folder, "launcher"))
     assert identity
-    assert (identity[0].name, identity[1]) == expected(folder)
+    assert (identity[0].name, identity[1]) == read_expected(folder)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_library_is_known_by_its_tools(folder: Path) -> None:
 def test_library_is_known_from_inside_and_by_its_other_tools(file: Path) -> None:
     identity = libraries.recognise(file.read_text("utf-8"))
     assert identity
-    assert (identity[0].name, identity[1]) == expected(file.parent)
+    assert (identity[0].name, identity[1]) == read_expected(file.parent)
 
 
 def test_foreign_launcher_changes_nothing() -> None:

@@ -43,15 +43,15 @@ def site(name: str, root: Path) -> libraries.Search:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_packages_are_found_with_what_was_built(name: str, tmp_path: Path) -> None:
-    found = libraries.find(site(name, tmp_path))
+def test_packages_are_found_with_their_origin(name: str, tmp_path: Path) -> None:
+    installed = libraries.find(site(name, tmp_path))
     expected = msgspec.json.decode((HERE / name / "expected.json").read_bytes())
-    told = [
+    described = [
         {"name": library.name, "wrapper": library.wrapper.removeprefix(str(tmp_path)), "origin": library.origin}
-        for library in found
+        for library in installed
     ]
-    assert told == expected
-    assert {library.source for library in found} == {"spack"}
+    assert described == expected
+    assert {library.source for library in installed} == {"spack"}
 
 
 @pytest.mark.parametrize("name", FORMATS)

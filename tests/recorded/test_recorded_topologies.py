@@ -85,21 +85,21 @@ SHAPES = {
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_nothing_is_lost(path: Path) -> None:
     cpus = read(path.stem).values()
-    counts = [len({getattr(one, part) for one in cpus}) for part in ("number", "core", "socket", "numa")]
+    counts = [len({getattr(entry, part) for entry in cpus}) for part in ("number", "core", "socket", "numa")]
     assert tuple(counts) == SHAPES[path.stem]
-    assert len(set(Counter(one.core for one in cpus).values())) == 1
+    assert len(set(Counter(entry.core for entry in cpus).values())) == 1
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_cpus_and_cores_are_counted_as_hwloc_counts_them(path: Path) -> None:
     objects = ElementTree.parse(path).iter("object")
-    written = [int(one.attrib["os_index"]) for one in objects if one.get("type") == "PU"]
+    written = [int(entry.attrib["os_index"]) for entry in objects if entry.get("type") == "PU"]
     cpus = read(path.stem)
     in_order = [number for number in written if number in cpus]
     assert [cpus[number].ordinal for number in in_order] == list(range(len(cpus)))
     cores = [cpus[number].core_ordinal for number in in_order]
     assert cores == sorted(cores)
-    assert {one.core: one.core_ordinal for one in cpus.values()} == {
+    assert {entry.core: entry.core_ordinal for entry in cpus.values()} == {
         core: place for place, core in enumerate(dict.fromkeys(cpus[number].core for number in in_order))
     }
 

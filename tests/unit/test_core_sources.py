@@ -1,4 +1,4 @@
-"""What the core's sources must not contain. Each absence is promised in ARCHITECTURE.md."""
+"""What the core's sources must not contain. Each absence is promised in docs/develop/architecture.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCES = sorted(CORE.rglob("*.[ch]"))
 @pytest.mark.parametrize("path", OPERATIONS, ids=lambda path: path.stem)
 def test_an_operation_has_no_conditional_compilation(path: Path) -> None:
     assert not re.search(r"^\s*#\s*(if|else|elif)", path.read_text(), re.MULTILINE), (
-        "a call that a library lacks is mapped by missing.h, see ARCHITECTURE.md"
+        "a call that a library lacks is mapped by missing.h, see docs/develop/architecture.md"
     )
 
 

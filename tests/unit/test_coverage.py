@@ -122,7 +122,7 @@ def test_every_benchmark_with_recorded_output_has_a_row(folder: str) -> None:
     names = [row.full_name for row in ROWS if row.suite in SUITES[folder]]
     recorded = _recorded(folder)
     assert recorded
-    assert sorted(name for name in recorded if not any(fnmatchcase(name, told) for told in names)) == []
+    assert sorted(name for name in recorded if not any(fnmatchcase(name, pattern) for pattern in names)) == []
 
 
 def test_every_suite_with_recorded_output_has_a_chapter() -> None:

@@ -33,7 +33,15 @@ CONTRACTS = {
     "plan/stop_rules": ("ORDER", "NAME", "AMOUNT", "HELP", "LOOKS", "COSTS_ERROR", "decide"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
-    "libraries/tuners": ("FAMILIES", "IN_LAUNCH", "list_variants", "can_split", "make_handover"),
+    "libraries/tuners": (
+        "FAMILIES",
+        "HAS_OWN_CHOICE",
+        "EAGER",
+        "list_variants",
+        "vary_parameters",
+        "can_split",
+        "make_handover",
+    ),
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
     "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
@@ -71,19 +79,25 @@ def defined(path: Path) -> set[str]:
 
 
 def test_the_table_of_units_is_what_is_walked_here() -> None:
-    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## One file per unit")[2].partition("\n## ")[0]
+    table = (
+        (ROOT / "docs/develop/architecture.md").read_text().partition("## One file per unit")[2].partition("\n## ")[0]
+    )
     patterns = re.findall(r"\| `(\S+)/NAME\.(\w+)` \|", table)
     assert {folder for folder, suffix in patterns if suffix == "py"} == set(CONTRACTS)
     for folder, suffix in patterns:
         place = ROOT if suffix == "c" else PACKAGE
-        assert list((place / folder).glob(f"*.{suffix}")), f"ARCHITECTURE.md names {folder}, where no unit is"
+        assert list((place / folder).glob(f"*.{suffix}")), (
+            f"docs/develop/architecture.md names {folder}, where no unit is"
+        )
 
 
 @pytest.mark.parametrize(("folder", "path"), UNITS, ids=lambda value: getattr(value, "stem", ""))
 def test_a_unit_is_complete(folder: str, path: Path) -> None:
     wanted = {*CONTRACTS[folder], *([path.stem] if folder == "cli/commands" else [])}
     missing = wanted - defined(path)
-    assert not missing, f"{path}: lacks {', '.join(sorted(missing))}; see the table of units in ARCHITECTURE.md"
+    assert not missing, (
+        f"{path}: lacks {', '.join(sorted(missing))}; see the table of units in docs/develop/architecture.md"
+    )
     assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: say in a docstring what it is"
 
 
@@ -266,7 +280,7 @@ ADDED = {
         "wanted = '<a href=\"#added-table\">Added</a>', 'What was added.', 'data-table=\"added\"'\n"
         "print(*(text in page for text in wanted))\n"
         "print('**Added table**' in report.markdown(found), 'caption{Added table}' in report.latex(found))\n"
-        "sys.argv = ['rankbench', 'show', 'made', '--added-table', '--csv']\n"
+        "sys.argv = ['rankbench', 'show', 'made', '--added-table', '--format', 'csv']\n"
         "main()",
         "True True True\nTrue True\ncases\n9",
     ),

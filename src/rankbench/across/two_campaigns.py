@@ -401,7 +401,7 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
                 now=shares[1],
             ),
             advice=say(
-                "Read ratios near and far apart (`levels` of --json), or measure both libraries in one campaign."
+                "Read ratios near and far apart (`levels` of --format json), or measure both libraries in one campaign."
             ),
         )
 

@@ -1,4 +1,4 @@
-"""What of MPI the core uses that a library's header lacks, and the `missing.h` that stands in for it.
+"""What of MPI the core uses and a library's header lacks, and the `missing.h` that replaces it.
 
 The header is asked, not MPI_VERSION: libraries declare calls of a standard that they do not claim yet, and the reverse.
 """
@@ -6,6 +6,7 @@ The header is asked, not MPI_VERSION: libraries declare calls of a standard that
 from __future__ import annotations
 
 import re
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def find_names(sources: Iterable[str]) -> set[str]:
 
 
 def render_header(functions: Iterable[str], names: Iterable[str] = ()) -> str:
-    """Return the text of `missing.h`.
+    """Return the text of `missing.h`, which also has the version of the core: that of the package.
 
     Args:
         functions: those lacking; each becomes a call of one of the core's own, which says its name.
@@ -46,4 +47,4 @@ def render_header(functions: Iterable[str], names: Iterable[str] = ()) -> str:
     """
     calls = [f'#define {name}(...) missing_call("{name}", __VA_ARGS__)\n' for name in sorted(functions)]
     others = [f"#define {name} {0 if name.isupper() else 'int'}\n" for name in sorted(names)]
-    return PROLOGUE + "".join(calls + others)
+    return f'{PROLOGUE}#define CORE_VERSION "{version("rankbench")}"\n' + "".join(calls + others)

@@ -217,12 +217,14 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, text: s
 def wrong_library(library: Library, stream: Stream) -> str:
     """Return why the library inside the launch is not the one that was meant; a library without a name passes."""
     inside = stream.facts.library_version if stream.facts else ""
-    told = libraries.recognise(inside)
-    if not inside or (told and told[0].name == library.family and same_version(told[1], library.version)):
+    recognised = libraries.recognise(inside)
+    if not inside or (
+        recognised and recognised[0].name == library.family and same_version(recognised[1], library.version)
+    ):
         return ""
     mapped = next((rank.libmpi for rank in stream.ranks if rank.libmpi), "unknown file")
     first_line = inside.partition("\n")[0]
-    advice = "unset LD_LIBRARY_PATH or let it lead to this library first"
+    advice = "unset LD_LIBRARY_PATH, or name this library first in it"
     return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
     from rankbench.suites import Line, Row, Table
 
-RUNS = ("program", "arguments", "planned", "typed")
+RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
 """What a tool has that can be run."""
 PLACE = "suites"
 """Below rankbench's folder: what was built from tarballs."""
@@ -74,7 +74,7 @@ def described(description: Description, planned: Plan) -> Description:
             raise RankbenchError(f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, known())}')
     own = {spec.name: spec.arguments for spec in planned.suites}
     rows = [
-        msgspec.structs.replace(tool.planned(operation, planned, own.get(name, [])), kind=tool.NAME)
+        msgspec.structs.replace(tool.apply_plan(operation, planned, own.get(name, [])), kind=tool.NAME)
         for name, tool in known().items()
         if name in asked
         for operation in tool.OPERATIONS
@@ -126,7 +126,7 @@ def program(
         )
     environment = libraries.make_environment(library, path, besides)
     own = spec.arguments if spec else []
-    return Program(path.absolute(), environment, operation, [*tool.typed(operation, path), *own])
+    return Program(path.absolute(), environment, operation, [*tool.list_type_arguments(operation, path), *own])
 
 
 class Looked(NamedTuple):
@@ -235,8 +235,8 @@ def command(order: Order, made: Program, folder: Path) -> list[str]:
     assert made.operation.foreign
     tool = units.module(tools, made.operation.foreign.suite)
     sizes = sorted({case.size_bytes for case in order.cases})
-    told = tool.arguments(made.operation, sizes, order.placement.ranks, order.plan, folder)
-    return [str(made.path), *told, *made.arguments]
+    arguments = tool.arguments(made.operation, sizes, order.placement.ranks, order.plan, folder)
+    return [str(made.path), *arguments, *made.arguments]
 
 
 def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
@@ -272,10 +272,10 @@ def printed(output: Path, *, whole: bool) -> Iterator[Line]:
 def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> str:
     """Return why a program did not run as so many ranks of one world."""
     asked = order.placement.ranks
-    told = {table.ranks for table in tables} - {0, asked, operation.ranks_exactly}
-    if len(tables) == 1 and not told:
+    others = {table.ranks for table in tables} - {0, asked, operation.ranks_exactly}
+    if len(tables) == 1 and not others:
         return ""
-    what = f"measured {told.pop()} ranks" if told else f"printed {len(tables)} tables"
+    what = f"measured {others.pop()} ranks" if others else f"printed {len(tables)} tables"
     return f"{what} where one of {asked} ranks was asked for; is the launcher another library's?"
 
 

@@ -20,7 +20,8 @@ from rankbench import plan
 from rankbench.campaign import launching
 from rankbench.campaign.history import History, Turn
 from rankbench.campaign.preflight import Refusal
-from rankbench.launch import UnwatchedError
+from rankbench.campaign.sharing import Sharing
+from rankbench.launch import Monitor, UnwatchedError, read_free
 from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
 from rankbench.plan.stop_rules import Decision
@@ -31,15 +32,20 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import Prepared
+    from rankbench.launch.resources import Amounts
     from rankbench.model import Campaign, Candidate, Look, Placement
     from rankbench.store import Store
 
+LOOK_S = 1.0
+"""Time between two looks at what is free while launches take turns. Few, since the ranks may need every core."""
 LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
 UNWATCHED_LAUNCHES = 3
 """Launches of a turn that may be lost because the process that watches over them was killed."""
 
 
+Asked = tuple[launching.Order, list[Case]]
+"""What a launch is to measure, and all cases of its turn."""
 Decide = Callable[["Store"], Decision]
 
 
@@ -77,12 +83,20 @@ class Loop:
     """Why a library has no program for a foreign operation."""
     wanted: Collection[tuple[str, str]] = ()
     """Cases and candidates that the running block measures."""
+    sharing: Sharing = field(default_factory=lambda: Sharing({}))
+    read_free: Callable[[], Amounts] = read_free
+    """Reads what is free of the resources that launches share."""
+    notes: set[str] = field(default_factory=set)
+    """What was said of resources."""
+    short: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Why a candidate does not take turns with all others in a placement of the running block."""
     unwatched: Counter[Turn] = field(default_factory=Counter)
     """Launches of this run that are not stored because their keeper was killed."""
 
     def block(self, number: int) -> None:
         """Give every candidate its turn in every placement, with the cases that are not decided yet."""
         self.wanted = wanted(self.campaign, self.store.looks(), number)
+        self.short.clear()
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
         order = plan.draw_block_order(self.campaign.seed, number, list(candidates))
         for placement in self.campaign.plan.placements:
@@ -112,9 +126,29 @@ class Loop:
                     groups.setdefault((turn.group, divided[candidate.name]), []).append((order, cases))
         for asked in groups.values():
             still = [one for one in asked if not self.history.alone(*one[0].turn[1:3])][:MOST_LAUNCHES]
-            if len(still) > 1:
-                orders = self.in_one_order(block, placement, [order for order, _ in still])
-                self.launch_together(orders, [cases for _, cases in still])
+            for part in self.divide_by_resources(placement, still):
+                orders = self.in_one_order(block, placement, [order for order, _ in part])
+                self.launch_together(orders, [cases for _, cases in part])
+
+    def divide_by_resources(self, placement: Placement, asked: list[Asked]) -> list[list[Asked]]:
+        """Return groups of at least two launches for which this machine has enough; say so if that is not one group.
+
+        On other machines nobody looks.
+        """
+        if len(asked) < 2 or placement.hosts:
+            return [asked] if len(asked) > 1 else []
+        names = [order.candidate.name for order, _ in asked]
+        originals = [order.candidate.control_of or order.candidate.name for order, _ in asked]
+        groups, why = self.sharing.divide(placement.name, originals, self.read_free())
+        if why:
+            self.short |= {(name, placement.name): why for name in names}
+            asked = [(order._replace(alone=why), cases) for order, cases in asked]
+            parts = "; ".join(", ".join(names[place] for place in group) for group in groups)
+            note = f"{placement.name}: launches do not all take turns with each other ({parts}), because {why}"
+            if note not in self.notes:
+                self.notes.add(note)
+                self.watch.noted(note)
+        return [[asked[place] for place in group] for group in groups if len(group) > 1]
 
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
         """Return whether a launch of these cases shows the same while others are there."""
@@ -143,7 +177,11 @@ class Loop:
         whose keeper was killed, which is not stored.
         """
         self.watch.starts([order.turn for order in orders], len(orders[0].cases))
-        made = launching.make_together(orders, self.store.folder / "work")
+        with Monitor(LOOK_S, self.read_free) as monitor:
+            made = launching.make_together(orders, self.store.folder / "work")
+        if not orders[0].placement.hosts:
+            originals = [order.candidate.control_of or order.candidate.name for order in orders]
+            self.sharing.learn(orders[0].placement.name, originals, monitor.used)
         for order, case, one in zip(orders, cases, made, strict=True):
             if isinstance(one, UnwatchedError):
                 self.lose(order.turn, one)
@@ -159,8 +197,8 @@ class Loop:
         """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""
         left = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
         order = plan.draw_case_order(self.campaign.seed, block, left)
-        for group, alike in groupby(order, lambda case: case.launch_group):
-            yield Turn(block, candidate.name, placement.name, group), list(alike)
+        for group, cases in groupby(order, lambda case: case.launch_group):
+            yield Turn(block, candidate.name, placement.name, group), list(cases)
 
     def hopeful(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
         """Return the cases that are to be tried in a turn."""
@@ -233,7 +271,8 @@ class Loop:
 
     def why_alone(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> str:
         """Return why cases that could be measured in turn are not; that of restless candidates is in other fields."""
-        why = self.history.fails_beside(candidate.name, placement.name)
+        name = candidate.name, placement.name
+        why = self.short.get(name) or self.history.fails_beside(*name)
         return why if why and self.may_share(candidate, placement, cases) else ""
 
     def cases(self, placement: Placement) -> list[Case]:
@@ -273,6 +312,7 @@ def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     loop = Loop(
         store, campaign, prepared.binaries, watch, history, prepared.refused, prepared.programs, prepared.without
     )
+    loop.sharing = Sharing(prepared.uses)
     stop = campaign.plan.stop
     for look in store.looks()[-1:]:
         watch.decided(Decision(stop=False, reason="", look=look))

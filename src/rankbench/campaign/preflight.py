@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench import launch
 from rankbench.campaign import doctor
 from rankbench.model import CaseStatus
 
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.build import Build
+    from rankbench.campaign.sharing import Uses
+    from rankbench.launch.resources import Amounts
     from rankbench.model import Candidate, Library, Placement
 
+LOOK_S = 0.01
+"""Time between two looks at what checks use of the machine's resources. Nothing is measured meanwhile."""
+SCARCE = 0.5
+"""The part of what is free from which on checks are made one by one."""
 AT_ONCE = 4
 """Checks at the same time."""
 
@@ -35,6 +42,8 @@ class Seen(NamedTuple):
     placement: Placement
     check: doctor.Check
     log: str
+    used: Amounts
+    """What its launch took of each resource."""
 
     @property
     def refusal(self) -> Refusal:
@@ -49,19 +58,21 @@ def examine(
     libraries: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
-) -> dict[tuple[str, str], Refusal]:
-    """Check each candidate in each placement; return those that fail, by the names of both. A twin is its original."""
-    failed = {
-        (look.candidate.name, look.placement.name): look.refusal
-        for look in looks(candidates, placements, libraries, builds, folder)
-        if not look.check.works
-    }
-    return {
+) -> tuple[dict[tuple[str, str], Refusal], Uses]:
+    """Check each candidate in each placement; return those that fail, and what those that work use of the machine.
+
+    Both are by the names of candidate and placement; a twin is its original.
+    """
+    checks = list(looks(candidates, placements, libraries, builds, folder))
+    failed = {(look.candidate.name, look.placement.name): look.refusal for look in checks if not look.check.works}
+    uses = {(look.candidate.name, look.placement.name): look.used for look in checks if look.check.works}
+    refused = {
         (candidate.name, placement.name): failed[original, placement.name]
         for candidate in candidates
         for placement in placements
         if ((original := candidate.control_of or candidate.name), placement.name) in failed
     }
+    return refused, uses
 
 
 def looks(
@@ -85,11 +96,20 @@ def looks(
                 )
                 for place, candidate in enumerate(batch)
             ]
-            checks = doctor.check_together(trials)
+            checks = check_alone_if_scarce(trials)
             yield from (
-                Seen(candidate, placement, check, printed(trial.output))
-                for candidate, trial, check in zip(batch, trials, checks, strict=True)
+                Seen(candidate, placement, check, printed(trial.output), used)
+                for candidate, trial, (check, used) in zip(batch, trials, checks, strict=True)
             )
+
+
+def check_alone_if_scarce(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:
+    """Check at the same time, and again one by one where the machine has too little for that; with what each used."""
+    with launch.Monitor(LOOK_S) as monitor:
+        checks = doctor.check_together(trials)
+    if len(trials) > 1 and any(used > SCARCE * monitor.before[name] for name, used in monitor.used.items()):
+        return [alone for trial in trials for alone in check_alone_if_scarce([trial])]
+    return [(check, {name: used // len(trials) for name, used in monitor.used.items()}) for check in checks]
 
 
 def batches(candidates: Sequence[Candidate], placement: Placement) -> list[Sequence[Candidate]]:

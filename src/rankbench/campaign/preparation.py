@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
+    from rankbench.campaign.sharing import Uses
     from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt
     from rankbench.store import Store
 
@@ -50,6 +51,8 @@ class Prepared(NamedTuple):
     """Of foreign tools."""
     without: dict[tuple[str, str], str]
     """Why a library has no program for a foreign operation."""
+    uses: Uses
+    """What a launch takes of the machine's resources; empty: not known here."""
 
 
 class Wanted(NamedTuple):
@@ -93,7 +96,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
     machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
     cases, notes = plan.expand_plan(wanted.plan, description, machine)
-    refused = examined(candidates, wanted, used, builds, tell)
+    refused, uses = examined(candidates, wanted, used, builds, tell)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
     programs, without = supplied(wanted, operations, used)
@@ -117,7 +120,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         tell(f"note: {note}")
     tell(str(plan.estimate_footprint(wanted.plan, cases, record.operations)))
     made = store.create(wanted.folder, record, held)
-    return Prepared(made, binaries(builds), refused, programs, without)
+    return Prepared(made, binaries(builds), refused, programs, without, uses)
 
 
 def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
@@ -147,11 +150,11 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
         for note in plan.check_calls(wanted.plan, description, record.cases):
             tell(f"note: {note}")
-    refused = examined(record.candidates, wanted, used, builds, tell)
+    refused, uses = examined(record.candidates, wanted, used, builds, tell)
     for line in refusals(refused):
         tell(f"note: {line}; not launched now")
     changes.take_over(opened, wanted.plan, wanted.more)
-    return Prepared(opened, binaries(builds), refused, *supplied(wanted, record.operations, used))
+    return Prepared(opened, binaries(builds), refused, *supplied(wanted, record.operations, used), uses)
 
 
 def supplied(
@@ -269,21 +272,21 @@ def examined(
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     tell: Tell,
-) -> Refusals:
-    """Check every candidate in every placement; where none works anywhere, that is an error.
+) -> tuple[Refusals, Uses]:
+    """Check every candidate in every placement, and what it uses of the machine. It is an error if none works.
 
     What the checks leave lies in the campaign's own folder, which other nodes see as well. A job checks for itself.
     """
     if wanted.scheduled:
-        return {}
+        return {}, {}
     tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
-        refused = examine(candidates, placements, used, builds, Path(folder).absolute())
+        refused, uses = examine(candidates, placements, used, builds, Path(folder).absolute())
     if len(refused) == len(candidates) * len(placements):
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
-    return refused
+    return refused, uses
 
 
 def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:

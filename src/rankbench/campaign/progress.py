@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 TOLD_OTHERWISE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
-"""Cases that end so are well, or alike in their whole launch."""
+"""Cases that end so are good, or the same in their whole launch."""
 
 
 class Progress:

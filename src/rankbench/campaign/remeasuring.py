@@ -41,7 +41,7 @@ def both(
     Args:
         old: the older campaign.
         new: the newer campaign.
-        pairs: names of candidates, old and new, none of which is recorded alike in both campaigns.
+        pairs: names of candidates, old and new, none of which has the same record in both campaigns.
         reach: the libraries found here; it grows by those that a plan names by their place.
         stop: when the campaign ends, if not as the newer plan says.
     """

@@ -21,23 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
-TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="The form of what is printed.")]
-AnyFormat = Annotated[
-    str, typer.Option("--format", metavar="table|json|csv|markdown", help="The form of what is printed.")
+TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="Output format.")]
+AnyFormat = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="Output format.")]
+OUTPUT = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write to a file instead of the terminal.", show_default=False)
 ]
-HiddenFlag = Annotated[bool, typer.Option(hidden=True, help="The older way to choose a format.")]
-OUTPUT = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file instead.", show_default=False)]
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def chosen_format(name: str, *allowed: str, **flags: bool) -> str:
-    """Return the format that is meant: the one named, or that of an older flag. Raises RankbenchError for others."""
+def check_format(name: str, *allowed: str) -> str:
+    """Return the format named. Raises RankbenchError where the command does not have it."""
     from rankbench.model import RankbenchError
 
-    found = next((flag for flag, given in flags.items() if given), name)
-    if found not in allowed:
+    if name not in allowed:
         raise RankbenchError(f"--format {name}: not a format of this command; {suggestion(name, allowed)}")
-    return found
+    return name
 
 
 def print_json(value: object) -> None:

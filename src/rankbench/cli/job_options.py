@@ -31,27 +31,37 @@ def asked(
     *,
     preset: Preset = "",
     results: Results = Path("results"),
-    name: Annotated[str, typer.Option(metavar="NAME", help="The campaign's name, if not the plan's.")] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the campaign; default: the plan's.")] = "",
     prefix: Prefixes = None,
     modules: Modules = None,
     seed: Seed = 0,
     binding: Binding = "",
-    hosts: Annotated[str, typer.Option(metavar="HOST,...", help="The nodes, where ssh is the scheduler.")] = "",
-    remote_shell: Annotated[str, typer.Option(metavar="PROGRAM", help="Reaches them, called as ssh is.")] = "",
+    hosts: Annotated[str, typer.Option(metavar="HOST,...", help="Nodes to run on, with the scheduler ssh.")] = "",
+    remote_shell: Annotated[str, typer.Option(metavar="PROGRAM", help="ssh-like program that reaches the nodes.")] = "",
     scheduler: Annotated[str, typer.Option(help=f"One of {', '.join(sorted(schedulers.known()))}.")] = "",
-    nodes: Annotated[int | None, typer.Option(help="Of the job; else those of the largest placement.")] = None,
-    tasks_per_node: Annotated[int | None, typer.Option(help="Else those of the largest placement.")] = None,
-    tasks_per_socket: Annotated[int | None, typer.Option(help="Where the scheduler has such an option.")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(help="Nodes of the job; default: those of the largest placement.")
+    ] = None,
+    tasks_per_node: Annotated[
+        int | None, typer.Option(help="Tasks per node; default: those of the largest placement.")
+    ] = None,
+    tasks_per_socket: Annotated[
+        int | None, typer.Option(help="Tasks per socket, if the scheduler supports it.")
+    ] = None,
     time: Annotated[str, typer.Option(metavar="2h", help="Time limit of the job.")] = "",
     partition: Annotated[str, typer.Option(help="Partition or queue.")] = "",
     account: Annotated[str, typer.Option(help="Account, project or bank.")] = "",
     nodelist: Annotated[str, typer.Option(help="Nodes by name, as the scheduler writes them.")] = "",
-    exclusive: Annotated[bool | None, typer.Option(help="Nodes to itself, which is usual.")] = None,
-    contiguous: Annotated[bool | None, typer.Option(help="Nodes side by side.")] = None,
-    memory: Annotated[str, typer.Option(metavar="64G", help="Of a node; else all of it, or as the site has it.")] = "",
-    launcher: Annotated[str, typer.Option(metavar="|".join(get_args(Launcher)), help="What starts ranks.")] = "",
+    exclusive: Annotated[bool | None, typer.Option(help="Request exclusive nodes (the default).")] = None,
+    contiguous: Annotated[bool | None, typer.Option(help="Request adjacent nodes.")] = None,
+    memory: Annotated[
+        str, typer.Option(metavar="64G", help="Memory per node; default: all, or the site's default.")
+    ] = "",
+    launcher: Annotated[
+        str, typer.Option(metavar="|".join(get_args(Launcher)), help="Launcher that starts the ranks.")
+    ] = "",
     option: Annotated[
-        list[str] | None, typer.Option(help="A further option of the scheduler, such as --reservation=bench.")
+        list[str] | None, typer.Option(help="Extra scheduler option, such as --reservation=bench.")
     ] = None,
 ) -> Wanted:
     """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""

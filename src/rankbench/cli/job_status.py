@@ -69,7 +69,7 @@ def follow(opened: Store) -> None:
         raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
     seen, text, silent = len(opened.launches()), "", 0
     for look in range(10**9):
-        where = asked(job)
+        where = query_job(job)
         silent = 0 if where else silent + 1
         decision = take_in(opened)
         text, seen = news(opened, f"job {job.number}: {where.reason}" if where else text, text, seen)
@@ -89,12 +89,12 @@ def follow(opened: Store) -> None:
     ):
         conclude(opened, decision)
         return
-    told(opened)
+    show_status(opened)
     tell_job(opened, decision)
     raise typer.Exit(UNFINISHED)
 
 
-def asked(job: Submitted) -> JobState | None:
+def query_job(job: Submitted) -> JobState | None:
     """Return where a job stands, nothing where the scheduler does not answer: it may answer again."""
     try:
         return state(job)
@@ -120,7 +120,7 @@ def news(opened: Store, state: str, text: str, seen: int) -> tuple[str, int]:
 def tell_job(opened: Store, decision: Decision | None) -> None:
     """Print where the campaign's job stands, and what to do next."""
     job, folder = last_job(opened.folder), opened.folder
-    where = asked(job) if job else None
+    where = query_job(job) if job else None
     if decision and decision.stop:
         tell(f"done: {render(decision.reason)}")
         tell(f"next: rankbench report {folder}")
@@ -143,7 +143,7 @@ def ended(opened: Store, where: JobState | None) -> str:
     return f"its job {text or 'ended without a word, as it does when a node is lost'}{scheduler}"
 
 
-def told(opened: Store) -> None:
+def show_status(opened: Store) -> None:
     """Print how far a campaign is and what went wrong."""
     record, launches = opened.campaign, opened.launches()
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
@@ -173,10 +173,10 @@ def table(opened: Store) -> Table:
     for candidate in opened.campaign.candidates:
         for placement in opened.campaign.plan.placements:
             key = candidate.name, placement.name
-            mine = {status: ends[*key, status] for status in LaunchStatus}
-            failed = sum(mine.values()) - sound[key]
+            counts = {status: ends[*key, status] for status in LaunchStatus}
+            failed = sum(counts.values()) - sound[key]
             more = [f"{left[key].turns - left[key].done}"] if key in left else []
-            figures = map(str, [sum(mine.values()), sound[key], failed])
+            figures = map(str, [sum(counts.values()), sound[key], failed])
             rows.add_row(Text(candidate.name), placement.name, *figures, *more)
     return rows
 

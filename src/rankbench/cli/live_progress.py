@@ -191,7 +191,7 @@ def first_of_each(cases: Sequence[Case]) -> list[Case]:
     """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
     firsts: dict[str, Case] = {}
     for case in sorted(cases, key=lambda case: case.size_bytes):
-        alike = msgspec.structs.replace(case_labels.endless(case), start="")
-        firsts.setdefault(case_labels.line_key(alike), case)
+        line = msgspec.structs.replace(case_labels.endless(case), start="")
+        firsts.setdefault(case_labels.line_key(line), case)
     chosen = {case.key for case in firsts.values()}
     return [case for case in cases if case.key in chosen]

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from rankbench.model import Library
 
 Prefixes = Annotated[
-    list[Path] | None, typer.Option(metavar="FOLDER", help="An MPI library's folder, which has bin/mpicc.")
+    list[Path] | None, typer.Option(metavar="FOLDER", help="Folder of an MPI library; bin/mpicc is below it.")
 ]
 Modules = Annotated[
     list[str] | None,
-    typer.Option(metavar='"NAME ..."', help="Environment modules to load together for the mpicc that they provide."),
+    typer.Option(metavar='"NAME ..."', help="Environment modules, loaded together, that provide an mpicc."),
 ]
 Hosts = Annotated[
-    str, typer.Option(metavar="HOST,...", envvar="RANKBENCH_HOSTS", help="The nodes, in place of the plan's.")
+    str, typer.Option(metavar="HOST,...", envvar="RANKBENCH_HOSTS", help="Nodes to run on; overrides the plan.")
 ]
 RemoteShell = Annotated[
     str,
     typer.Option(
         metavar="PROGRAM",
         envvar="RANKBENCH_REMOTE_SHELL",
-        help="The ssh-like program that starts processes on the nodes, in place of the plan's.",
+        help="ssh-like program that starts processes on the nodes; overrides the plan.",
     ),
 ]
 OneMachine = Annotated[
@@ -39,24 +39,24 @@ OneMachine = Annotated[
     typer.Option(
         "--one-machine",
         envvar="RANKBENCH_ONE_MACHINE",
-        help="The nodes are emulated here and share this machine's cores.",
+        help="The nodes are emulated and share this machine's cores.",
     ),
 ]
 Binding = Annotated[
     str,
     typer.Option(
-        metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound; in place of the plan's."
+        metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound to cores; overrides the plan."
     ),
 ]
 Results = Annotated[
     Path,
-    typer.Option(metavar="FOLDER", envvar="RANKBENCH_RESULTS", help="Where campaigns are kept, a folder each."),
+    typer.Option(metavar="FOLDER", envvar="RANKBENCH_RESULTS", help="Folder that holds one folder per campaign."),
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print every sentence of the conclusion and every finding.")
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, show_default=False, help="Fixes the random orders; else the plan's, else drawn.")
+    int, typer.Option(min=0, show_default=False, help="Seed of the random order; default: the plan's, or random.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only, no progress.")]
 CampaignFolder = Annotated[

@@ -28,17 +28,17 @@ HASH_DIGITS = 4
 FEW = 3
 """Names that fit a question."""
 
-Preset = Annotated[
-    str, typer.Option(metavar="NAME", help="A plan that comes with rankbench; `rankbench presets` lists them.")
+Preset = Annotated[str, typer.Option(metavar="NAME", help="A built-in plan; `rankbench presets` lists them.")]
+Operations = Annotated[
+    str, typer.Option(metavar="NAME,...", help="Operations to measure; `rankbench operations` lists them.")
 ]
-Operations = Annotated[str, typer.Option(metavar="NAME,...", help="What is measured; `rankbench operations` lists it.")]
 Sizes = Annotated[str, typer.Option(metavar="SIZES", help="Message sizes: 8,1K,64K or 8:64K or 8:64K:x4.")]
 Placements = Annotated[str, typer.Option(metavar="NAME,...", help="Where ranks run: socket, 2x4 (nodes x ranks).")]
-Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Of calls: blocking, nonblocking, persistent, all.")]
-Blocks = Annotated[str, typer.Option(metavar="N|MIN:MAX", help="How often each candidate is launched.")]
+Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Call types: blocking, nonblocking, persistent, all.")]
+Blocks = Annotated[str, typer.Option(metavar="N|MIN:MAX", help="Launches of each candidate.")]
 Time = Annotated[str, typer.Option(metavar="TIME", help="Stop after this time: 90s, 10m, 2h, 02:00:00.")]
 Until = Annotated[str, typer.Option(metavar="RULE", help='When to stop: decided, answered, blocks, "precision 2%".')]
-Samples = Annotated[int | None, typer.Option(metavar="N", min=1, help="Samples of each case in a launch.")]
+Samples = Annotated[int | None, typer.Option(metavar="N", min=1, help="Samples per case and launch.")]
 Threshold = Annotated[str, typer.Option(metavar="SHARE", help="Smallest difference that counts as relevant: 3%.")]
 
 

@@ -115,10 +115,7 @@ class Session(NamedTuple):
         screened = result
         promising = choosing.select_promising(task, result)
         promising_task = task._replace(variants=promising)
-        tell(
-            f"screening: {promising_task.variant_count} of {number} variants may be faster than the library's own "
-            f"choice"
-        )
+        tell(f"screening: {promising_task.variant_count} of {number} variants may be faster than the default")
         varied = {
             operation: [
                 variant
@@ -205,13 +202,12 @@ class Session(NamedTuple):
         return False
 
     def require_settings(self, settings: Mapping[str, str]) -> None:
-        """Make sure that the library reads variables as they are set, as far as it lists them."""
+        """Make sure that the library reads texts as they are set, as far as it shows them: some show an empty text."""
         listed = variables(self.library, home(), settings)
         for name, value in settings.items():
-            if name in listed and listed[name].type == "text" and listed[name].value != value:
-                raise RankbenchError(
-                    f"{self.library.name}: {name} was set to {value} and reads {listed[name].value or 'empty'}"
-                )
+            read = listed[name].value if name in listed and listed[name].type == "text" else ""
+            if read not in ("", value):
+                raise RankbenchError(f"{self.library.name}: {name} was set to {value} and reads {read}")
 
     def prove(self, task: Task, rules: list[Rule]) -> None:
         """Prove the rules, without those that make a case slower, and hand over what is proven."""

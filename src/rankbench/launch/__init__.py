@@ -5,6 +5,18 @@ from __future__ import annotations
 from rankbench.launch.host import load, machine, stolen_s
 from rankbench.launch.local import UnwatchedError, run, run_together
 from rankbench.launch.probe import state
+from rankbench.launch.resources import Monitor, read_free
 from rankbench.launch.turns import Turns
 
-__all__ = ["Turns", "UnwatchedError", "load", "machine", "run", "run_together", "state", "stolen_s"]
+__all__ = [
+    "Monitor",
+    "Turns",
+    "UnwatchedError",
+    "load",
+    "machine",
+    "read_free",
+    "run",
+    "run_together",
+    "state",
+    "stolen_s",
+]

@@ -170,11 +170,47 @@ remove_shared_memory() {
     done
 }
 
+# copy_output FOLDER: what a launch prints, into output.log, of which only the beginning and the end are kept: what prints without end
+# must not fill the disk. Signals to all processes of the job do not end it before the launch. A full disk must not stop the launch.
+copy_output() {
+    local log=$1/output.log rest=$1/output.rest chunks=0 last omitted
+    trap '' TERM INT USR1 USR2
+    copy_chunk "$log"
+    while copy_chunk "$rest.next" && [ -s "$rest.next" ]; do
+        mv "$rest.next" "$rest.$((chunks % 2))"
+        chunks=$((chunks + 1))
+    done
+    rm -f "$rest.next"
+    if [ "$chunks" -gt 0 ]; then
+        last=$(stat -c %s "$rest.$(((chunks - 1) % 2))")
+        omitted=$(((chunks - 1) * output_bytes + last - output_bytes))
+        echo $((chunks * output_bytes + last)) >"$1/output_bytes"
+        {
+            [ "$omitted" -le 0 ] || printf '\n[rankbench left out %d bytes of output here]\n' "$omitted"
+            cat "$rest.$((chunks % 2))" "$rest.$(((chunks - 1) % 2))" 2>/dev/null | tail -c "$output_bytes"
+        } >>"$log"
+    fi
+    rm -f "$rest".[01]
+}
+
+# copy_chunk FILE: so much of what is read as is kept, as soon as it comes.
+copy_chunk() { stdbuf -o0 head -c "$output_bytes" 2>/dev/null >"$1" || cat >/dev/null; }
+
+# await_end PID TENTHS: until a process has ended, or the time is over; then it is ended.
+await_end() {
+    local patience=$2
+    while kill -0 "$1" 2>/dev/null; do
+        [ "$patience" -gt 0 ] || kill -KILL "$1" 2>/dev/null
+        patience=$((patience - 1))
+        sleep 0.1
+    done
+}
+
 # watch_growth PID FOLDER FILE: a launch whose file does not change any more hangs. Who waits for its turn touches it.
 watch_growth() {
     local state last="" silent_s=0
     while sleep 1 && kill -0 "$1" 2>/dev/null; do
-        state=$(stat -c '%s %y' "$3")
+        state=$(stat -c '%s %y' "$3" "$2"/output.rest.* 2>/dev/null)
         silent_s=$((silent_s + 1))
         [ "$state" = "$last" ] || silent_s=0
         last=$state
@@ -190,22 +226,27 @@ foreign() { [ -n "${checked[$1]:-}" ]; }
 
 # run FUNCTION FOLDER ARGUMENT...: one launch. As many as `together` says run at the same time.
 together=1
+output_bytes=1048576 # kept of the beginning of what a launch prints, and of its end
 run() {
-    local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl began began_ms load stolen watcher code hung=false
+    local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl began began_ms load stolen watcher code hung=false copying
     shift 2
-    rm -f "$out"/ending "$out"/cut "$out"/hung "$out"/lost
+    rm -f "$out"/ending "$out"/cut "$out"/hung "$out"/lost "$out"/output.rest.* "$out"/output_bytes
     mkdir -p "$out"
     : >"$out/stream.jsonl"
     ! foreign "$function" || grows=$out/output.log
     printf '%s\n' "${node[@]}" >"$out/nodes"
     env | grep -E "^($speaks_to_mpi)" >"$out/environment"
-    timeout 30 "$program" --state >"$out/before.json" 2>/dev/null
+    [ "$together" -gt 1 ] || probe_state "$program" "$out/before.json"
     load=$(load) stolen=$(stolen_ms) began=$(date -u +%FT%T.%3N+00:00) began_ms=$(now_ms)
+    : >"$out/output.log"
+    exec 8> >(copy_output "$out" 9>&-)
+    copying=$!
     set -m
     unended=$out
-    "$function" "$@" --stream "$out/stream.jsonl" >"$out/output.log" 2>&1 </dev/null 9>&- &
+    "$function" "$@" --stream "$out/stream.jsonl" >&8 2>&1 </dev/null 8>&- 9>&- &
     running=$!
     set +m
+    exec 8>&-
     watch_growth "$running" "$out" "$grows" 9>&- &
     watcher=$!
     wait "$running"
@@ -214,11 +255,21 @@ run() {
     # Who found that it hangs has not yet ended all of it.
     if [ -e "$out/hung" ]; then hung=true; else kill "$watcher" 2>/dev/null; fi
     wait "$watcher" 2>/dev/null
-    timeout 30 "$program" --state >"$out/after.json" 2>/dev/null
+    await_end "$copying" 50
+    [ "$together" -gt 1 ] || probe_state "$program" "$out/after.json"
     if ! foreign "$function"; then
         if [ "$code" = 4 ] || grep -q 'the stream cannot be written' "$out/output.log"; then disk_is_full; fi
     fi
     write_ending "$code" "$hung" ending
+}
+
+# probe_state PROGRAM FILE...: the state of the machine. Launches that run at the same time share one look, since several would disturb
+# each other.
+probe_state() {
+    local program=$1 first=$2 file
+    shift 2
+    timeout 30 "$program" --state >"$first" 2>/dev/null
+    for file in "$@"; do cp "$first" "$file" 2>/dev/null; done
 }
 
 # write_ending CODE HUNG NAME: how the launch of `run` ended. A folder that has a file `ending` is complete.
@@ -234,7 +285,7 @@ write_ending() {
 
 # That is nothing against a candidate: the launch has no ending, so that it is made again.
 disk_is_full() {
-    say "$out cannot be written: is the disk full, or a quota reached? Mend that and run this again"
+    say "$out cannot be written: is the disk full, or a quota reached? Fix that and run this again"
     echo "disk" >"$job/stopped"
     exit 1
 }
@@ -339,9 +390,9 @@ launch() { queued+=("$1 $2 $3 ${4:-}"); }
 # Candidates measure in turn where they have the same cases, and are of one group if there are several. What dies on the way, and
 # what must be alone, is launched then.
 end_block() {
-    local one alike
-    for alike in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
-        make_together "${alike%/*}" "${alike##*/}"
+    local one group
+    for group in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
+        make_together "${group%/*}" "${group##*/}"
     done
     for one in "${queued[@]}"; do
         # shellcheck disable=SC2086 # its words
@@ -363,7 +414,7 @@ hopeless() {
 # make_together CASES GROUP: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
 # `beside` names them as long as nobody has looked what became of them.
 make_together() {
-    local one name function cases group out those=() page number=0 visited together code full=false cut_s=0
+    local one name function cases group out outs those=() page number=0 visited together code full=false cut_s=0
     for one in "${queued[@]}"; do
         read -r name function cases group <<<"$one"
         out=$job/launches/$name/1
@@ -384,6 +435,8 @@ make_together() {
     printf '%s\n' "${those[@]}" >"$job/beside"
     page=/dev/shm/rankbench-turns-$job_id-$$-$RANDOM$RANDOM-%
     visited=$(grep '^case ' "$job/cases/$1" | sort -u | wc -l)
+    outs=("${those[@]% *}") outs=("${outs[@]/#/$job/launches/}")
+    probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/before.json}"
     began_ms=$(now_ms)
     for one in "${those[@]}"; do
         printf '%s\n' "${those[@]#* }" >"$job/launches/${one% *}/1/beside"
@@ -397,6 +450,7 @@ make_together() {
         [ "$code" != 1 ] || full=true
     done
     members=()
+    probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/after.json}"
     rm -f "${page%\%}"* # There is one only where not all launches came.
     ! $full || exit 1    # The member has said so.
     [ $((($(now_ms) - began_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - began_ms) / 1000))

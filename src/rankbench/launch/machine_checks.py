@@ -283,8 +283,8 @@ def usage(root: Path) -> Usage:
 
 def process(folder: Path) -> tuple[int, tuple[str, float]] | None:
     """Return a process' command and the CPU time it has used, nothing for one that is gone."""
-    told = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", text(folder / "stat"), re.DOTALL)
-    return (int(folder.name), (told[1], (int(told[2]) + int(told[3])) / TICK_HZ)) if told else None
+    match = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", text(folder / "stat"), re.DOTALL)
+    return (int(folder.name), (match[1], (int(match[2]) + int(match[3])) / TICK_HZ)) if match else None
 
 
 def busy(before: Usage, after: Usage, own: int) -> Iterator[Hindrance]:

@@ -105,8 +105,8 @@ def share(one: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]
 def cache_of_1(one: ElementTree.Element) -> str:
     """Return the level of a cache as hwloc 1 writes it, nothing of a cache of instructions."""
     instructions = "2"
-    told = one.get("type") == "Cache" and one.get("cache_type") != instructions
-    return one.get("depth", "") if told else ""
+    holds_data = one.get("type") == "Cache" and one.get("cache_type") != instructions
+    return one.get("depth", "") if holds_data else ""
 
 
 def members(cpuset: str, threads: Collection[int]) -> frozenset[int]:

@@ -485,7 +485,7 @@ class Launch(Record, frozen=True):
     spent_s: dict[str, float] = {}
     """What its rank 0 spent its time on, by part; empty: it did not come to its end."""
     alone: str = ""
-    """Why it took no turns with others though the plan asks for it: launches of its candidate measured nothing so."""
+    """Why it took turns with fewer launches than planned, or with none: they fail so, or the machine has too little."""
     output_bytes: int = 0
     """How much it wrote to standard output and error; 0: nothing, or not known."""
     log: str = ""

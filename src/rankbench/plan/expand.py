@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MEMORY_SHARE = 0.8
 """Of a node's memory, what message buffers may take."""
+LISTED_BY = "rankbench operations"
+"""The command that prints the names of operations."""
 
 
 def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
@@ -66,7 +68,7 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
     for call in plan.calls:
         if call.operation not in operations:
             raise RankbenchError(
-                f'{plan.file}: calls: found "{call.operation}"; {suggestion(call.operation, operations)}'
+                f'{plan.file}: calls: found "{call.operation}"; {suggestion(call.operation, operations, LISTED_BY)}'
             )
         if call.form:
             check_form(call.form, operations[call.operation], f"{plan.file}: calls")
@@ -239,7 +241,7 @@ def find_operations(name: str, description: Description, place: str) -> list[Ope
     ]
     if not operations:
         allowed = [*(operation.name for operation in description.operations), *families, "all"]
-        raise RankbenchError(f'{place}: found "{name}"; {suggestion(name, allowed)}')
+        raise RankbenchError(f'{place}: found "{name}"; {suggestion(name, allowed, LISTED_BY)}')
     return operations
 
 

@@ -69,7 +69,8 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
     among = [operation for operation in description.operations if key.operation in {"", operation.name}]
     if not among:
         names = [operation.name for operation in description.operations]
-        raise key.place.make_error(f'found "{key.operation}"; {suggestion(key.operation, names)}')
+        listed = suggestion(key.operation, names, "rankbench operations")
+        raise key.place.make_error(f'found "{key.operation}"; {listed}')
     having = group_by_option(description.operations)
     if key.operation and key.name in having and key.name not in group_by_option(among):
         raise key.place.make_error(

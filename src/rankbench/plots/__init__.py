@@ -42,8 +42,8 @@ def charts(
         scope = "case" if plot.SCOPE in CLOSE else plot.SCOPE
         if scope not in divided:
             divided[scope] = list(view.parts(scope))
-        asked = wanted.get(plot.SCOPE)
+        keys_wanted = wanted.get(plot.SCOPE)
         for key, part in divided[scope]:
-            chart = plot.chart(part) if asked is None or key in asked else None
+            chart = plot.chart(part) if keys_wanted is None or key in keys_wanted else None
             if chart is not None:
                 yield name, key, chart

@@ -28,6 +28,7 @@ VALUE_LABELS = {
     "memory": MEMORY_LABEL,
 }
 """Labels of an axis of values, by kind of measure."""
+RATIO_LABEL = "format(datum.value, '.3~g') + '×'"
 SIZE_LABEL = (
     "datum.value < 1 ? '0 B' : datum.value < 1024 ? datum.value + ' B' : "
     "datum.value < 1048576 ? format(datum.value / 1024, '~g') + ' KiB' : "
@@ -36,27 +37,38 @@ SIZE_LABEL = (
 )
 
 
-def log_axis(heading: str, label: str) -> alt.Axis:
-    """Return a logarithmic axis with full lines at 1, 2 and 5 only; `label` is an expression over `datum.value`."""
+def log_axis(heading: str, label: str, channel: str = "y") -> alt.Axis:
+    """Return a logarithmic axis with full lines at 1, 2 and 5 only; `label` is an expression over `datum.value`.
+
+    Labels are even: at decades where the axis has two of them or more, at 1, 2 and 5 where it has less, and at every
+    tick of an axis that spans less than a factor of 3. `channel` is the one of the scale, x or y.
+    """
     leading = "round(100 * datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
+    ends = f"domain('{channel}')"
+    span = f"{ends}[1] / {ends}[0]"
+    is_labelled = f"{span} < 3 || {leading} === 100 || ({span} < 100 && indexof([200, 500], {leading}) >= 0)"
     strong = {"condition": {"test": f"indexof([100, 200, 500], {leading}) < 0", "value": 0.3}, "value": 1}
     return alt.Axis(
-        title=heading, labelExpr=f"datum.label === '' ? '' : {label}", labelSeparation=8, gridOpacity=strong
+        title=heading,
+        labelExpr=f"{is_labelled} ? ({label}) : ''",
+        labelSeparation=8,
+        labelOverlap="greedy",
+        gridOpacity=strong,
     )
 
 
-def time_axis(heading: str = "") -> alt.Axis:
-    """Return an axis of nanoseconds, labelled in ns, µs, ms and s."""
-    return log_axis(heading or format_text("time"), TIME_LABEL)
+def time_axis(heading: str = "", channel: str = "y") -> alt.Axis:
+    """Return an axis of nanoseconds, is_labelled in ns, µs, ms and s."""
+    return log_axis(heading or format_text("time"), TIME_LABEL, channel)
 
 
-def value_axis(measure: Measure, heading: str = "") -> alt.Axis:
+def value_axis(measure: Measure, heading: str = "", channel: str = "y") -> alt.Axis:
     """Return the axis of what was measured."""
-    return log_axis(heading or measure.heading, VALUE_LABELS[measure.kind])
+    return log_axis(heading or measure.heading, VALUE_LABELS[measure.kind], channel)
 
 
 def size_position(size_bytes: int, sizes: list[int]) -> float:
-    """Return where a size stands on a logarithmic axis; no bytes at all stand one step left of the smallest size."""
+    """Return the position of a size on a logarithmic axis; 0 B is one step left of the smallest size."""
     return size_bytes or min((size for size in sizes if size), default=1) / 2
 
 

@@ -1,4 +1,4 @@
-"""Titles and subtitles: what every chart says of how its figures were measured."""
+"""Titles and subtitles: how the figures of a chart were measured."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def circumstances(view: CampaignView, interval: str = "", start: str = "") -> str:
-    """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
+    """Return a subtitle: ranks, placement, start synchronisation, launches, the interval."""
     case = view.cases[0]
     summaries = [summary for _, summary in view.shown_summaries()]
     launches = sorted({summary.launches for summary in summaries})
@@ -28,11 +28,11 @@ def circumstances(view: CampaignView, interval: str = "", start: str = "") -> st
     if not launches:
         return format_text("{setting}, no launch that counts", setting=setting)
     coverage = min(summary.coverage for summary in summaries)
-    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or covered(view, coverage)}"
+    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or describe_coverage(view, coverage)}"
 
 
 def each(launches: Sequence[int], estimator: str = "median") -> str:
-    """Return how many launches figures are of, in rising order, and by what of each if not by its median."""
+    """Return the number of launches, given in rising order, and the estimator if it is not the median."""
     several = format_text("{least} to {most} launches", least=launches[0], most=launches[-1])
     counted = several if len(launches) > 1 else format_text("{n:count launch}", n=launches[0])
     if estimator == "median":
@@ -40,21 +40,21 @@ def each(launches: Sequence[int], estimator: str = "median") -> str:
     return format_text("{launches} each by its {estimator}", launches=counted, estimator=estimator)
 
 
-def covered(view: CampaignView, coverage: float) -> str:
-    """Return how sure intervals are at least, or why there are none."""
+def describe_coverage(view: CampaignView, coverage: float) -> str:
+    """Return the least coverage of the intervals, or why there are none."""
     if not coverage:
-        return uncovered(view)
+        return explain_missing_intervals(view)
     return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
 
 
 def crowd(view: CampaignView, case: Case) -> str:
-    """Return what must be said of a placement with more ranks on a node than it has cores."""
-    places = [one for one in view.campaign.plan.placements if one.name == case.placement]
+    """Return the warning of a placement with more ranks on a node than it has cores; empty: it has enough."""
+    places = [place for place in view.campaign.plan.placements if place.name == case.placement]
     return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), view.campaign) if places else ""
 
 
-def uncovered(view: CampaignView) -> str:
-    """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
+def explain_missing_intervals(view: CampaignView) -> str:
+    """Return why there are no intervals over launches, or which interval is shown for a single launch."""
     planned = view.campaign.plan
     if planned.estimator != TRIMMED:
         return format_text("too few for intervals")
@@ -77,11 +77,16 @@ def everywhere(view: CampaignView, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
     coverage = min(summary.coverage for summary in summaries)
-    interval = covered(view, coverage) if coverage else format_text("too few for intervals")
+    interval = describe_coverage(view, coverage) if coverage else format_text("too few for intervals")
     return f"{format_text('start: {names}', names=view.cases[0].start)}, {each(launches)}, {interval}"
+
+
+def line_title(name: str, measure: Measure) -> str:
+    """Return the title of a chart or table: a name and what is measured, without repeating a word."""
+    return f"{name}: {heading(measure).removeprefix(f'{measure.name} in ' if name.startswith(measure.name) else '')}"
 
 
 def heading(measure: Measure) -> str:
     """Return what the axis of one operation shows."""
-    own = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
-    return own.get(measure.name, measure.heading)
+    names = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
+    return names.get(measure.name, measure.heading)

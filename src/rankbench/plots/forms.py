@@ -41,8 +41,8 @@ def spelt(kind: str, field: str) -> str:
 def in_words(chart: alt.Chart, kind: str) -> alt.Chart:
     """Return a chart whose points spell their value and its interval in tooltips."""
     interval = f"{spelt(kind, 'low')} + ' to ' + {spelt(kind, 'high')}"
-    told: alt.Chart = chart.transform_calculate(typical=spelt(kind, "value"), interval=interval)
-    return told
+    worded: alt.Chart = chart.transform_calculate(typical=spelt(kind, "value"), interval=interval)
+    return worded
 
 
 def form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:

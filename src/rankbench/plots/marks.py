@@ -26,8 +26,8 @@ def rounded(value: float) -> float:
 
 def point(summary: Summary, measure: Measure) -> Row:
     """Return a summary as a point whose form spells it."""
-    told = {"candidate": summary.candidate, "launches": summary.launches, "samples": summary.samples}
-    return {**ends(summary, measure), **told}
+    counts = {"candidate": summary.candidate, "launches": summary.launches, "samples": summary.samples}
+    return {**ends(summary, measure), **counts}
 
 
 def figures(summary: Summary, measure: Measure) -> Row:

@@ -35,34 +35,34 @@ def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None]
     `measure` shows what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
     """
     cases = view.scaled.get(placeless(view.cases[0]).key, {})
-    shown = {place: told for place, case in cases.items() if (told := measure(case, place))}
+    shown = {place: measured for place, case in cases.items() if (measured := measure(case, place))}
     nodes, ranks = (sorted(set(numbers)) for numbers in (zip(*shown, strict=True) if shown else ((), ())))
-    own = scales.standings(view, {place: cases[place] for place in shown}, view.candidates)
-    if len(nodes) < 2 or not any(one.counts for one in own):
+    standings = scales.standings(view, {place: cases[place] for place in shown}, view.candidates)
+    if len(nodes) < 2 or not any(standing.counts for standing in standings):
         return None
     heads = tuple(scales.ranks_name(number, view.campaign).replace(", ", "\n") for number in ranks)
     panels = Panels(heads, tuple(map(float, nodes)))
     sketch = Sketch(
         panels,
-        lambda one: ranks.index(one.site.ranks_per_node),
-        lambda one: float(one.site.nodes),
-        lambda one: shown[one.site],
-        lambda one: one.candidate,
+        lambda standing: ranks.index(standing.site.ranks_per_node),
+        lambda standing: float(standing.site.nodes),
+        lambda standing: shown[standing.site],
+        lambda standing: standing.candidate,
         "{fate} from {first} nodes on",
     )
     first = next(iter(shown.values()))
     series = Series("candidate", view.candidates, COLOURS, 15 + 15 * panels.lines)
-    points = sketch.points(own, view.campaign)
+    points = sketch.points(standings, view.campaign)
     sets = {
         "points": points,
         "heads": panels.rows(),
-        "foot": sketch.foot(own, points, view.campaign),
-        "ideal": ideal(sketch, own, per_node=per_node) if first.per_second else [],
+        "foot": sketch.foot(standings, points, view.campaign),
+        "ideal": ideal(sketch, standings, per_node=per_node) if first.per_second else [],
     }
     return Chart(
         nodes_form(panels, series, unmoved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
         format_text("{case}: {what} by nodes", case=view.case_name(view.cases[0]), what=first.heading),
-        everywhere(view, [one.summary for one in own if one.counts]),
+        everywhere(view, [standing.summary for standing in standings if standing.counts]),
         {name: rows for name, rows in sets.items() if rows},
     )
 
@@ -71,23 +71,26 @@ def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None]
 def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
     """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
     x = panels.axis(format_text("nodes"), [f"{value:g}" for value in panels.values])
-    told = ("candidate", "place", "typical", "interval", "launches", "samples")
+    fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     scale = alt.Scale(type="log", nice=False, padding=12)
     grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])
     layers = [grey.encode(x=x, y=alt.Y("value:Q", scale=scale), detail="part:N")] if reference else []
-    layers += [*panelled(panels, x, series, measure, told), *(at_the_foot(x, series) if failed else ())]
+    layers += [*panelled(panels, x, series, measure, fields), *(at_the_foot(x, series) if failed else ())]
     return form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
 
 
 def ideal(sketch: Sketch, standings: Iterable[Standing], *, per_node: bool) -> list[Row]:
     """Return, in each panel, what it were if the fastest kept per node what it has on the fewest nodes above one."""
     last, rows = sketch.panels.values[-1], []
-    found: dict[int, dict[float, float]] = {}
-    for one in standings:
-        if one.counts and one.site.nodes > 1:
-            values, value = found.setdefault(sketch.panel(one), {}), sketch.measure(one).value(one.summary.typical_ns)
-            values[sketch.at(one)] = max(values.get(sketch.at(one), 0), value)
-    for panel, values in found.items():
+    ends_by_rank: dict[int, dict[float, float]] = {}
+    for standing in standings:
+        if standing.counts and standing.site.nodes > 1:
+            values, value = (
+                ends_by_rank.setdefault(sketch.panel(standing), {}),
+                sketch.measure(standing).value(standing.summary.typical_ns),
+            )
+            values[sketch.at(standing)] = max(values.get(sketch.at(standing), 0), value)
+    for panel, values in ends_by_rank.items():
         first = min(values)
         for nodes in (first, last):
             value = values[first] * (1 if per_node else nodes / first)

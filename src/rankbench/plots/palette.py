@@ -23,7 +23,7 @@ DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3], [12, 4])
 
 
 def cycle(values: Iterable[Any], count: int) -> list[Any]:
-    """Return so many values, from the start again where they run out."""
+    """Return `count` values, repeated from the start where they run out."""
     return list(itertools.islice(itertools.cycle(values), count))
 
 
@@ -33,7 +33,7 @@ def colours(candidates: Sequence[str]) -> alt.Scale:
 
 
 def columns(names: Iterable[str]) -> int:
-    """Return how many entries of a legend stand beside each other, so that none is beyond the view."""
+    """Return the number of columns of a legend that fits the view."""
     return max(1, int(WIDTH / (LETTER * max(map(len, names)) + 40)))
 
 

@@ -32,9 +32,9 @@ class Panels(NamedTuple):
     """In rising order."""
 
     def x(self, value: float, panel: int) -> float:
-        """Return where a value stands in a panel, from the left end of the first panel."""
-        first, own, last = (math.log2(one) for one in (self.values[0], value, self.values[-1]))
-        return round(panel * (last - first + 2 * MARGIN) + MARGIN + own - first, 3)
+        """Return the position of a value in a panel, from the left end of the first panel."""
+        first, middle, last = (math.log2(size) for size in (self.values[0], value, self.values[-1]))
+        return round(panel * (last - first + 2 * MARGIN) + MARGIN + middle - first, 3)
 
     @property
     def end(self) -> float:
@@ -60,8 +60,8 @@ class Panels(NamedTuple):
 
     def axis(self, title: str, words: Iterable[str]) -> alt.X:
         """Return the axis with a tick at every value that has a word, in every panel."""
-        told = [(value, text) for value, text in zip(self.values, words, strict=True) if text]
-        ticks = {self.x(value, panel): text for panel in range(len(self.heads)) for value, text in told}
+        labelled = [(value, text) for value, text in zip(self.values, words, strict=True) if text]
+        ticks = {self.x(value, panel): text for panel in range(len(self.heads)) for value, text in labelled}
         named = {f"{at:.3f}": text for at, text in ticks.items()}
         label = f"{json.dumps(named)}[format(datum.value, '.3f')] || ''"
         axis = alt.Axis(title=title, values=list(ticks), labelExpr=label, labelOverlap=False, grid=False)
@@ -80,7 +80,7 @@ class Panels(NamedTuple):
 def panelled(panels: Panels, x: alt.X, series: Series, measure: Measure, texts: Sequence[str]) -> list[alt.Chart]:
     """Return a line with its interval and its points for each of the series in each panel, heads, and failures.
 
-    Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures stand at the foot.
+    Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures are at the foot.
     """
     points = in_words(alt.Chart(data("points")), measure.kind)
     base = points.encode(x=x, color=alt.Color(**series.by(series.colours)), detail="part:N", tooltip=tooltips(*texts))
@@ -101,9 +101,9 @@ def at_the_foot(x: alt.X, series: Series) -> list[alt.Chart]:
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12))
     base = alt.Chart(data("foot")).encode(x=x, y=y, color=colour, tooltip=tooltips("candidate", "place", "fate"))
     cross = base.mark_text(text="\N{MULTIPLICATION SIGN}", fontSize=17, fontWeight="bold", cursor="pointer")
-    left = base.transform_filter("datum.side === 'left'").mark_text(align="right", dx=-9, fontSize=11, aria=False)
+    left_text = base.transform_filter("datum.side === 'left'").mark_text(align="right", dx=-9, fontSize=11, aria=False)
     right = base.transform_filter("datum.side === 'right'").mark_text(align="left", dx=9, fontSize=11, aria=False)
-    return [cross, left.encode(text="words:N"), right.encode(text="words:N")]
+    return [cross, left_text.encode(text="words:N"), right.encode(text="words:N")]
 
 
 class Series(NamedTuple):

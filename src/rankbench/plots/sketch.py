@@ -36,36 +36,36 @@ class Sketch:
     measure: Callable[[Standing], Measure]
     series: Callable[[Standing], str]
     onward: str
-    """How it is said that all failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
+    """How it is describe_fates that all failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
 
     def points(self, standings: Iterable[Standing], campaign: Campaign) -> list[Row]:
         """Return the points of those that have figures; after a failure another part of the line begins."""
         parts: dict[tuple[int, str], int] = {}
         rows = []
-        for one in sorted(standings, key=self.at):
-            key = self.panel(one), self.series(one)
-            parts[key] = parts.get(key, 0) + (not one.counts)
-            if one.counts:
+        for standing in sorted(standings, key=self.at):
+            key = self.panel(standing), self.series(standing)
+            parts[key] = parts.get(key, 0) + (not standing.counts)
+            if standing.counts:
                 part = f"{key[0]} {key[1]} {parts[key]}"
-                measure = self.measure(one)
-                told = {**figures(one.summary, measure), **ends(one.summary, measure), "part": part}
-                rows.append({**self.row(one, campaign), **told})
+                measure = self.measure(standing)
+                figure_row = {**figures(standing.summary, measure), **ends(standing.summary, measure), "part": part}
+                rows.append({**self.row(standing, campaign), **figure_row})
         return rows
 
-    def row(self, one: Standing, campaign: Campaign) -> Row:
+    def row(self, standing: Standing, campaign: Campaign) -> Row:
         """Return where a candidate is: the same keys whether it failed there or has figures."""
         return {
-            "key": one.case.key,
-            "x": self.panels.x(self.at(one), self.panel(one)),
-            "place": scales.place_name(one.site, campaign),
-            "candidate": one.candidate,
-        } | ({} if self.series(one) == one.candidate else {"series": self.series(one)})
+            "key": standing.case.key,
+            "x": self.panels.x(self.at(standing), self.panel(standing)),
+            "place": scales.place_name(standing.site, campaign),
+            "candidate": standing.candidate,
+        } | ({} if self.series(standing) == standing.candidate else {"series": self.series(standing)})
 
     def foot(self, standings: Iterable[Standing], points: Sequence[Row], campaign: Campaign) -> list[Row]:
         """Return the marks of all failures below the points, a row for each of the series that has any."""
         failed: dict[str, dict[int, list[Standing]]] = {}
-        for one in sorted((one for one in standings if one.fate), key=self.at):
-            failed.setdefault(self.series(one), {}).setdefault(self.panel(one), []).append(one)
+        for standing in sorted((standing for standing in standings if standing.fate), key=self.at):
+            failed.setdefault(self.series(standing), {}).setdefault(self.panel(standing), []).append(standing)
         low, high = min(row["low"] for row in points), max(row["high"] for row in points)
         step = max(math.log(high / low), math.log(2)) * FOOT
         rows = []
@@ -73,35 +73,35 @@ class Sketch:
             for ones in in_panels.values():
                 value = {"value": rounded(low * math.exp(-step * (depth + 1.3)))}
                 marks = [
-                    {**self.row(one, campaign), **value, "fate": render(one.fate), "words": "", "side": ""}
-                    for one in ones
+                    {**self.row(standing, campaign), **value, "fate": render(standing.fate), "words": "", "side": ""}
+                    for standing in ones
                 ]
-                end, words = self.said(ones)
+                end, words = self.describe_fates(ones)
                 marks[end] |= {"words": words, "side": "right" if end else "left"} if words else {}
                 rows += marks
         return rows
 
-    def said(self, failed: list[Standing]) -> tuple[int, str]:
+    def describe_fates(self, failed: list[Standing]) -> tuple[int, str]:
         """Return at which end of some failures there is room for words, 0 or -1, and the words: nothing if at none."""
         first, last = self.at(failed[0]), self.at(failed[-1])
         pixels = (WIDTH - 60) / self.panels.end
-        left = pixels * (self.panels.x(first, 0) - self.panels.x(self.panels.values[0], 0) + MARGIN)
+        offset = pixels * (self.panels.x(first, 0) - self.panels.x(self.panels.values[0], 0) + MARGIN)
         right = pixels * (self.panels.x(self.panels.values[-1], 0) - self.panels.x(last, 0) + MARGIN)
         for words in self.wordings(failed):
-            for end, room in ((0, left), (-1, right)):
+            for end, room in ((0, offset), (-1, right)):
                 if LETTER * len(words) + 12 <= room:
                     return end, words
         return 0, ""
 
     def wordings(self, failed: list[Standing]) -> list[str]:
-        """Return what may be said of some failures, the fullest first: places that always fail before the others."""
-        always = [one for one in failed if not one.counts]
-        told = always or failed
-        fate = render(told[0].word) if len({one.word for one in told}) == 1 else format_text("failed")
+        """Return the texts for some failures, the fullest first; places that always fail come before the others."""
+        always = [standing for standing in failed if not standing.counts]
+        named = always or failed
+        fate = render(named[0].word) if len({standing.word for standing in named}) == 1 else format_text("failed")
         onward = self.at(failed[-1]) == self.panels.values[-1] and len(always) > 1 and not failed[-1].counts
         words = [fate]
         if onward:
             words.insert(0, format_text(self.onward, fate=fate, first=f"{self.at(always[0]):g}"))
-        if len(told) < len(failed):
+        if len(named) < len(failed):
             words.insert(0, format_text("{words}, elsewhere at times", words=words[0]))
         return words

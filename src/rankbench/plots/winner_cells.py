@@ -40,26 +40,31 @@ def folded(line: str) -> str:
 
 
 def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> Row:
-    """Return one cell: where it stands, what fills it, and its label in one or two lines."""
+    """Return one cell: its position, its fill, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
-    told = verdict.margin > 1 and not verdict.differs
-    mark = by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not told)
+    decided = verdict.margin > 1 and not verdict.differs
+    mark = (
+        by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not decided)
+    )
     joined = case_labels.by_level(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
     operation = view.operation(case)
     name = view.case_name(case)
-    margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 and not verdict.differs else ""
+    margin = (
+        format_ratio(verdict.margin) if decided else verdict.sign if len(winners) > 1 and not verdict.differs else ""
+    )
     return {
         "key": case.key,
         "case": name,
         "line": folded(case_labels.line(case, operation)),
         "size": case_labels.size(case, operation),
-        "size_bytes": case.size_bytes if operation.sized else -1,
+        "size_bytes": case.size_bytes,
+        "sized": operation.sized,
         "fill": winners[0] if single else SHARED,
         "strength": strength(verdict.margin) if single else 1,
         "mark": mark,
-        "decided": told,
+        "decided": decided,
         "winner": winner,
         "margin": margin,
         "said": f"{name}: {winner} {margin}".rstrip(),

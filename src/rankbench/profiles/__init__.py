@@ -1,7 +1,7 @@
-"""What an application calls: read from the text of a profiler, one file per tool, or from a person's own table.
+"""Reads the calls of an application: from the output of a profiler, one file per tool, or from a table of your own.
 
-Counts are those of one rank: a profile that sums over ranks is divided by their number. Of a message the sender's call
-counts, and stands for the time that the message takes; the receive at its other end is the same time once more.
+Counts are per rank: a profile that sums over ranks is divided by their number. A message counts at its sender; the
+receive at the other end would count the same time again.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ COMPLETION = {f"{verb}{how}" for verb in ("wait", "test") for how in ("", "all",
 MAX_DIGITS = 20
 LARGEST = 1 << 62
 MAX_BYTES = 1 << 24
-"""Longest text that is taken for a profile."""
+"""Largest size of a profile."""
 
 
 class Profile(NamedTuple):
-    """What one rank of an application calls."""
+    """The calls of one rank of an application."""
 
     tool: str
     calls: list[Calls]
     ignored: list[str]
-    """Calls that no operation stands for, each once, less those that complete others or are their other end."""
+    """Calls without a corresponding operation, each once, except completions and receives."""
     notes: tuple[str, ...] = ()
-    """What the reader of the figures must know of the profile."""
+    """Remarks about the profile for the reader."""
 
 
 def read(path: Path) -> Profile:
     """Read a file whose tool is recognised by its content.
 
-    Raises RankbenchError where it cannot be read, is no profile that is known, or holds no calls.
+    Raises RankbenchError if it cannot be read, is not a known profile, or lists no calls.
     """
     try:
         with path.open("rb") as file:
@@ -47,18 +47,18 @@ def read(path: Path) -> Profile:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
     text = raw.decode("utf-8", errors="replace")
     known = units.modules(profiles)
-    tool = next((module_type for module_type in known.values() if module_type.recognises(text)), None)
+    tool = next((module for module in known.values() if module.recognises(text)), None)
     if tool is None or len(raw) > MAX_BYTES:
-        names = ", ".join(module_type.NAME for module_type in known.values())
-        raise RankbenchError(f"{path}: no profile that is known (allowed: {names})")
+        names = ", ".join(module.NAME for module in known.values())
+        raise RankbenchError(f"{path}: not a known profile (allowed: {names})")
     profile: Profile = tool.read(text, str(path))
     if not profile.calls:
-        raise RankbenchError(f"{path}: {profile.tool} reports no call that moves data")
+        raise RankbenchError(f"{path}: {profile.tool} lists no call that moves data")
     return profile
 
 
 def parse_count(text: str, where: str) -> int:
-    """Return a number of calls or bytes. Raises RankbenchError, which begins with `where`, at one beyond 2^62."""
+    """Return a number of calls or bytes. Raises RankbenchError, with `where` in front, for others and beyond 2^62."""
     if len(text) >= MAX_DIGITS or not (text.isascii() and text.isdigit()) or int(text) > LARGEST:
         shown = text if len(text) <= MAX_DIGITS else f"{text[:MAX_DIGITS]}..."
         raise RankbenchError(f"{where}: found {shown!r}, expected a whole number up to 2^62")
@@ -66,7 +66,10 @@ def parse_count(text: str, where: str) -> int:
 
 
 def convert_counts(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple[list[Calls], list[str]]:
-    """Return calls, and what no operation stands for, from counts over all ranks by name without `MPI_` and bytes."""
+    """Return the calls of one rank, and calls without an operation, from counts over all ranks by name and bytes.
+
+    Names are without `MPI_`.
+    """
     calls: dict[tuple[str, int], float] = {}
     ignored = []
     for (name, size_bytes), count in counts.items():
@@ -83,9 +86,9 @@ def convert_counts(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple
 
 
 def find_operation(name: str) -> str:
-    """Return the operation that stands for an MPI call, named without `MPI_`; nothing where none does.
+    """Return the operation of an MPI call, named without `MPI_`; empty if there is none.
 
-    A nonblocking or persistent call is counted as its operation: when it completes, a profile does not show.
+    A nonblocking or persistent call counts as its operation: a profile does not show when it completes.
     """
     plain = name.lower().removesuffix("_init").removesuffix("_replace").removesuffix("_c")
     if plain in SENDS:
@@ -116,7 +119,7 @@ MANAGING_PREFIXES = (
     "request_",
     "file_",
 )
-"""How names of calls begin that make or ask for something and are no communication of an application's inner loop."""
+"""Prefixes of calls that manage objects and are not communication of an application's inner loop."""
 
 
 def drop_duplicates(names: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""IPM's XML log: an entry for each call, size and partner of each rank."""
+"""Reads IPM's XML log: an entry for each call, size and partner of each rank."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ TASK = re.compile(r"<task\b")
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text is IPM's."""
+    """Return whether a text is a log of IPM."""
     return "<ipm" in text[:400].lower() or bool(TASK.search(text) and ENTRY.search(text))
 
 
 def read(text: str, file: str) -> Profile:
-    """Return the calls: IPM counts each size exactly. An entry that is cut off at the end of a log is left out."""
+    """Return the calls: IPM counts each size exactly. A cut entry at the end of a log is ignored."""
     counts: dict[tuple[str, int], float] = {}
     for entry in ENTRY.finditer(text):
         fields = dict(FIELD.findall(entry[1]))

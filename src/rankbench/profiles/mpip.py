@@ -1,4 +1,4 @@
-"""mpiP's report: the section of messages sent, by call and call site, summed over ranks."""
+"""Reads mpiP's report: the section of sent messages, by call and call site, summed over ranks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ NAME = "mpiP"
 SECTION = "Aggregate Sent Message Size"
 ROW = re.compile(r"\s*(?P<call>[A-Z]\w+)\s+(?P<site>\d+)\s+(?P<count>\d+)\s+(?P<total>\S+)\s+(?P<mean>\S+)\s+\S+\s*$")
 MAX_ROWS = 20
-"""The section has no more rows than this."""
+"""Largest number of rows in the section."""
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text is mpiP's."""
+    """Return whether a text is a report of mpiP."""
     return text.lstrip().startswith("@ mpiP")
 
 
 def read(text: str, file: str) -> Profile:
-    """Return the calls: mpiP shows the mean size of each call site."""
+    """Return the calls: mpiP has the mean size of each call site."""
     lines = text.splitlines()
     ranks = sum(line.startswith("@ MPI Task Assignment") for line in lines)
     begins = next((number for number, line in enumerate(lines) if line.startswith(f"@--- {SECTION}")), None)
@@ -32,19 +32,19 @@ def read(text: str, file: str) -> Profile:
     for number, line in enumerate(lines[begins + 1 :], begins + 2):
         if line.startswith("@---"):
             break
-        if found := ROW.match(line):
+        if match := ROW.match(line):
             rows += 1
-            key = found["call"], parse_mean_size(found["mean"], file, number)
-            counts[key] = counts.get(key, 0.0) + parse_count(found["count"], f"{file}:{number}")
+            key = match["call"], parse_mean_size(match["mean"], file, number)
+            counts[key] = counts.get(key, 0.0) + parse_count(match["count"], f"{file}:{number}")
     calls, ignored = convert_counts(counts, ranks)
-    notes = ["mpiP shows the mean size of each call site, not each size"]
+    notes = ["mpiP reports the mean size of each call site, not each size"]
     if rows >= MAX_ROWS:
         notes.append(f"mpiP lists the {MAX_ROWS} call sites that sent most bytes; others are not counted")
     return Profile(NAME, calls, ignored, tuple(notes))
 
 
 def parse_mean_size(text: str, file: str, number: int) -> int:
-    """Return the mean size in bytes."""
+    """Return the mean size in bytes, rounded. Raises RankbenchError if it is not one."""
     try:
         mean = float(text)
     except ValueError:

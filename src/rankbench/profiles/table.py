@@ -1,4 +1,4 @@
-"""A person's own table: a line for each call, such as `allreduce 8 B: 1000`. Lines that begin with # are left out."""
+"""Reads a table of your own: a line for each call, such as `allreduce 8 B: 1000`. Comments begin with #."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LINE = re.compile(r"\s*(?P<call>[a-z][\w.]*(?:[ \t]+\d[\w ]*?)?)[ \t]*[:=,][ \t]
 
 
 def recognises(text: str) -> bool:
-    """Return whether the first line that says anything is a call with a number."""
+    """Return whether the first entry is a call with a number."""
     return any(LINE.match(line) for line in list_entries(text)[:1])
 
 
 def list_entries(text: str) -> list[str]:
-    """Return the lines that say anything."""
+    """Return the lines that are neither blank nor comments."""
     return [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 
@@ -28,10 +28,10 @@ def read(text: str, file: str) -> Profile:
     for number, line in enumerate(text.splitlines(), 1):
         if line not in list_entries(line):
             continue
-        found = LINE.match(line)
+        match = LINE.match(line)
         try:
             calls.append(
-                notation.parse_calls(found["call"], found["calls"]) if found else notation.parse_calls(line, "")
+                notation.parse_calls(match["call"], match["calls"]) if match else notation.parse_calls(line, "")
             )
         except ValueError:
             raise RankbenchError(f"{file}:{number}: found {line.strip()!r}, expected {notation.CALLS_HELP}") from None

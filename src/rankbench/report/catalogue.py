@@ -18,8 +18,9 @@ METRICS = {
 HEAD = """\
 # Operations
 
-Everything that rankbench can time, as the measuring program describes it. `rankbench operations --markdown` makes this
-page; `rankbench operations` lists the same, and which of them each installed library does not support or does wrong.
+Everything that rankbench can time, as the measuring program describes it. `rankbench operations --format markdown`
+makes this page; `rankbench operations` lists the same, and which of them each installed library does not support or
+does wrong.
 
 A plan names operations, one of their forms (`allreduce.persistent`), or kinds of them: {kinds}. Options
 are named by their names, or by OPERATION.NAME. Options, datatypes and starts are explained at the end.
@@ -98,9 +99,9 @@ def values(option: Option) -> str:
 
 def page(description: Description) -> str:
     """Return everything as Markdown."""
-    found = kinds(description)
-    parts = [HEAD.format(kinds=", ".join(f"`{kind}`" for kind in [*found, "all"]))]
-    parts += [section(kind, operations, description) for kind, operations in found.items()]
+    kinds_used = kinds(description)
+    parts = [HEAD.format(kinds=", ".join(f"`{kind}`" for kind in [*kinds_used, "all"]))]
+    parts += [section(kind, operations, description) for kind, operations in kinds_used.items()]
     every = options(description).values()
     parts.append(
         table(

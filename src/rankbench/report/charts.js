@@ -35,7 +35,7 @@ async function described(plot, key, [form, title, subtitle], width) {
   return { ...forms[form], layer, ...fit, datasets: await datasets(plot, key), description: `${title}. ${subtitle}` };
 }
 
-/* A form is as wide as paper: where there is less room, its legend stands in fewer columns. */
+/* A form is as wide as paper: where there is less room, its legend has fewer columns. */
 function narrowed(value, part) {
   if (Array.isArray(value)) return value.map((one) => narrowed(one, part));
   if (!value || typeof value !== "object") return value;
@@ -51,8 +51,8 @@ function forget(figure) {
 
 async function draw(figure) {
   const { plot, key } = figure.dataset;
-  if (figure.asked === key) return;
-  figure.asked = key;
+  if (figure.requested === key) return;
+  figure.requested = key;
   const entry = (await part(plot))[key];
   if (figure.dataset.key !== key) return;
   figure.absent = !entry;

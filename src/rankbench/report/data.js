@@ -22,7 +22,7 @@ function part(name) {
   return parts.get(name);
 }
 
-/* Columns become rows; a column whose values are alike is kept as one of them. */
+/* Columns become rows; a column with one value is stored as that value. */
 function rowsOf([count, columns]) {
   const known = Object.entries(columns);
   return Array.from({ length: count }, (_, at) =>

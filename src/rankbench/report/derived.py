@@ -54,16 +54,16 @@ def csv_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
             for case in view.campaign.cases
         ]
     )
-    found = {name: frame for name, frame in frames(view).items() if not frame.is_empty()}
-    return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in found.items()}
+    filled = {name: frame for name, frame in frames(view).items() if not frame.is_empty()}
+    return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in filled.items()}
 
 
 def comparison_row(comparison: Comparison) -> dict[str, object]:
     """Return a comparison whose levels are columns, empty where there are none."""
     row: dict[str, object] = {**msgspec.structs.asdict(comparison), **dict.fromkeys(LEVEL_COLUMNS)}
     del row["levels"]
-    found = {f"{level.name}_{field}": getattr(level, field) for level in comparison.levels for field in FIELDS}
-    return {**row, **found}
+    level_fields = {f"{level.name}_{field}": getattr(level, field) for level in comparison.levels for field in FIELDS}
+    return {**row, **level_fields}
 
 
 def summary_row(summary: Summary) -> dict[str, object]:

@@ -31,7 +31,7 @@ FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
 SHOWN = 3
 """Cases that are named of those on which a sentence or a finding rests."""
 MOST_LINES = 120
-"""Of more lines than this not all are drawn as files: nobody looks at a thousand of them."""
+"""Of more lines than this not all are drawn as files: a thousand would not be read."""
 PAPER = {**forms.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
@@ -106,21 +106,21 @@ def index_page(view: CampaignView, titles: Mapping[str, Sequence[str]], formats:
 
 
 def lines_left_out(view: CampaignView) -> set[str]:
-    """Return the keys of the lines, and of what stands for them at all placements, that are too many to be drawn."""
+    """Return the keys of the lines, and of their charts over placements, that are too many to be drawn."""
     texts = set(evidence_cases(view))
     scopes = [SCOPES[name] for name in ("line", "places")]
     keys = {scope(case): scope for scope in scopes for case in view.cases}
-    kept = {scope(case) for scope in scopes for case in view.cases if case.key in texts}
+    drawn = {scope(case) for scope in scopes for case in view.cases if case.key in texts}
     lines = sum(scope == scopes[0] for scope in keys.values())
-    return keys.keys() - kept if lines > MOST_LINES else set()
+    return keys.keys() - drawn if lines > MOST_LINES else set()
 
 
 def evidence_cases(view: CampaignView) -> list[str]:
-    """Return the keys of the cases that the conclusion or a finding rests on, or that stand for a group."""
+    """Return the keys of the cases that the conclusion or a finding rests on, or that represent a group."""
     verdict = view.verdict
-    told = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
-    told += [group.cases[:1] for group in alike(verdict)]
-    return list(dict.fromkeys(key for keys in told for key in keys[:SHOWN]))
+    case_lists = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
+    case_lists += [group.cases[:1] for group in alike(verdict)]
+    return list(dict.fromkeys(key for keys in case_lists for key in keys[:SHOWN]))
 
 
 def alike(verdict: Verdict) -> list[Group]:

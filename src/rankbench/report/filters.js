@@ -1,4 +1,4 @@
-/* Filters work together on cases; what stands for lines or cases is shown where one of its cases passes. */
+/* Filters work together on cases; an element of lines or cases is shown where one of its cases passes. */
 const form = document.getElementById("filters");
 const CALLED = {
   placement: say("placement"),
@@ -26,8 +26,8 @@ function read() {
 }
 
 function written(state) {
-  const told = Object.entries(state).filter(([name, value]) => value && name !== "at");
-  const text = told.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%3D", "=")}`).join("&");
+  const fields = Object.entries(state).filter(([name, value]) => value && name !== "at");
+  const text = fields.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%3D", "=")}`).join("&");
   if (!state.at) return text;
   return text ? `${text}&at=${encodeURIComponent(state.at)}` : state.at;
 }
@@ -131,8 +131,8 @@ function turnAll(sizes, key) {
 }
 
 function nothing(section, shown) {
-  const told = document.querySelector(`#${section} .nothing`);
-  if (told) told.hidden = shown > 0;
+  const note = document.querySelector(`#${section} .nothing`);
+  if (note) note.hidden = shown > 0;
 }
 
 function words(text) {
@@ -161,26 +161,34 @@ function apply() {
   nothing("tables", shownIf(folded, (one) => linePasses[resultLines[one.dataset.number]]));
   for (const one of folded) siftRows(one);
   siftSections();
-  tell(findings, all.length);
+  showCounts(findings, all.length);
 }
 
-function tell(findings, all) {
+function showCounts(findings, all) {
   if (!form) return;
   const shown = passes.reduce((sum, one) => sum + one, 0);
-  const told = linePasses.reduce((sum, one) => sum + one, 0);
-  const counts = { shown, cases: passes.length, told, lines: lines.key.length, findings, all };
+  const operations = linePasses.reduce((sum, one) => sum + one, 0);
+  const counts = { shown, cases: passes.length, operations, lines: lines.key.length, findings, all };
   document.getElementById("count").textContent = all
-    ? say("{shown} of {cases} cases, {told} of {lines} operations, {findings} of {all} findings", counts)
-    : say("{shown} of {cases} cases, {told} of {lines} operations", counts);
+    ? say("{shown} of {cases} cases, {operations} of {lines} operations, {findings} of {all} findings", counts)
+    : say("{shown} of {cases} cases, {operations} of {lines} operations", counts);
   const chosen = Object.entries(chosenFilters()).filter(([, value]) => value)
     .map(([name, value]) => `${CALLED[name]}: ${name === "kind" ? book.kinds[value] : value}`);
+  if (chosen.length) unfold(true);
   const sifted = document.getElementById("sifted");
   sifted.hidden = !chosen.length;
   sifted.textContent = say("Only a part of the campaign ({chosen}): {shown} of {cases} cases.", { ...counts, chosen: chosen.join(", ") });
 }
 
+/* Phones show filters on request, and where some hold. */
+function unfold(open) {
+  form.classList.toggle("open", open);
+  document.getElementById("unfold").setAttribute("aria-expanded", String(open));
+}
+
 if (form) {
   let waiting = 0;
+  document.getElementById("unfold").addEventListener("click", () => unfold(!form.classList.contains("open")));
   const changed = () => {
     history.replaceState(null, "", `#${written({ ...read(), ...chosenFilters(), at: "" })}`);
     apply();

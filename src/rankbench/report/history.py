@@ -252,16 +252,16 @@ def steady(column: Series, measure: Measure) -> Iterator[Row]:
 
 def changes(history: History, series: Sequence[Series]) -> list[Row]:
     """Return a mark for each campaign in which something changed, with words, towards where there is room."""
-    found: dict[int, list[str]] = {}
+    names: dict[int, list[str]] = {}
     for column in series:
         for turn in column.turns:
-            found.setdefault(turn.campaign, []).append(f"{column.candidate} {size(column, turn)}")
-    for place, words in found.items():
+            names.setdefault(turn.campaign, []).append(f"{column.candidate} {size(column, turn)}")
+    for place, words in names.items():
         reasons = dict.fromkeys(
-            render(why) for one in series for turn in one.turns if turn.campaign == place for why in turn.reasons
+            render(why) for line in series for turn in line.turns if turn.campaign == place for why in turn.reasons
         )
         words += list(reasons)[:2]
-    return stacked([Words(place, tuple(words), len(history.pasts)) for place, words in sorted(found.items())])
+    return stack_marks([Words(place, tuple(words), len(history.pasts)) for place, words in sorted(names.items())])
 
 
 class Words(NamedTuple):
@@ -288,7 +288,7 @@ class Words(NamedTuple):
         return self.span[0] < other.span[1] and other.span[0] < self.span[1]
 
 
-def stacked(marks: Sequence[Words]) -> list[Row]:
+def stack_marks(marks: Sequence[Words]) -> list[Row]:
     """Return a row per line of words, counted from the view upwards, so that none are written over others."""
     below: list[int] = []
     for mark in marks:

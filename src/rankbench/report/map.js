@@ -5,7 +5,7 @@ function escaped(text) {
   return text.replace(/[&<>"']/g, (letter) => ESCAPES[letter]);
 }
 
-function said(number) {
+function describeCell(number) {
   const names = cases.winners[number].map((winner) => book.candidates[winner]);
   const winner = names.join(cases.decided[number] ? " = " : " ~ ") || say("none: no candidate has a figure that counts");
   return `${nameOf(number).replace(lines.placed[cases.line[number]], "")}: ${winner} ${cases.margin[number]}`.trimEnd();
@@ -18,7 +18,7 @@ function cellOf(number) {
   const look = alone ? `c${first}" style="--part: ${22 + 0.56 * cases.strength[number]}%` : "tie";
   const margin = cases.margin[number];
   const below = margin && !"~=".includes(margin) ? `<small>${margin}</small>` : "";
-  return `<td tabindex="-1" data-case="${number}" class="${look}" aria-label="${escaped(said(number))}">${escaped(cases.mark[number])}${below}</td>`;
+  return `<td tabindex="-1" data-case="${number}" class="${look}" aria-label="${escaped(describeCell(number))}">${escaped(cases.mark[number])}${below}</td>`;
 }
 
 function drawMap(figure) {

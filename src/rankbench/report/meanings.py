@@ -44,12 +44,16 @@ def page() -> str:
 
 def section(tool: ModuleType) -> str:
     """Return what there is to say of one tool: a row for each meaning, with the benchmarks that have it."""
-    found: dict[Meaning, list[tuple[Operation, Foreign]]] = {}
+    by_meaning: dict[Meaning, list[tuple[Operation, Foreign]]] = {}
     for operation in tool.OPERATIONS:
-        found.setdefault(operation.foreign.meaning, []).append((operation, operation.foreign))
+        by_meaning.setdefault(operation.foreign.meaning, []).append((operation, operation.foreign))
     rows = [
-        [", ".join(named(*one) for one in own), "; ".join(short(meaning)), meaning.text.replace("|", r"\|")]
-        for meaning, own in found.items()
+        [
+            ", ".join(name_foreign(*member) for member in members),
+            "; ".join(short(meaning)),
+            meaning.text.replace("|", r"\|"),
+        ]
+        for meaning, members in by_meaning.items()
     ]
     heading, _, lines = table(tool.TITLE, ["benchmark", "in short", "its number"], rows).partition("\n\n")
     return f"{heading}\n\n{count(tool.OPERATIONS)} {RUN if hasattr(tool, 'program') else READ}\n\n{lines}"
@@ -60,7 +64,7 @@ def count(operations: Sequence[Operation]) -> str:
     return "One benchmark." if len(operations) == 1 else f"{len(operations)} benchmarks."
 
 
-def named(operation: Operation, foreign: Foreign) -> str:
+def name_foreign(operation: Operation, foreign: Foreign) -> str:
     """Return a benchmark's names: `osu_latency osu-latency = pingpong`, the last two as they are typed."""
     same = f" = {code(foreign.counterpart)}" if foreign.counterpart else ""
     return f"{foreign.benchmark} {code(operation.name)}{same}"

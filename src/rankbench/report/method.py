@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 def paragraphs(view: CampaignView) -> list[tuple[str, str]]:
     """Return titles and texts."""
-    measured = [] if view.campaign.imported else list(_measured(view))
-    return [*measured, *_judged(view)]
+    measured = [] if view.campaign.imported else list(_describe_measuring(view))
+    return [*measured, *_describe_judging(view)]
 
 
-def _measured(view: CampaignView) -> Iterator[tuple[str, str]]:
+def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
     blocks = format_text(
         "One launch is one mpiexec. A block launches every candidate once, in an order drawn from a recorded seed. "
         "There were {n}.",
         n=format_text("{n:count block}", n=view.verdict.blocks),
     )
     yield format_text("Launches"), f"{blocks} {_turns(view)}"
+    yield format_text("Stop rule"), _stop_rule(view)
     starts = [f"{start.name}: {start.help}" for start in view.campaign.starts]
     ready = format_text(
         "Samples for which a rank was late are discarded. How ranks begin together: {how}.", how="; ".join(starts)
@@ -46,6 +47,37 @@ def _measured(view: CampaignView) -> Iterator[tuple[str, str]]:
             "It is measured without MPI before and after every launch, and reported. No launch is left out because of "
             "it."
         ),
+    )
+
+    if view.campaign.receipts:
+        yield format_text("Clocks and compilers"), f"{_clocks(view)}{_compilers(view)}"
+
+
+def _stop_rule(view: CampaignView) -> str:
+    """Return the rule that ended the campaign, and how many blocks it could choose from."""
+    stop = view.campaign.plan.stop
+    bounds = format_text("{least} to {most}", least=stop.blocks_min, most=stop.blocks_max)
+    bounds = bounds if stop.blocks_min < stop.blocks_max else str(stop.blocks_max)
+    drop = format_text(" Candidates left the cases that they could no longer win.") if stop.drop else ""
+    return format_text("The plan asked for {bounds} blocks, until {rule!r}.", bounds=bounds, rule=stop.until) + drop
+
+
+def _clocks(view: CampaignView) -> str:
+    """Return which clocks were read; a sentence with a space behind it, or nothing."""
+    sources = sorted({launch.facts.source for launch in view.launches if launch.facts})
+    return format_text("Clock: {sources}. ", sources=", ".join(sources)) if sources else ""
+
+
+def _compilers(view: CampaignView) -> str:
+    """Return what compiled the benchmark for each library; what they have in common once."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for receipt in view.campaign.receipts:
+        flags = " ".join(flag for flag in receipt.flags if flag.startswith(("-O", "-m", "-f")))
+        lines.setdefault((receipt.compiler, flags), []).append(receipt.library)
+    return " ".join(
+        format_text("The core for {libraries:and} was built by {compiler} with {flags}.", **fields)
+        for (compiler, flags), libraries in lines.items()
+        for fields in [{"libraries": libraries, "compiler": compiler, "flags": flags or format_text("no options")}]
     )
 
 
@@ -72,13 +104,13 @@ def _samples(view: CampaignView) -> str:
     if most == 1:
         return format_text("Every sample is one timed call.")
     return format_text(
-        "A sample is one timed call, or, where a call is short beside a reading of the clock, the mean of several: of "
-        "up to {n} here.",
+        "A sample is one timed call, or, where a call is short compared with a reading of the clock, the mean of "
+        "several: of up to {n} here.",
         n=most,
     )
 
 
-def _judged(view: CampaignView) -> Iterator[tuple[str, str]]:
+def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
     plan = view.campaign.plan
     meaning = getattr(estimators.find_estimator(plan.estimator), "MEANING", None)
     yield (

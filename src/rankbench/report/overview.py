@@ -25,7 +25,7 @@ def overview(view: CampaignView) -> Table:
     rows = []
     for verdict in verdicts[:ROWS]:
         cells = (
-            marked(verdict, name, figure(picked, verdict, name, summaries.get((verdict.case.key, name))))
+            mark_outcome(verdict, name, figure(picked, verdict, name, summaries.get((verdict.case.key, name))))
             for name in picked.candidates
         )
         rows.append([Cell(view.full_title(verdict.case), case=verdict.case.key), *cells])
@@ -39,7 +39,7 @@ def overview(view: CampaignView) -> Table:
     return Table(caption, [format_text("case"), *picked.candidates], rows)
 
 
-def marked(verdict: CaseVerdict, name: str, cell: Cell) -> Cell:
+def mark_outcome(verdict: CaseVerdict, name: str, cell: Cell) -> Cell:
     """Return a figure with the sign of its outcome behind it: of near and of far cores where these differ."""
     sign = " "
     if len(verdict.ranking) > 1 and name in verdict.winners:

@@ -1,4 +1,4 @@
-"""How charts and tables lie in the page: columns beside each other, zipped, and unpacked when they are first shown."""
+"""How charts and tables lie in the page: columns, zipped, and unpacked when they are first shown."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LEVEL = 6
 def charts(drawn: Iterable[tuple[str, str, Chart]]) -> tuple[list[Row], dict[str, dict[str, Any]]]:
     """Return all forms, and by plot all charts as number of the form, title, subtitle and data sets.
 
-    Equal forms are kept once. So is a data set that another plot has of the same part: there stands that plot's name.
+    Equal forms are kept once. So is a data set that another plot has of the same part: its name is stored instead.
     """
     numbers: dict[int, tuple[int, Row]] = {}
     forms: dict[str, int] = {}
     homes: dict[tuple[str, str], tuple[str, list[Row]]] = {}
-    found: dict[str, dict[str, Any]] = {}
+    packed: dict[str, dict[str, Any]] = {}
     for plot, key, chart in drawn:
         if id(chart.form) not in numbers:
             number = forms.setdefault(json.dumps(chart.form), len(forms))
@@ -37,8 +37,8 @@ def charts(drawn: Iterable[tuple[str, str, Chart]]) -> tuple[list[Row], dict[str
         for name, rows in chart.datasets.items():
             home, known = homes.setdefault((key, name), (plot, rows))
             sets[name] = home if known is rows and home != plot else columns(rows)
-        found.setdefault(plot, {})[key] = [numbers[id(chart.form)][0], chart.title, chart.subtitle, sets]
-    return [json.loads(form) for form in forms], found
+        packed.setdefault(plot, {})[key] = [numbers[id(chart.form)][0], chart.title, chart.subtitle, sets]
+    return [json.loads(form) for form in forms], packed
 
 
 def columns(rows: Sequence[Row]) -> list[Any]:
@@ -58,25 +58,25 @@ def tables(shown: Mapping[str, list[Table]], numbers: dict[str, int]) -> dict[st
     """Return every table as caption, heads and rows; cells lead to cases by their number."""
     return {
         name: [
-            [table.caption, table.columns, [[cell(one, numbers) for one in row] for row in table.rows]]
-            for table in found
+            [table.caption, table.columns, [[cell(entry, numbers) for entry in row] for row in table.rows]]
+            for table in kind_tables
         ]
-        for name, found in shown.items()
+        for name, kind_tables in shown.items()
     }
 
 
-def cell(one: Cell, numbers: dict[str, int]) -> str | list[Any]:
+def cell(entry: Cell, numbers: dict[str, int]) -> str | list[Any]:
     """Return a cell: its text if there is no more to it."""
-    if not (one.detail or one.best or one.case):
-        return one.text
-    return [one.text, one.detail, int(one.best), numbers.get(one.case, -1)]
+    if not (entry.detail or entry.best or entry.case):
+        return entry.text
+    return [entry.text, entry.detail, int(entry.best), numbers.get(entry.case, -1)]
 
 
-def zipped(value: object) -> str:
-    """Return anything as zipped JSON in letters that can stand in a page."""
+def deflate(value: object) -> str:
+    """Return anything as zipped JSON in letters that a page can hold."""
     return base64.b64encode(gzip.compress(msgspec.json.encode(value), LEVEL, mtime=0)).decode()
 
 
-def embedded(value: object) -> str:
+def escape_script(value: object) -> str:
     """Return JSON that cannot end the script element around it."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", r"\u003c")

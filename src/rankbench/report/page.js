@@ -95,10 +95,10 @@ const MOST_ON_PAPER = 60;
 
 function cut(elements, container, more) {
   const shown = [...elements].filter((element) => !element.closest("[hidden]"));
-  const told = container && container.querySelector(".left-out");
-  if (told) {
-    told.hidden = shown.length <= MOST_ON_PAPER;
-    told.textContent = more(shown.length - MOST_ON_PAPER);
+  const note = container && container.querySelector(".left-out");
+  if (note) {
+    note.hidden = shown.length <= MOST_ON_PAPER;
+    note.textContent = more(shown.length - MOST_ON_PAPER);
   }
   return shown.slice(0, MOST_ON_PAPER);
 }

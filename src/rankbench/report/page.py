@@ -1,6 +1,6 @@
 """The report: one HTML file that holds everything it shows and asks no network for anything.
 
-What stands in the HTML itself is read first: the verdict, findings, and the `book` of all cases in columns, from which
+The HTML itself holds what is read first: the verdict, findings, and the `book` of all cases in columns, from which
 the page draws its winner map and answers to filters. Charts and tables are packed (`packing`), and the page makes each
 of them when it comes into view.
 """
@@ -45,20 +45,22 @@ THEME = plots_forms.theme("var(--ink)", "var(--muted)", "var(--grid)")
 DRAWN_FROM_THE_BOOK = "winner_map"
 MAIN = "results"
 """The kind of table whose tables are one for each line of cases."""
+MOST_SENTENCES = 5
+"""Sentences of the conclusion that are shown; more are folded."""
 NEAR = 300
 """Cases that are shown with histogram and single ranks; of more, those that are evidence."""
 
 
-def write_html(path: Path, view: CampaignView, held: Held | None = None) -> None:
+def write_html(path: Path, view: CampaignView, comparison: Held | None = None) -> None:
     """Write the report as one file."""
-    files.write(path, html(view, held))
+    files.write(path, html(view, comparison))
 
 
-def html(view: CampaignView, held: Held | None = None) -> str:
-    """Return the report as one page; with what changed since an older campaign, where one is held against it."""
+def html(view: CampaignView, comparison: Held | None = None) -> str:
+    """Return the report as one page; with what changed since an older campaign, where one is compared with it."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
-    shown = contents(view) | {"changes": changes(held) if held else None}
-    shown["book"] = packing.embedded(shown["book"])
+    shown = contents(view) | {"changes": changes(comparison) if comparison else None}
+    shown["book"] = packing.escape_script(shown["book"])
     return templates().get_template("page.html").render(shown, style=style, behaviour="\n".join(behaviour))
 
 
@@ -72,7 +74,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=lambda value: render(value) if isinstance(value, Text) else value,
     )
-    environment.globals |= {"say": said}
+    environment.globals |= {"say": format_markup}
     return environment
 
 
@@ -82,7 +84,7 @@ def engine() -> str:
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
-def said(template: str, **fields: object) -> Markup:
+def format_markup(template: str, **fields: object) -> Markup:
     """Return what a template that may hold markup says; texts in its fields hold none."""
     plain = {name: escape(value) if isinstance(value, str) else value for name, value in fields.items()}
     return Markup(format_text(template, **plain))  # noqa: S704 - templates are our own
@@ -94,7 +96,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
     names = tables.case_names(view)
     kinds = tables.kinds()
     shown = {name: tables.made_for("page", kind, view) for name, kind in kinds.items()}
-    sections = [section(name, kinds[name], view, found) for name, found in shown.items() if found]
+    sections = [section(name, kinds[name], view, kind_tables) for name, kind_tables in shown.items() if kind_tables]
     near = evidence_cases(view)[:NEAR] if len(view.cases) > NEAR else None
     forms, charts = packing.charts(plots.charts(view, near=near, less=[DRAWN_FROM_THE_BOOK]))
     numbers = {case.key: number for number, case in enumerate(view.cases)}
@@ -111,6 +113,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "legend": legend(view),
         "findings": findings(view),
         "warnings": sum(finding.severity != "note" for finding in view.verdict.findings),
+        "remarks": sum(finding.severity == "note" for finding in view.verdict.findings),
         "period": period(view),
         "maps": maps(view),
         "lines": {key: line_of(part) for key, part in view.parts("line")},
@@ -139,27 +142,30 @@ def contents(view: CampaignView) -> dict[str, Any]:
         ],
         "memory": format_size(campaign.machine.memory_bytes),
         "book": book(view),
-        "parts": {name: packing.zipped(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
+        "parts": {name: packing.deflate(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
         "most_named": SHOWN,
+        "most_sentences": MOST_SENTENCES,
         "engine": engine(),
     }
 
 
-def changes(held: Held) -> dict[str, Any]:
+def changes(comparison: Held) -> dict[str, Any]:
     """Return what changed since an older campaign: a table with the verdicts of both, how to read it, and sentences."""
-    past = {verdict.case.key: verdict for verdict in held.then.shown_verdicts()}
-    present = {verdict.case.key: verdict for verdict in held.now.shown_verdicts()}
-    table = then_and_now.table(held)
+    past = {verdict.case.key: verdict for verdict in comparison.then.shown_verdicts()}
+    present = {verdict.case.key: verdict for verdict in comparison.now.shown_verdicts()}
+    renamed = {match.old: match.new for match in comparison.told.matches}
+    table = then_and_now.table(comparison)
     rows = []
-    for row, change in zip(table.rows, held.told.changes, strict=True):
+    for row, change in zip(table.rows, comparison.told.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
-        rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners])
-    columns = [*table.columns, format_text("fastest then"), format_text("fastest now")]
+        words = then_and_now.describe_change(change, before, now, renamed)
+        rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)])
+    columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": then_and_now.explanation(held.told),
-        "sentences": list(then_and_now.lines(held.told)),
+        "explanation": f"{then_and_now.explanation(comparison.told)} {then_and_now.day_to_day()}",
+        "sentences": list(then_and_now.lines(comparison.told)),
     }
 
 
@@ -260,7 +266,7 @@ def period(view: CampaignView) -> str:
     )
 
 
-def section(name: str, kind: ModuleType, view: CampaignView, found: list[Table]) -> dict[str, Any]:
+def section(name: str, kind: ModuleType, view: CampaignView, kind_tables: list[Table]) -> dict[str, Any]:
     """Return what the page shows of a kind of table that it has."""
     return {
         "name": name,
@@ -269,7 +275,7 @@ def section(name: str, kind: ModuleType, view: CampaignView, found: list[Table])
         "short": getattr(kind, "SHORT", kind.TITLE),
         "folded": getattr(kind, "FOLDED", False),
         "blocks": kind.body(view) if hasattr(kind, "body") else [],
-        "tables": [(table, kind.note(table) if hasattr(kind, "note") else "") for table in found],
+        "tables": [(table, kind.note(table) if hasattr(kind, "note") else "") for table in kind_tables],
     }
 
 
@@ -280,7 +286,7 @@ def rests(view: CampaignView, sections: list[dict[str, Any]], numbers: dict[str,
     names = {block.plot for block in blocks if isinstance(block, tables.Charts)}
     names |= {name for block in blocks if isinstance(block, tables.Sizes) for name in block.plots}
     by_scope = {
-        scope: {key: numbered((case.key for case in part.cases), numbers) for key, part in view.parts(scope)}
+        scope: {key: join_numbers((case.key for case in part.cases), numbers) for key, part in view.parts(scope)}
         for scope in {known[name].SCOPE for name in names}
     }
     return {name: by_scope[known[name].SCOPE] for name in names}
@@ -288,10 +294,14 @@ def rests(view: CampaignView, sections: list[dict[str, Any]], numbers: dict[str,
 
 def rests_of_tables(shown: dict[str, list[Table]], numbers: dict[str, int]) -> dict[str, list[str]]:
     """Return the same of tables, by kind. The main tables are filtered by their lines."""
-    return {kind: [numbered(table.cases, numbers) for table in found] for kind, found in shown.items() if kind != MAIN}
+    return {
+        kind: [join_numbers(table.cases, numbers) for table in kind_tables]
+        for kind, kind_tables in shown.items()
+        if kind != MAIN
+    }
 
 
-def numbered(keys: Iterable[str], numbers: dict[str, int]) -> str:
+def join_numbers(keys: Iterable[str], numbers: dict[str, int]) -> str:
     """Return the numbers of cases, as the page reads them."""
     return " ".join(str(numbers[key]) for key in keys if key in numbers)
 
@@ -316,22 +326,22 @@ def key_figures(view: CampaignView) -> dict[str, str]:
         format_text("A/A false alarms"): false_alarms(view) if verdict.control else format_text("no control"),
         **({} if view.campaign.imported else {format_text("late starts discarded"): format_whole(late)}),
         **{fate: format_whole(count) for fate, count in overran.items() if count},
-        **saved(view),
+        **compare_effort(view),
     }
 
 
-def saved(view: CampaignView) -> dict[str, str]:
+def compare_effort(view: CampaignView) -> dict[str, str]:
     """Return how much less a campaign that stopped where it was decided measured than one of all its blocks would."""
     campaign, rows = view.campaign, view.case_rows
     by_case = getattr(stop_rules.find_rule(notation.parse_until(campaign.plan.stop.until).rule), "BY_CASE", False)
     if not by_case or rows.is_empty():
         return {}
-    made = rows.select("block", "candidate", "case").n_unique()
+    measured = rows.select("block", "candidate", "case").n_unique()
     all_of_it = len(campaign.cases) * len(campaign.candidates) * campaign.plan.stop.blocks_max
-    if made >= all_of_it:
+    if measured >= all_of_it:
         return {}
     title = format_text("less measured than in {n} full blocks", n=campaign.plan.stop.blocks_max)
-    return {title: f"{1 - made / all_of_it:.0%}"}
+    return {title: f"{1 - measured / all_of_it:.0%}"}
 
 
 def false_alarms(view: CampaignView) -> str:
@@ -377,16 +387,16 @@ def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     mapped = {id(verdict.case) for verdict in winner_cells.shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for case, verdict in zip(view.cases, view.shown_verdicts(), strict=True):
-        told = winner_cells.cell(verdict, letters, view)
+        cell = winner_cells.cell(verdict, letters, view)
         row = {
             "line": line[id(case)],
             "bytes": case.size_bytes,
             "winners": [place[name] for name in verdict.winners],
             "decided": int(verdict.decided),
             "different": int(len(verdict.winners) < len(verdict.ranking)),
-            "mark": told["mark"],
-            "margin": told["margin"],
-            "strength": round(100 * told["strength"]),
+            "mark": cell["mark"],
+            "margin": cell["margin"],
+            "strength": round(100 * cell["strength"]),
             "mapped": int(id(case) in mapped),
         }
         for name, value in row.items():

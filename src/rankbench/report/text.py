@@ -46,11 +46,11 @@ def markdown(view: CampaignView) -> str:
 
 
 def groups(view: CampaignView) -> Iterator[str]:
-    """Yield the groups of lines whose curves look alike, each with its members."""
+    """Yield the groups of lines whose curves have the same shape, each with its members."""
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
     for group in alike(view.verdict):
         members = case_labels.joined(names[line] for line in group.lines[1:])
-        yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
+        yield f"**{render(group.title)}** {render(group.text)} {format_text('The same: {members}.', members=members)}"
 
 
 def markdown_table(table: Table) -> str:
@@ -68,8 +68,8 @@ def markdown_cell(cell: Cell) -> str:
 
 def latex(view: CampaignView) -> str:
     """Return the tables of figures for booktabs; the document needs `\\usepackage{booktabs}`."""
-    found = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, view))
-    return "\n\n".join(map(latex_table, found)) + "\n"
+    all_tables = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, view))
+    return "\n\n".join(map(latex_table, all_tables)) + "\n"
 
 
 def latex_table(table: Table) -> str:

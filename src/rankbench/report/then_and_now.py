@@ -12,10 +12,11 @@ from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rankbench.across.conditions import Match
     from rankbench.across.two_campaigns import Change, Held, Remark, ThenAndNow
+    from rankbench.model import CaseVerdict
 
 SAME = "~"
 MARK = "°"
@@ -23,11 +24,11 @@ MARK = "°"
 SMALLEST_P = 0.001
 COLUMNS = ["case", "candidate", "then", "now", "ratio", "interval", "p"]
 RATIO = COLUMNS.index("ratio")
-WHY = {"name": "the same name", "family": "the same family", "request": "as asked"}
+WHY = {"name": "the same name", "family": "the same family", "request": "as requested"}
 
 
 def heading(now: ThenAndNow) -> str:
-    """Return what is held against what."""
+    """Return the names and dates of both campaigns."""
     return format_text(
         "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
         new=now.new,
@@ -46,23 +47,52 @@ def explanation(now: ThenAndNow) -> str:
     )
 
 
-def matched(match: Match) -> str:
-    """Return who is held against whom, and why."""
+def day_to_day() -> str:
+    """Return what no interval between two campaigns can hold."""
+    return format_text(
+        "Intervals are of the launches of both campaigns: variation of the machine from day to day is not in them."
+    )
+
+
+def describe_change(
+    change: Change, before: CaseVerdict | None, now: CaseVerdict | None, renamed: Mapping[str, str]
+) -> str:
+    """Return what changed for a candidate, and for the verdict on its case: `slower, new winner`; empty: nothing.
+
+    `renamed` leads from a candidate's name then to its name now.
+    """
+    words = []
+    if change.different:
+        if change.memory:
+            words.append(format_text("more memory") if change.ratio > 1 else format_text("less memory"))
+        else:
+            words.append(format_text("slower") if change.ratio > 1 else format_text("faster"))
+    if before and now and before.winners and now.winners:
+        past = [renamed.get(name, name) for name in before.winners]
+        if len(past) == 1 and len(now.winners) > 1:
+            words.append(format_text("no longer distinguishable"))
+        elif len(now.winners) == 1 and now.winners != past:
+            words.append(format_text("new winner"))
+    return ", ".join(words)
+
+
+def describe_match(match: Match) -> str:
+    """Return which candidates are compared, and why."""
     return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
-def table(held: Held) -> Table:
+def table(comparison: Held) -> Table:
     """Return one row per case and candidate."""
-    of, view = {case.key: case for case in held.now.campaign.cases}, held.now
+    of, view = {case.key: case for case in comparison.now.campaign.cases}, comparison.now
     rows = []
-    for change in held.told.changes:
+    for change in comparison.told.changes:
         measure = view.measure(of[change.case])
         figures = (Cell(measure.spelt(figure)) for figure in (change.old_ns, change.new_ns))
-        rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, judged(change))])
-    return Table(heading(held.told), [*COLUMNS], rows)
+        rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, describe_ratio(change))])
+    return Table(heading(comparison.told), [*COLUMNS], rows)
 
 
-def judged(change: Change) -> tuple[str, str, str]:
+def describe_ratio(change: Change) -> tuple[str, str, str]:
     """Return ratio, interval and adjusted p-value; a lone launch gives no interval."""
     ratio = format_ratio(change.ratio) + MARK * change.explained if change.different else SAME
     if math.isinf(change.high):
@@ -72,23 +102,23 @@ def judged(change: Change) -> tuple[str, str, str]:
 
 
 def lines(now: ThenAndNow) -> Iterator[str]:
-    """Yield who was matched with whom, what must be known, and at last what was found."""
+    """Yield the matched candidates, the remarks and the result."""
     yield from circumstances(now)
     yield from map(render, now.sentences)
 
 
 def circumstances(now: ThenAndNow) -> Iterator[str]:
-    """Yield who was matched with whom, and what must be known."""
-    yield format_text("Matched: {pairs}.", pairs="; ".join(map(matched, now.matches)) or format_text("nobody"))
+    """Yield the matched candidates and the remarks."""
+    yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("none"))
     yield from map(remark, now.remarks)
 
 
-def remark(one: Remark) -> str:
+def remark(note: Remark) -> str:
     """Return a remark with what to do about it."""
-    return f"{render(one.text)} {render(one.advice)}".rstrip()
+    return f"{render(note.text)} {render(note.advice)}".rstrip()
 
 
-def markdown(held: Held) -> str:
+def markdown(comparison: Held) -> str:
     """Return everything as Markdown."""
-    texts = [markdown_cell(Cell(line)) for line in (explanation(held.told), *lines(held.told))]
-    return "\n\n".join([markdown_table(table(held)), *texts]) + "\n"
+    texts = [markdown_cell(Cell(line)) for line in (explanation(comparison.told), *lines(comparison.told))]
+    return "\n\n".join([markdown_table(table(comparison)), *texts]) + "\n"

@@ -1,8 +1,8 @@
-"""What foreign programs print, read into tables whose numbers say what they mean: one file per tool in `tools`.
+"""Reads the output of other benchmarks into tables with a defined meaning: one file per tool in `tools`.
 
-A reader changes no number: it says which column is the value, and by what it is multiplied to be nanoseconds, bytes or
-messages per second. Whatever cannot be what the tool prints is an error with its file and line, and then nothing of the
-file is read.
+A reader does not change numbers: it names the column of the value and the factor that converts it to nanoseconds, bytes
+or messages per second. Text that the tool cannot have printed is an error with file and line, and nothing of the file
+is used.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from rankbench.model import Form
 
 HEAD_LINES = 400
-"""Lines by which a tool is recognised."""
+"""Number of lines that decide which tool printed a text."""
 
 
 class NoResultsError(RankbenchError):
-    """A text is whole, and has no figures: nothing is wrong with it but that."""
+    """A text is complete but has no results."""
 
 
 class Line(NamedTuple):
-    """A line of a text, without its end and without what a launcher put before it."""
+    """A line of a text, without line end and without a launcher's label."""
 
     number: int
-    """In the file, from 1."""
+    """Line number in the file, from 1."""
     text: str
 
 
 class Text(NamedTuple):
-    """The lines of one run of a tool, or of several that follow each other."""
+    """The lines of one or several runs of a tool."""
 
     file: str
-    """For messages, and for tools that say nowhere else what was measured."""
+    """Name for messages, and for tools whose output does not name the benchmark."""
     lines: Iterator[Line]
-    """Can be taken once."""
+    """Can be read once."""
 
 
 class Row(NamedTuple):
@@ -46,42 +46,43 @@ class Row(NamedTuple):
 
     line: int
     size_bytes: int
-    """The message size as MPI counts that of a call's send side; 0 where there is none."""
+    """Message size of the send side, as MPI counts it; 0 if there is none."""
     numbers: tuple[float, ...]
-    """As printed, one for each of the table's columns; not a number where the tool says that it has none."""
+    """Values as printed, one for each column of the table; NaN if the tool prints that it has none."""
     wrong: str = ""
-    """What the tool found wrong with the data."""
+    """The tool's message about wrong data; else empty."""
 
 
 class Table(NamedTuple):
-    """What one run of one benchmark printed."""
+    """The output of one run of one benchmark."""
 
     operation: Operation
     """The tool's benchmark."""
     form: Form
     datatype: str
-    """As in the core, such as `byte`, `float`; empty where the tool does not say."""
+    """Named as in the core, such as `byte`, `float`; empty if not known."""
     ranks: int
-    """Those that took part, 0 where the tool does not say."""
+    """Number of ranks that took part; 0 if not known."""
     options: dict[str, str]
-    """What else defines the numbers, such as `{"window": "64", "synchronisation": "MPI_Win_flush"}`, sorted by name."""
+    """Options that define the numbers, such as `{"window": "64", "synchronisation": "MPI_Win_flush"}`, sorted by
+    name."""
     columns: tuple[str, ...]
-    """The headings of the numbers as printed, without that of the size."""
+    """Headings of the numbers as printed, without the size."""
     roles: dict[Role, int]
-    """Which column is what; each table has a `value`."""
+    """Index of the column of each role; each table has a `value`."""
     scale: float
-    """By what values are multiplied to be nanoseconds, bytes per second or messages per second."""
+    """Factor that converts values to nanoseconds, bytes per second or messages per second."""
     rows: list[Row]
     raw: bool = False
-    """Whether each row is one call, so that many have one size."""
+    """Whether each row is one call, so that many rows have the same size."""
     line: int = 0
-    """Where it begins."""
+    """First line of the table."""
     version: str = ""
-    """Of the tool."""
+    """Version of the tool."""
     facts: dict[str, str] = {}  # noqa: RUF012 - never changed
-    """What the run shows about itself: command line, date, machine, library."""
+    """Facts about the run: command line, date, machine, library."""
     noise: tuple[Line, ...] = ()
-    """Lines within it that are not the tool's, such as a library's warnings: the first 20."""
+    """Lines that are not from the tool, such as a library's warnings: the first 20."""
 
 
 Role = Literal[
@@ -102,14 +103,14 @@ Role = Literal[
     "overlap",
     "rate",
 ]
-"""What a column is: `value`, or of the same quantity, but for `repetitions`, `overlap` (%) and `rate` (per second)."""
+"""Role of a column. All are of the value's quantity, except `repetitions`, `overlap` (%) and `rate` (per second)."""
 
 
 def make_benchmark(
     suite: str,
     name: str,
     spelling: str,
-    help: str,  # noqa: A002 - as the field is called
+    help: str,  # noqa: A002 - the name of the field
     meaning: Meaning,
     *,
     counterpart: str = "",
@@ -122,9 +123,9 @@ def make_benchmark(
     whole_vector: bool = False,
     datatype: str = "byte",
 ) -> Operation:
-    """Return the row of a tool's benchmark, such as `osu-allreduce`. It does not say what one call moves.
+    """Return the operation of a tool's benchmark, such as `osu-allreduce`, without the amounts that a call moves.
 
-    `datatype` is that of the numbers that it calculates with; `byte` where data are only moved.
+    `datatype` is the type of the numbers in a reduction; `byte` if data are only moved.
     """
     nothing = Amount(own=0, each=0)
     return Operation(

@@ -1,7 +1,7 @@
-"""Whether figures of two benchmarks can stand side by side, and what must be said beside them then.
+"""Whether values of two benchmarks are comparable, and what differs between them.
 
-Benchmarks are held against each other by what their numbers mean. Options, sizes and numbers of ranks are those of
-cases: the caller matches them. Pure.
+Benchmarks are compared by the meaning of their numbers. Options, sizes and numbers of ranks belong to cases: the caller
+matches them. Pure.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rankbench.model import Operation
 
 PIPELINED = {"bcast", "bcast-large", "reduce", "gather", "gatherv", "scatter", "scatterv"}
-"""Calls that some ranks leave before others have come: made one after the other, they overlap."""
+"""Calls that some ranks leave before others have entered: in a loop they overlap."""
 SYNCHRONISED = {"barrier", "library-barrier", "window", "roundtime"}
 STARTS = {"window-mpiperf": "window"}
-"""Starts of the core that a meaning does not distinguish from others."""
+"""Starts of the core with the same meaning as another one."""
 WAYS = {"half": 1.0, "round": 2.0}
-"""Ways of a message in what is timed."""
+"""One-way trips of a message in the timed part."""
 TIMES = {"time", "latency"}
 
 DESCRIPTIONS: dict[str, dict[Any, str]] = {
@@ -40,19 +40,19 @@ DESCRIPTIONS: dict[str, dict[Any, str]] = {
         "maximum": "is that of the slowest rank",
         "minimum": "is that of the fastest rank",
         "one": "is that of one rank",
-        "span": "lasts from a common start until the last rank has ended",
+        "span": "lasts from a common start until the last rank has finished",
     },
     "start": {
         "none": "makes one call after the other",
-        "barrier": "begins calls after a barrier of its own",
-        "library-barrier": "begins calls after MPI_Barrier",
-        "window": "begins calls at times agreed on before",
-        "roundtime": "begins each call at a time agreed on just before",
-        "not reported": "does not show how calls begin",
+        "barrier": "starts calls after its own barrier",
+        "library-barrier": "starts calls after MPI_Barrier",
+        "window": "starts calls at agreed times",
+        "roundtime": "starts each call at a time agreed on just before",
+        "not reported": "does not say how calls start",
     },
     "data": {
-        "not checked": "does not look at what was received",
-        "checked": "looks at what was received",
+        "not checked": "does not check the received data",
+        "checked": "checks the received data",
     },
 }
 METRICS = {
@@ -65,28 +65,28 @@ TRIPS = {
     "call": "is the time of a call",
     "half": "is half of a round trip",
     "round": "is a whole round trip",
-    "gap": "is the time from one send to the next, which no answer ends",
+    "gap": "is the time from one send to the next, without an answer",
 }
 COUNT_WORDS = {1.0: "once", 2.0: "twice", 4.0: "four times"}
 MEGABYTES = {10**6: "10^6", 1 << 20: "2^20"}
 
 
 class Comparable(NamedTuple):
-    """What comes of holding the first benchmark's figures against the second's."""
+    """The result of comparing the meanings of two benchmarks."""
 
     differences: list[str]
-    """Sentences, to be reported wherever both are shown."""
+    """Sentences, to be shown wherever both are shown."""
     factor: float = 1.0
-    """By what values of the first (in nanoseconds, bytes or messages per second) are multiplied to count as the
-    second's do."""
+    """Factor for values of the first (in nanoseconds, bytes or messages per second) that converts them to the second's
+    definition."""
     printed_factor: float = 1.0
-    """The same for what is printed in megabytes per second, which need not be the same megabytes."""
+    """The same for values printed in megabytes per second, whose megabytes can differ."""
     reason: str = ""
-    """Why they must not be compared; empty where they can be."""
+    """Why they are not comparable; empty if they are."""
 
 
 class Side(NamedTuple):
-    """One of the two, as it is spoken of."""
+    """One of the two benchmarks, with the name that sentences use."""
 
     name: str
     call: str
@@ -95,20 +95,20 @@ class Side(NamedTuple):
 
     @property
     def whole_vector(self) -> bool:
-        """Return whether a size is that of a vector of which each rank gets its share."""
+        """Whether the size is of a vector of which each rank gets a part."""
         return self.operation.foreign is not None and self.operation.foreign.whole_vector
 
     @property
     def timed(self) -> bool:
-        """Return whether its figures are times, and not something per second."""
+        """Whether its values are times, not rates."""
         return self.operation.metric in TIMES
 
 
 def compare_benchmarks(operation: Operation, other: Operation, start: str = "") -> Comparable:
     """Return what differs between two benchmarks.
 
-    `start` is how calls of the core's operations begin, where not as they usually do. An operation that can be measured
-    in several forms is compared in one that the other has too.
+    `start` is the start of the core's operations, if not their default. An operation with several forms is compared in
+    a form that the other one has, too.
     """
     first, second = make_sides(operation, other, start)
     texts = list(list_differences(first, second))
@@ -120,7 +120,7 @@ def compare_benchmarks(operation: Operation, other: Operation, start: str = "") 
 
 
 def make_sides(operation: Operation, other: Operation, start: str) -> tuple[Side, Side]:
-    """Return both, with names that distinguish them."""
+    """Return both benchmarks, with distinct names."""
     names = format_name(operation), format_name(other)
     if names[0] == names[1]:
         names = f"the first {names[0]}", f"the second {names[1]}"
@@ -128,24 +128,24 @@ def make_sides(operation: Operation, other: Operation, start: str) -> tuple[Side
 
 
 def make_side(name: str, operation: Operation, start: str) -> Side:
-    """Return one of the two by its name."""
+    """Return a benchmark with its name and meaning."""
     foreign = operation.foreign
     meaning = foreign.meaning if foreign else describe_core_value(operation, start or operation.start)
     return Side(name, find_counterpart(operation), operation, meaning)
 
 
 def format_name(operation: Operation) -> str:
-    """Return a benchmark's name with whose it is, such as `Allreduce (imb)`."""
+    """Return a benchmark's name with its tool, such as `Allreduce (imb)`."""
     foreign = operation.foreign
     return f"{foreign.benchmark} ({foreign.suite})" if foreign else f"{operation.name} (rankbench)"
 
 
 def find_counterpart(operation: Operation) -> str:
-    """Return the core's operation that measures the same, or the benchmark's own name where none does."""
+    """Return the core's operation that measures the same, or the benchmark's own name if there is none."""
     return (operation.foreign.counterpart or format_name(operation)) if operation.foreign else operation.name
 
 
-# --- the core's own -------------------------------------------------------------------------------------------------
+# --- the core's values ------------------------------------------------------------------------------------------------
 
 PER_SECOND = {"bandwidth": "; bytes of all ranks over that time", "rate": "; messages of all ranks over that time"}
 OverCalls = Literal["mean", "median", "minimum", "trimmed mean", "single"]
@@ -153,11 +153,11 @@ OverRanks = Literal["maximum", "one", "span"]
 
 
 def describe_core_value(operation: Operation, start: str, estimator: str = "median") -> Meaning:
-    """Return what the figure of a case of the core is, whose calls begin by a start, by an estimator of launches."""
+    """Return the meaning of the core's value of a case, for a start and an estimator."""
     over_calls, over_ranks, sample = describe_core_sample(operation, start)
     latency, row = operation.metric == "latency", operation.rounds > 1
-    half = "; half of it, since a message goes there and comes back" if latency else ""
-    each = f"; divided by {operation.rounds}, since as many messages follow each other in it" if row else ""
+    half = "; half of it, since it is a round trip" if latency else ""
+    each = f"; divided by {operation.rounds}, since it has as many messages in a row" if row else ""
     if over_calls == "median":
         over_calls = cast("OverCalls", estimators.find_estimator(estimator).OVER_CALLS)
     text = (
@@ -176,26 +176,26 @@ def describe_core_value(operation: Operation, start: str, estimator: str = "medi
 
 
 def describe_core_sample(operation: Operation, start: str) -> tuple[OverCalls, OverRanks, str]:
-    """Return what a sample of the core is over calls and over ranks, and both in words.
+    """Return what a sample of the core is over calls and over ranks, and a sentence about it.
 
-    Operations whose usual start is none are measured by one rank, however they begin.
+    Operations with the default start `none` are measured by one rank, whatever the start.
     """
     if operation.once:
-        return "single", "maximum", "the call is made once in a launch; the time of the rank that it took longest"
+        return "single", "maximum", "one call in a launch; the time of the slowest rank"
     if operation.start == "none":
         return "median", "one", "a sample is the time of one call on one rank"
     if start == "none":
-        return "mean", "maximum", "a sample is the mean of a loop of calls, on the rank that it took longest"
+        return "mean", "maximum", "a sample is the mean of a loop of calls, on the slowest rank"
     if start in {"barrier", "library-barrier"}:
-        return "median", "maximum", "a sample is the time of one call after a barrier, on the rank that it took longest"
-    return "median", "span", "a sample is the time from the common start of one call until the last rank has ended"
+        return "median", "maximum", "a sample is the time of one call after a barrier, on the slowest rank"
+    return "median", "span", "a sample is the time from the common start of one call until the last rank has finished"
 
 
-# --- why not --------------------------------------------------------------------------------------------------------
+# --- not comparable ---------------------------------------------------------------------------------------------------
 
 
 def list_obstacles(first: Side, second: Side) -> Iterator[str]:
-    """Yield why two benchmarks cannot be compared."""
+    """Yield why two benchmarks are not comparable."""
     if first.call != second.call:
         yield format_contrast(first, describe_call(first), second, describe_call(second))
     if not set(first.operation.forms) & set(second.operation.forms):
@@ -210,36 +210,35 @@ def list_obstacles(first: Side, second: Side) -> Iterator[str]:
         loop, single = (first, second) if first.meaning.start == "none" else (second, first)
         yield (
             f"{loop.name} makes one call after the other, and a rank can be in the next {loop.call} before others have "
-            f"ended the last; {single.name} begins calls together"
+            f"finished the last; {single.name} starts calls together"
         )
 
 
 def describe_call(side: Side) -> str:
-    """Report what a benchmark measures."""
-    return (
-        f"measures {'what no operation of rankbench does' if side.call == format_name(side.operation) else side.call}"
-    )
+    """Return what a benchmark measures, as a part of a sentence."""
+    is_known = side.call != format_name(side.operation)
+    return f"measures {side.call if is_known else 'something that no operation of rankbench measures'}"
 
 
 def describe_forms(side: Side) -> str:
-    """Report the forms of a benchmark."""
+    """Return the forms of a benchmark, as a part of a sentence."""
     return f"is {' or '.join(side.operation.forms)}"
 
 
-# --- what differs ---------------------------------------------------------------------------------------------------
+# --- what differs -----------------------------------------------------------------------------------------------------
 
 
 def format_contrast(first: Side, first_text: str, second: Side, second_text: str) -> str:
-    """Return the sentence that shows what is so of one benchmark and what of the other."""
+    """Return a sentence with one statement about each benchmark."""
     return f"{first.name} {first_text}, {second.name} {second_text}"
 
 
 def list_differences(first: Side, second: Side) -> Iterator[str]:
-    """Yield a sentence for everything that differs."""
+    """Yield a sentence for each difference in meaning."""
     for attribute, words in DESCRIPTIONS.items():
-        one, other = getattr(first.meaning, attribute), getattr(second.meaning, attribute)
-        if one != other:
-            yield format_contrast(first, words[one], second, words[other])
+        value, other = getattr(first.meaning, attribute), getattr(second.meaning, attribute)
+        if value != other:
+            yield format_contrast(first, words[value], second, words[other])
     if first.timed and second.timed and first.meaning.trip != second.meaning.trip:
         yield format_contrast(first, TRIPS[first.meaning.trip], second, TRIPS[second.meaning.trip])
     if not first.timed and not second.timed:
@@ -249,55 +248,53 @@ def list_differences(first: Side, second: Side) -> Iterator[str]:
 
 
 def list_rate_differences(first: Side, second: Side) -> Iterator[str]:
-    """Yield a sentence for everything in which amounts per second differ."""
-    one, other = first.meaning, second.meaning
+    """Yield a sentence for each difference between two rates."""
+    meaning, other = first.meaning, second.meaning
     if first.operation.metric != second.operation.metric:
         text = format_contrast(first, METRICS[first.operation.metric], second, METRICS[second.operation.metric])
         yield f"{text}: bytes are messages times their size"
-    if one.counted != other.counted:
-        yield format_contrast(first, describe_count(one), second, describe_count(other))
-    if one.megabyte and other.megabyte and one.megabyte != other.megabyte:
-        yield format_contrast(first, describe_megabyte(one), second, describe_megabyte(other))
+    if meaning.counted != other.counted:
+        yield format_contrast(first, describe_count(meaning), second, describe_count(other))
+    if meaning.megabyte and other.megabyte and meaning.megabyte != other.megabyte:
+        yield format_contrast(first, describe_megabyte(meaning), second, describe_megabyte(other))
 
 
 def describe_size(side: Side) -> str:
-    """Report what the size of a benchmark is of."""
-    return f"gives the size of {'the whole vector' if side.whole_vector else 'a block'}"
+    """Return what the size of a benchmark means, as a part of a sentence."""
+    return f"reports the size of {'the whole vector' if side.whole_vector else 'a block'}"
 
 
 def describe_count(meaning: Meaning) -> str:
-    """Report how often the bytes of a message count."""
+    """Return how often the bytes of a message count, as a part of a sentence."""
     return f"counts the bytes of a message {COUNT_WORDS.get(meaning.counted, f'{meaning.counted:g} times')}"
 
 
 def describe_megabyte(meaning: Meaning) -> str:
-    """Report what megabytes are printed."""
+    """Return the size of a printed megabyte, as a part of a sentence."""
     return f"prints megabytes of {MEGABYTES.get(meaning.megabyte, str(meaning.megabyte))} bytes"
 
 
-def compare_datatypes(one: Operation, other: Operation, datatypes: tuple[str, str]) -> list[str]:
-    """Return a sentence where two benchmarks calculate with numbers of different datatypes; data that are only moved
-    have none.
-    """
-    first, second = make_sides(one, other, "")
-    if datatypes[0] == datatypes[1] or all(operation.datatype == "byte" for operation in (one, other)):
+def compare_datatypes(operation: Operation, other: Operation, datatypes: tuple[str, str]) -> list[str]:
+    """Return a sentence if two benchmarks calculate with different datatypes. Data that are only moved do not count."""
+    first, second = make_sides(operation, other, "")
+    if datatypes[0] == datatypes[1] or operation.datatype == other.datatype == "byte":
         return []
     texts = [f"calculates with {'bytes' if name == 'byte' else f'numbers of type {name}'}" for name in datatypes]
     return [format_contrast(first, texts[0], second, texts[1])]
 
 
-# --- what converts --------------------------------------------------------------------------------------------------
+# --- conversion -------------------------------------------------------------------------------------------------------
 
 
 def compute_factor(first: Side, second: Side) -> float:
-    """Return by what values of the first are multiplied to count ways, or bytes, as the second's do."""
-    one, other = first.meaning, second.meaning
+    """Return the factor that converts values of the first to the trips, or byte counts, of the second."""
+    meaning, other = first.meaning, second.meaning
     if first.timed:
-        return WAYS.get(other.trip, 1.0) / WAYS.get(one.trip, 1.0)
-    return other.counted / one.counted
+        return WAYS.get(other.trip, 1.0) / WAYS.get(meaning.trip, 1.0)
+    return other.counted / meaning.counted
 
 
 def compute_megabyte_factor(first: Side, second: Side) -> float:
-    """Return by what printed megabytes of the first are multiplied to be megabytes of the second."""
-    one, other = first.meaning.megabyte, second.meaning.megabyte
-    return 1.0 if first.timed or not one or not other else one / other
+    """Return the factor that converts printed megabytes of the first to those of the second."""
+    megabyte, other = first.meaning.megabyte, second.meaning.megabyte
+    return 1.0 if first.timed or not megabyte or not other else megabyte / other

@@ -1,4 +1,4 @@
-"""What readers of tools share: numbers of a line, with errors that say where it stands, and tables while they fill."""
+"""Shared by the readers of tools: numbers of a line, errors with file and line, and tables that are being filled."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ ROW_BEGINS = re.compile(r"\s*[-+]?\.?(?:\d|(?:nan|inf)\b)", re.ASCII | re.IGNORE
 LARGEST = 1 << 62
 MAX_NOISE_LINES = 20
 NONE = math.nan
-"""Where a tool says that it has no figure."""
+"""Stands for a value that the tool does not have."""
 
 
 class Place(NamedTuple):
-    """Where a line stands, for messages."""
+    """File and line, for messages."""
 
     file: str
     line: int
 
     def make_error(self, what: str) -> RankbenchError:
-        """Return the error that says what is wrong there, and what would be right."""
+        """Return an error with file, line and message."""
         return RankbenchError(f"{self.file}:{self.line}: {what}")
 
     def split(self, text: str, headings: Sequence[str]) -> list[str]:
-        """Return the fields of a row, as many as there are headings."""
+        """Return the fields of a row. Raises RankbenchError if their number is not that of the headings."""
         fields = text.split()
         if len(fields) != len(headings):
             cut = "; is it cut?" if len(fields) < len(headings) else ""
@@ -44,29 +44,29 @@ class Place(NamedTuple):
         return fields
 
     def parse_number(self, field: str, heading: str, *, negative: bool = False) -> float:
-        """Return a finite number, that may be below 0 only where that is said."""
+        """Return a finite number. Raises RankbenchError for others, and for negative ones unless allowed."""
         value = float(field) if NUMBER.fullmatch(field) else math.nan
         if not math.isfinite(value) or (value < 0 and not negative):
             raise self.make_error(f"{heading} is {field!r}, expected a number{'' if negative else ' of 0 or more'}")
         return value
 
     def parse_size(self, field: str, heading: str) -> int:
-        """Return a whole number such as a message size."""
+        """Return a whole number such as a message size. Raises RankbenchError outside 0 to 2^62."""
         if not (field.isascii() and field.isdigit() and len(field) < 20 and int(field) <= LARGEST):
             raise self.make_error(f"{heading} is {field!r}, expected a whole number from 0 to 2^62")
         return int(field)
 
 
 def begins_a_row(text: str) -> bool:
-    """Return whether a line begins with a number, or what stands for one that could not be had."""
+    """Return whether a line begins with a number, or with nan or inf."""
     return ROW_BEGINS.match(text) is not None
 
 
 class Drafts:
-    """The tables of one run, by what distinguishes them.
+    """The tables of one run while they are read, by key.
 
-    No size comes twice in a table, unless its rows are single calls: a benchmark that is printed again for a size has
-    as many tables.
+    A size comes once in a table, unless rows are single calls. A benchmark that is printed again for a size gets
+    another table.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Drafts:
         self._noise: list[Line] = []
 
     def add(self, key: Hashable, make: Callable[[], Table], row: Row) -> None:
-        """Add a row to the table of a key, which `make` makes, still without rows, where there is none yet."""
+        """Add a row to the table of a key. `make` makes the empty table if there is none yet."""
         time = self._times.get((key, row.size_bytes), 0)
         table = self._tables.get((key, time))
         if table is None:
@@ -85,24 +85,24 @@ class Drafts:
             self._times[key, row.size_bytes] = time + 1
 
     def keep_unrecognised(self, line: Line) -> None:
-        """Keep a line that is not the tool's."""
+        """Keep a line that is not from the tool."""
         if len(self._noise) < MAX_NOISE_LINES and line.text.strip():
             self._noise.append(line)
 
     def finish(self) -> Iterator[Table]:
-        """Yield the tables, the first one with the noise, and forget them; noise before any table waits for one."""
+        """Yield the tables, the first one with the noise, and forget them. Without a table the noise is kept."""
         tables, noise = list(self._tables.values()), tuple(self._noise)
         if not tables:
             return
-        for kept in (self._tables, self._times, self._noise):
-            kept.clear()
+        for collection in (self._tables, self._times, self._noise):
+            collection.clear()
         for table in tables:
             yield table._replace(noise=noise)
             noise = ()
 
 
 def make_variant(operation: Operation, name: str, **changes: object) -> Operation:
-    """Return a benchmark as it is with another option of its tool, whose figures mean something else."""
+    """Return a variant of a benchmark whose values have another meaning, such as with an option of its tool."""
     assert operation.foreign
     meaning: Meaning = replace(operation.foreign.meaning, **changes)
     foreign = replace(operation.foreign, meaning=meaning)
@@ -110,12 +110,12 @@ def make_variant(operation: Operation, name: str, **changes: object) -> Operatio
 
 
 def make_unknown(suite: str, spelling: str, meaning: Meaning) -> Operation:
-    """Return a benchmark that a known tool names and that is not known here."""
+    """Return an operation for an unknown benchmark of a known tool."""
     return make_benchmark(
-        suite, make_slug(spelling) or "unnamed", spelling, f"{spelling}, which is not known to rankbench", meaning
+        suite, make_slug(spelling) or "unnamed", spelling, f"{spelling}, unknown to rankbench", meaning
     )
 
 
 def make_slug(spelling: str) -> str:
-    """Return a name as operations have it: small letters, digits, underscores and hyphens."""
+    """Return a name for an operation: lower-case letters, digits, underscores and hyphens."""
     return re.sub(r"[^a-z0-9_]+", "-", spelling.lower()).strip("-")

@@ -1,4 +1,4 @@
-"""From rows of a table to what the store keeps: times in nanoseconds, and all that was printed beside them."""
+"""Turns rows of a table into case results: times in nanoseconds, with all printed columns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 NANOSECONDS = 1e9
 LONGEST_NS = 1e15
-"""11 days: no call takes so long."""
+"""11 days: longer than any call."""
 
 
 def refuse_impossible_values(table: Table, file: str) -> None:
-    """Raise RankbenchError at a row whose value cannot be the time of a call, or what it moves in a second."""
+    """Raise RankbenchError for a row whose value cannot be the time or the rate of a call."""
     places = [table.roles[name] for name in ("value", "pure", "compute") if name in table.roles]
     per_second = table.operation.metric in {"bandwidth", "rate"}
     for row in table.rows:
@@ -35,7 +35,7 @@ def refuse_impossible_values(table: Table, file: str) -> None:
 
 
 def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
-    """Return what was measured of a case: a sample, or one for each call where the tool prints them all."""
+    """Return the result of a case: one sample, or one for each call if the tool prints them all."""
     scale = {
         name: rows[0].numbers[table.roles[name]] * table.scale for name in ("pure", "compute") if name in table.roles
     }
@@ -63,7 +63,7 @@ def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResul
 
 
 def choose_status(values: Sequence[float], rows: Sequence[Row], *, comparable: bool) -> tuple[CaseStatus, str]:
-    """Return what became of a case, and why it has no figures. What a tool gave up it says without a value."""
+    """Return the status of a case, with the reason if it has no value. A case that a tool skipped has NaN as value."""
     wrong = next((row.wrong for row in rows if row.wrong), "")
     if wrong:
         return CaseStatus.FAILED if any(map(math.isnan, values)) else CaseStatus.WRONG_DATA, wrong

@@ -1,8 +1,7 @@
-"""From the bytes of a file to the lines that a tool printed, a block at a time: no line ends, colours or rank labels.
+"""Reads the lines that a tool printed from a file, block by block, without line ends, colours and rank labels.
 
-What cannot be a tool's text is an error that names the file and the line: binary data, a line that never ends, a last
-line that was cut. Launchers is known to put the rank before every line; such labels are taken away, and with them
-the lines of standard error that they distinguish.
+Text that no tool prints is an error with file and line: binary data, an endless line, a cut last line. Launchers can
+put the rank before every line; these labels are removed, and so are lines that they mark as standard error.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BLOCK_BYTES = 1 << 20
-"""Read at once; no more than two blocks are held."""
+"""Size of a block; at most two are in memory."""
 MAX_LINE = 1 << 16
-"""Characters of a line."""
+"""Largest number of characters in a line."""
 MAKE_LINE = functools.partial(tuple.__new__, Line)
-"""Makes a line as `Line` does, in half the time: of it there may be millions."""
+"""Makes a `Line` in half the time: a file can have millions."""
 LABEL_LINES = 20
-"""Lines, not counting blank ones, by which a label that could be something else is known."""
+"""Number of lines, without blank ones, that decide whether an ambiguous label is one."""
 CONTROL_BYTES = bytes({*range(32)} - set(b"\a\b\t\n\v\f\r\x1b"))
-"""Control characters that no terminal is sent."""
+"""Control characters that are not in text for a terminal."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 NAMES = re.compile(r"[A-Za-z]{3}|[=:]$")
-"""What begins a line that is no damaged row."""
-CUT = "ends in the middle of a line; is it cut? end it with a newline if it is not"
+"""First words of lines that are not damaged rows."""
+CUT = "ends in the middle of a line; is it cut? If not, end it with a newline"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 UTF_8 = b"\xef\xbb\xbf"
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-Z\\^_=>])")
 
 
 class Label(NamedTuple):
-    """What a launcher puts before a line; of one of standard error it matches a group `error`."""
+    """A label that a launcher puts before each line. Its group `error` matches for lines of standard error."""
 
     pattern: re.Pattern[str]
     is_unique: bool = True
-    """Whether nothing else looks like it."""
+    """Whether no other text looks like it."""
 
 
 LABELS = (
@@ -60,7 +59,7 @@ LABELS = (
 
 
 def read_file(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file. Raises RankbenchError where it cannot be read, and where `lines` does."""
+    """Yield the lines of a file. Raises RankbenchError if it cannot be read, and as `read_lines` does."""
     try:
         with path.open("rb") as file:
             yield from read_lines(file, str(path))
@@ -69,16 +68,16 @@ def read_file(path: Path) -> Iterator[Line]:
 
 
 def read_lines(file: BinaryIO, name: str) -> Iterator[Line]:
-    """Yield the lines of an open file that messages call `name`.
+    """Yield the lines of an open file, which messages call `name`.
 
-    Raises RankbenchError at the line that is no text, and at the end of a file that is empty or was cut.
+    Raises RankbenchError at a line that is not text and at the end of a cut file, NoResultsError if it is empty.
     """
     number, rest = 1, b""
     label: Label | None = None
     for block in _read_blocks(file, name):
         _refuse_binary(block, name, number)
-        whole, end, rest = (rest + block).rpartition(b"\n")
-        texts = _split_lines(whole) if end else []
+        block_lines, end, rest = (rest + block).rpartition(b"\n")
+        texts = _split_lines(block_lines) if end else []
         _refuse_endless(texts or _split_lines(rest), name, number)
         label = _find_label(texts) if number == 1 else label
         numbered = map(MAKE_LINE, zip(itertools.count(number), texts))
@@ -89,7 +88,7 @@ def read_lines(file: BinaryIO, name: str) -> Iterator[Line]:
 
 
 def check_rows(name: str, numbered: Iterable[Line]) -> Iterator[Line]:
-    """Yield lines. Raises RankbenchError at one that only its first word keeps from being a row like that beside it."""
+    """Yield lines. Raises RankbenchError at a damaged row: one like its neighbour, except for the first word."""
     width, doubtful = 0, None
     for line in numbered:
         if (text := line.text.lstrip()) and "0" <= text[0] <= "9":
@@ -98,16 +97,16 @@ def check_rows(name: str, numbered: Iterable[Line]) -> Iterator[Line]:
                 raise _make_damage_error(name, doubtful[0])
             doubtful = None
         elif text:
-            found = _count_suspect_words(text)
-            if found and found == width:
+            count = _count_suspect_words(text)
+            if count and count == width:
                 raise _make_damage_error(name, line)
-            doubtful = (line, found) if found else None
-            width = width if found else 0
+            doubtful = (line, count) if count else None
+            width = width if count else 0
         yield line
 
 
 def _count_suspect_words(text: str) -> int:
-    """Return the number of words of a line that are all numbers but for the first; 0 for other lines."""
+    """Return the number of words of a line if all except the first are numbers; else 0."""
     first, *others = text.split()
     if not others or first == "#" or NAMES.search(first) or not all(map(NUMBER.fullmatch, others)):
         return 0
@@ -116,7 +115,9 @@ def _count_suspect_words(text: str) -> int:
 
 def _make_damage_error(name: str, line: Line) -> RankbenchError:
     first = line.text.split()[0][:40]
-    return RankbenchError(f"{name}:{line.number}: {first!r} is no number, and what follows is a row's; is it damaged?")
+    return RankbenchError(
+        f"{name}:{line.number}: {first!r} is not a number, and the rest of the line is a row; is it damaged?"
+    )
 
 
 def _read_blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -132,7 +133,7 @@ def _read_blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _refuse_binary(block: bytes, name: str, number: int) -> None:
-    """Raise RankbenchError where a block has control characters; `number` is that of its first line."""
+    """Raise RankbenchError if a block has control characters; `number` is the number of its first line."""
     if len(block.translate(None, CONTROL_BYTES)) < len(block):
         place = next(place for place, byte in enumerate(block) if byte in CONTROL_BYTES)
         line = number + block.count(b"\n", 0, place)
@@ -147,9 +148,9 @@ def _refuse_endless(texts: Sequence[str], name: str, number: int) -> None:
         )
 
 
-def _split_lines(whole: bytes) -> list[str]:
-    """Return complete lines without their ends; what is no UTF-8 in a comment is no reason to refuse them."""
-    text = whole.decode("utf-8", errors="replace")
+def _split_lines(data: bytes) -> list[str]:
+    """Return complete lines without line ends. Invalid UTF-8 is replaced: it can be in a comment."""
+    text = data.decode("utf-8", errors="replace")
     if "\x1b" in text:
         text = ESCAPE.sub("", text)
     texts = text.split("\n")
@@ -157,18 +158,18 @@ def _split_lines(whole: bytes) -> list[str]:
 
 
 def _find_label(texts: Iterable[str]) -> Label | None:
-    """Return the label that lines have: one that is sure on any of them, or the same one on most of the first."""
+    """Return the label of lines: a unique one on any line, or the same ambiguous one on most of the first lines."""
     first = list(itertools.islice((text for text in texts if text.strip()), LABEL_LINES))
     for label in LABELS:
-        found = [match.group().strip() for text in first if (match := label.pattern.match(text))]
-        most = Counter(found).most_common(1)[0][1] if found else 0
+        labels = [match.group().strip() for text in first if (match := label.pattern.match(text))]
+        most = Counter(labels).most_common(1)[0][1] if labels else 0
         if most and (label.is_unique or 2 * most > len(first) > 1):
             return label
     return None
 
 
 def _strip_label(label: Label, numbered: Iterable[Line]) -> Iterator[Line]:
-    """Yield lines without the label, and none of standard error."""
+    """Yield lines without their label, and without lines of standard error."""
     for line in numbered:
         match = label.pattern.match(line.text)
         if match is None:

@@ -1,7 +1,7 @@
-"""What whole jobs leave: a file of one run or several, or one in which several libraries take turns, round after round.
+"""Reads the output of a job: a file of one or several runs, or one in which several libraries take turns.
 
-The second kind is what scripts print that loop over libraries: `---` between libraries and `===` between rounds, each
-alone on its line; before a run maybe the library's name and a colon, and the names of the hosts; `done` at the end.
+Scripts that loop over libraries print the second kind: `---` between libraries and `===` between rounds, each on its
+own line; optionally the library's name with a colon, and host names, before a run; `done` at the end.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
 
 NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
 MAX_MARK_LENGTH = 16
-"""Characters of a line that may be one of these, with blanks around it."""
+"""Largest number of characters in a line with a mark, including blanks."""
 TITLE = re.compile(r"\s*(\S.*?)\s*:\s*")
 HOST = re.compile(r"\s*([A-Za-z][\w.-]*)\s*")
 
 
 class Run(NamedTuple):
-    """What one library printed in one round."""
+    """The output of one library in one round."""
 
     label: str
-    """What stands before it, such as `MPICH`; empty where nothing does."""
+    """The library's name before it, such as `MPICH`; empty if there is none."""
     position: int
-    """Which of the round's libraries it is, from 0."""
+    """Place of the library in the round, from 0."""
     round: int
     """From 1."""
     line: int
     tables: list[Table]
     hosts: list[str]
-    """One for each rank, where they are reported."""
+    """Host of each rank, if printed."""
     message: str
-    """What it printed instead of a table; empty where it printed nothing, or a table."""
+    """Its first line if it has no table; else empty."""
     cut: bool = False
-    """Whether it is the last of an output that ends without saying so."""
+    """Whether it is the last one of an output without an end mark."""
 
 
 class Output(NamedTuple):
-    """What a file holds."""
+    """The content of a file."""
 
     runs: list[Run]
     in_turns: bool
-    """Whether libraries take turns in it."""
+    """Whether libraries take turns in the file."""
 
 
 class Section:
@@ -56,9 +56,9 @@ class Section:
     def __init__(self, lines: Iterator[Line]) -> None:
         self.lines = self._read_to_mark(lines)
         self.mark = ""
-        """What ended it; nothing at the end of the file."""
+        """The mark that ended it; empty at the end of the file."""
         self.ended = False
-        """Whether it says that the file ends."""
+        """Whether it has the end mark of the file."""
 
     def _read_to_mark(self, lines: Iterator[Line]) -> Iterator[Line]:
         for line in lines:
@@ -76,7 +76,7 @@ class Section:
 
 
 def read_output(file: str, lines: Iterator[Line]) -> Output:
-    """Return the runs of a file. Raises RankbenchError where a table is damaged or none is known."""
+    """Return the runs of a file. Raises RankbenchError for a damaged table, NoResultsError if there is none."""
     section = Section(lines)
     head = list(itertools.islice(section.lines, HEAD_LINES))
     if section.mark:
@@ -91,24 +91,24 @@ def read_output(file: str, lines: Iterator[Line]) -> Output:
         position, number = (last.position + 1, last.round) if section.mark == NEXT_LIBRARY else (0, last.round + 1)
         section = Section(lines)
         runs.append(read_run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
-    named = any(one.label for one in runs)
-    runs = [one for one in runs if not named or one.label or one.hosts or one.tables or one.message]
+    named = any(run.label for run in runs)
+    runs = [run for run in runs if not named or run.label or run.hosts or run.tables or run.message]
     if not section.ended:
         runs[-1] = runs[-1]._replace(cut=True)
     return Output(runs, in_turns=True)
 
 
 def read_run(file: str, position: int, number: int, head: Sequence[Line], section: Section) -> Run:
-    """Return what a section holds, of which the first lines are given."""
-    made, rest = read_head(position, number, head)
+    """Return the run of a section, whose first lines are `head`."""
+    run, rest = read_head(position, number, head)
     tool = reading.find_tool(rest)
     tables = list(reading.read_tables(tool, Text(file, itertools.chain(rest, section.lines)))) if tool else []
-    deque(section.lines, 0)  # The mark stands behind what no tool took.
-    return made._replace(tables=tables, message="") if tables else made
+    deque(section.lines, 0)  # Reads on to the mark.
+    return run._replace(tables=tables, message="") if tables else run
 
 
 def read_head(position: int, number: int, head: Sequence[Line]) -> tuple[Run, list[Line]]:
-    """Return a run by what stands before its tables, a title, the library's name and hosts; and the lines after it."""
+    """Return a run without tables, from the library's name and the hosts at its beginning, and the remaining lines."""
     label, hosts = "", []
     rest = deque(head)
     while rest:

@@ -1,7 +1,7 @@
-"""From a file, or from lines that were taken out of one, to tables: which tool printed it is known by how it begins.
+"""Reads tables from a file or from lines. The first lines show which tool printed them.
 
-Tables come one after the other while the text is read. An error in a later one comes after the earlier ones: who wants
-all or nothing takes them all before using any.
+Tables are yielded while the text is read, so an error in a later table comes after the earlier ones: read all tables
+before using any, if all are needed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ if TYPE_CHECKING:
 def read_file(path: Path) -> Iterator[Table]:
     """Yield the tables of a file.
 
-    Raises RankbenchError where it cannot be read, no tool is known that prints such text, or there is no table in it.
+    Raises RankbenchError if it cannot be read or is damaged, NoResultsError if no tool is recognised or it has no
+    table.
     """
     return read_text(Text(str(path), lines.read_file(path)))
 
 
 def read_text(text: Text) -> Iterator[Table]:
-    """Yield the tables of lines. Raises RankbenchError as `read` does."""
+    """Yield the tables of lines. Raises RankbenchError as `read_file` does."""
     head = list(itertools.islice(text.lines, HEAD_LINES))
     tool = find_tool(head)
     if tool is None:
         titles = ", ".join(tool.TITLE for tool in _list_tools())
-        raise NoResultsError(f"{text.file}: the output of no benchmark that is known (allowed: {titles})")
+        raise NoResultsError(f"{text.file}: not the output of a known benchmark (allowed: {titles})")
     table = None
     for table in read_tables(tool, text._replace(lines=itertools.chain(head, text.lines))):
         yield table
@@ -43,17 +44,17 @@ def read_text(text: Text) -> Iterator[Table]:
 
 
 def read_tables(tool: ModuleType, text: Text) -> Iterator[Table]:
-    """Yield the tables that a tool printed. Raises RankbenchError at a damaged row, and at a value that cannot be."""
+    """Yield the tables that a tool printed. Raises RankbenchError for a damaged row or an impossible value."""
     for table in tool.read(text._replace(lines=lines.check_rows(text.file, text.lines))):
         figures.refuse_impossible_values(table, text.file)
         yield table
 
 
 def find_tool(head: Sequence[Line]) -> ModuleType | None:
-    """Return the tool that prints text which begins like this."""
+    """Return the tool that printed the text with these first lines; None if there is none."""
     return next((tool for tool in _list_tools() if tool.recognises(head)), None)
 
 
 def _list_tools() -> list[ModuleType]:
-    """Return all tools, those last that take for theirs what others print; they say so by a higher `PRECEDENCE`."""
+    """Return all tools by `PRECEDENCE`: those last that also recognise the output of others."""
     return sorted(units.modules(tools).values(), key=lambda module: int(getattr(module, "PRECEDENCE", 0)))

@@ -1,4 +1,4 @@
-"""What tools share that can be run: options among a user's arguments, and repetitions in what a number means."""
+"""Shared by tools that can be run: options in the user's arguments, and repetitions in the meaning of a number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def find_option(arguments: Sequence[str], names: Sequence[str]) -> str:
-    """Return the value of an option, the last one as programs take it: `-T x`, `-Tx` or `--type=x`; else nothing."""
+    """Return the last value of an option, in any form: `-T x`, `-Tx`, `--type=x`; empty without it."""
     value = ""
     for place, argument in enumerate(arguments):
         if argument in names:
@@ -26,7 +26,7 @@ def find_option(arguments: Sequence[str], names: Sequence[str]) -> str:
 
 
 def set_repetitions(operation: Operation, loops: Mapping[str, str], repetitions: str) -> Operation:
-    """Return a benchmark whose meaning has a number of repetitions in place of its tool's usual ones, by `loops`."""
+    """Return a benchmark with another number of repetitions in its meaning; `loops` maps default texts to templates."""
     assert operation.foreign
     text = operation.foreign.meaning.text
     for usual, loop in loops.items():

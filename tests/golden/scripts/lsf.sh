@@ -24,6 +24,8 @@ speaks_to_mpi='OMPI_|I_MPI_'  # variables that are kept with each launch
 job_id=${LSB_JOBID:-}
 remote_shell=ssh
 export I_MPI_HYDRA_BOOTSTRAP=lsf
+export OMPI_MCA_plm_rsh_agent=blaunch
+export PRTE_MCA_plm_ssh_agent=blaunch
 module load numactl
 
 # The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.

@@ -27,6 +27,11 @@ module load numactl
 
 # The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.
 mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
+if command -v pbs_tmrsh >/dev/null; then
+    export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=pbs_tmrsh
+    export I_MPI_HYDRA_BOOTSTRAP=rsh I_MPI_HYDRA_BOOTSTRAP_EXEC=pbs_tmrsh
+    export OMPI_MCA_plm_rsh_agent=pbs_tmrsh PRTE_MCA_plm_ssh_agent=pbs_tmrsh
+fi
 ready() {
     :
 }

@@ -107,7 +107,7 @@ def test_another_library_inside_is_seen(family: str, version: str, library: Libr
     found = doctor.check(other, made, placement, tmp_path / "check")
     assert found.reason == (
         f"inside the launch it is another library: MPICH Version: 9.9 ({tmp_path}/library/lib/libmpi.so.12); "
-        "unset LD_LIBRARY_PATH or let it lead to this library first"
+        "unset LD_LIBRARY_PATH, or name this library first in it"
     )
 
 

@@ -544,15 +544,15 @@ def test_what_ended_well_and_cannot_be_read_is_a_crash(ended: Ended) -> None:
     assert ending.status == LaunchStatus.CRASHED
     line = next(number for number, text in enumerate(bad.splitlines(), 1) if "nan" in text)
     assert ending.reason == (
-        f"its output cannot be read: {ended.output}:{line}: Avg Latency(us) is 'nan'; a number from 0 would be right"
+        f"its output cannot be read: {ended.output}:{line}: Avg Latency(us) is 'nan'; expected a number of 0 or more"
     )
     assert broken(ending) == 8
 
 
 def test_an_output_that_ended_well_and_is_cut_cannot_be_read(ended: Ended) -> None:
     assert ended(WHOLE.rstrip("\n")).reason == (
-        f"its output cannot be read: {ended.output}:6: ends in the middle of a line; is it cut? end it with a newline "
-        "if it is not"
+        f"its output cannot be read: {ended.output}:6: ends in the middle of a line; is it cut? If not, end it "
+        "with a newline"
     )
 
 
@@ -629,8 +629,8 @@ def test_a_program_that_has_the_option_is_reported_the_datatype(tmp_path: Path) 
     new, old = tmp_path / "new", tmp_path / "old"
     new.write_bytes(b"\0[all,mpi_char,mpi_int,mpi_float] - Set MPI_TYPE\0")
     old.write_bytes(b"\0print this help\0")
-    assert osu.typed(ALLREDUCE, new) == ["-T", "mpi_float"]
-    assert osu.typed(ALLREDUCE, old) == osu.typed(LATENCY, new) == []
+    assert osu.list_type_arguments(ALLREDUCE, new) == ["-T", "mpi_float"]
+    assert osu.list_type_arguments(ALLREDUCE, old) == osu.list_type_arguments(LATENCY, new) == []
 
 
 def test_the_program_is_started_with_its_datatype_before_the_user_s_arguments(tmp_path: Path, library: Library) -> None:
@@ -655,9 +655,9 @@ def test_a_launch_that_added_other_numbers_is_refused() -> None:
 @pytest.mark.parametrize(
     ("operation", "arguments", "words"),
     [
-        (LATENCY, "", "; 50 times, after 100, above 8 KiB 10, that do not count"),
-        (LATENCY, '"-i", "7"', "; 7 times, after 100, above 8 KiB 10, that do not count"),
-        (IMB_ALLREDUCE, "", "; 50 repetitions after some that do not count, fewer of sizes that would take more than "),
+        (LATENCY, "", "; 50 times after 100 unscored ones, above 8 KiB 10"),
+        (LATENCY, '"-i", "7"', "; 7 times after 100 unscored ones, above 8 KiB 10"),
+        (IMB_ALLREDUCE, "", "; 50 repetitions after some unscored ones, fewer for sizes that would take more than "),
     ],
 )
 def test_the_meaning_has_the_repetitions_of_the_run(operation: Operation, arguments: str, words: str) -> None:

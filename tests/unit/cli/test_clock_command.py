@@ -43,8 +43,8 @@ def test_sources_accuracy_cost_and_drift_are_reported(run: Command) -> None:
     assert "MPI_Wtime no – – it steps" in lines
     assert "auto takes tsc: finest step" in lines
     assert (
-        "Synchronisation by tsc. All ranks read one clock: nothing needs synchronising. The methods were run as if "
-        "they did not, so that their error is known exactly."
+        "Synchronisation by tsc. All ranks read one clock, so nothing needs synchronising. The methods were run as if "
+        "the clocks differed; their errors are therefore known exactly."
     ) in lines
     for method in study.METHODS:
         assert f"{method} at once 22.0 ns 23.6 ns 24.0 ns 23.0 ns 100% 50.0 ns 50.0 ns 0" in lines
@@ -68,10 +68,7 @@ def test_where_the_truth_is_not_known_only_bounds_are_shown(run: Command) -> Non
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert code == 0
     assert "tree at once not known 23.0 ns – 50.0 ns 50.0 ns –" in lines
-    assert (
-        "Synchronisation by tsc. What the offsets truly are cannot be known here; the bounds are what is promised."
-        in lines
-    )
+    assert "Synchronisation by tsc. The true offsets are not known here; only the bounds can be stated." in lines
 
 
 def test_clocks_that_differ_by_a_known_offset_are_reported(run: Command) -> None:
@@ -89,7 +86,7 @@ def test_every_source_has_tables_of_its_own(run: Command) -> None:
 
 def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
-    run("--save", str(path), "--ranks", "3")
+    run("--format", "json", "--output", str(path), "--ranks", "3")
     (kept,) = msgspec.json.decode(path.read_bytes())
     assert kept["library"]["name"] == "mpich-9.9"
     assert {one["synchronisation"]: one["error_ns"]["max"] for one in kept["accuracies"]} == dict.fromkeys(
@@ -99,10 +96,11 @@ def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -> None:
-    code, _, err = run("--save", str(tmp_path / "absent" / "clock.json"))
+    code, _, err = run("--format", "json", "--output", str(tmp_path / "absent" / "clock.json"))
     assert (code, err) == (
         2,
-        f"rankbench: --save {tmp_path}/absent/clock.json: cannot be written (No such file or directory)\n",
+        f"rankbench: --output {tmp_path}/absent/clock.json: cannot be written (No such file or directory); "
+        "name another file\n",
     )
 
 

@@ -44,30 +44,30 @@ def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_first_two_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(folder=stored.folder)
+    compare(str(stored.folder))
     assert shown(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
 
 
 def test_the_other_way_round_all_ratios_are_turned(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare("beta", "alpha", folder=stored.folder)
+    compare(str(stored.folder), "beta", "alpha")
     out = "\n".join(shown(capsys))
     assert re.findall(r"pingpong 8 B .* (\S+) +(\S+×) ", out) == [("0.49×", "0.48–0.50×")]
     assert "alpha is slower in 0, faster in 5, not distinguishable in 3 of 8 cases" in out
 
 
 def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    compare("alpha", "alpha (again)", folder=stored.folder)
+    compare(str(stored.folder), "alpha", "alpha (again)")
     assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(shown(capsys))
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
-    compare(folder=store.folder)
+    compare(str(store.folder))
     assert shown(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
 
 
 def test_one_block_has_neither_interval_nor_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    compare(folder=make_campaign(tmp_path / "c", truth, launches=1).folder)
+    compare(str(make_campaign(tmp_path / "c", truth, launches=1).folder))
     rows = [line for line in shown(capsys) if line.startswith("pingpong")]
     assert [line.split()[-1] for line in rows] == ["~", "~"]
 
@@ -76,7 +76,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     def gone(candidate: str, case: Case) -> Truth:
         return Truth(status=CaseStatus.LACKING if candidate == "beta" else CaseStatus.OK)
 
-    compare(folder=make_campaign(tmp_path / "c", gone, launches=2, control=False).folder)
+    compare(str(make_campaign(tmp_path / "c", gone, launches=2, control=False).folder))
     lines = shown(capsys)
     assert sum("lacking" in line for line in lines) == 9
     assert not any("geometric mean" in line for line in lines)

@@ -75,6 +75,8 @@ def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> 
     assert '<th scope="col">fastest then</th>' in section
     row = section[section.index("allreduce 8 B") :].split("</tr>")[0]
     assert [figure in row for figure in ("502 ns", "658 ns", "1.31×")] == [True] * 3
+    assert "slower, new winner" in row
+    assert "variation of the machine from day to day is not in them" in section
     assert UNCONTROLLED.strip() in section
 
 
@@ -155,7 +157,7 @@ def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFi
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
-    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as asked)." in shown(capsys)
+    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in shown(capsys)
 
 
 def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,14 +165,14 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
-    assert "Matched: nobody." in lines
+    assert "Matched: none." in lines
     assert lines[-1] == "No case has figures of both."
 
 
 def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", launches=1)
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
-    compare(str(tmp_path / "old"), str(tmp_path / "new"), json=True)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="json")
     told = json.loads(capsys.readouterr().out)
     last = told["changes"][-1]
     assert (last["title"], last["old"], last["new"], last["old_launches"]) == ("barrier", "beta", "beta", 1)
@@ -183,7 +185,7 @@ def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
-    compare(str(tmp_path / "old"), str(tmp_path / "new"), markdown=True)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")
     lines = shown(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
     assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
@@ -232,7 +234,7 @@ def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
     night(tmp_path / "old", launches=2)
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path)
-    compare("alpha", "beta", folder=tmp_path / "old")
+    compare(str(tmp_path / "old"), "alpha", "beta")
     assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
@@ -248,24 +250,24 @@ def test_a_campaign_and_its_candidates_by_folder_and_by_name(
 
 def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
-    compare("alpha", "beta", folder=tmp_path / "old", format_="csv")
+    compare(str(tmp_path / "old"), "alpha", "beta", format_="csv")
     assert shown(capsys)[:2] == [
         "case,alpha-1.0,beta,ratio,interval,p",
         "allreduce 8 B,502 ns ±0.0%,502 ns ±0.0%,~,1.00–1.00×,1.000",
     ]
-    compare("alpha", "beta", folder=tmp_path / "old", format_="markdown", output=tmp_path / "table.md")
+    compare(str(tmp_path / "old"), "alpha", "beta", format_="markdown", output=tmp_path / "table.md")
     assert shown(capsys) == [f"wrote {tmp_path}/table.md"]
     assert (tmp_path / "table.md").read_text().splitlines()[1:3] == [
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         r"| allreduce 8 B | 502 ns ±0.0% | 502 ns ±0.0% | \~ | 1.00–1.00× | 1.000 |",
     ]
     with pytest.raises(RankbenchError) as error:
-        compare("alpha", "beta", folder=tmp_path / "old", format_="xml")
+        compare(str(tmp_path / "old"), "alpha", "beta", format_="xml")
     assert str(error.value) == ("--format xml: not a format of this command; (allowed: table, json, csv, markdown)")
 
 
 def test_matches_are_for_two_campaigns(tmp_path: Path) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
-        compare("alpha", "beta", folder=tmp_path / "old", match=["a=b"])
+        compare(str(tmp_path / "old"), "alpha", "beta", match=["a=b"])
     assert str(error.value) == "--match is for two campaigns; name their folders, the older one first"

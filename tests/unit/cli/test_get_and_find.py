@@ -57,7 +57,7 @@ def test_library_that_cannot_be_built_for_is_a_row(tmp_path: Path, capsys: pytes
 
 
 def test_json_shows_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    find(prefix=[fake.make(tmp_path / "good", "9.9")], json=True)
+    find(prefix=[fake.make(tmp_path / "good", "9.9")], format_="json")
     found: list[dict[str, Any]] = msgspec.json.decode(capsys.readouterr().out)
     assert found[0]["library"]["launcher"] == f"{tmp_path}/good/bin/mpiexec"
     assert found[0]["check"]["works"]
@@ -98,7 +98,7 @@ def test_nothing_found_hints_at_modules(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_no_check_builds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    find(prefix=[fake.make(tmp_path / "good", "9.9")], no_check=True, json=True)
+    find(prefix=[fake.make(tmp_path / "good", "9.9")], no_check=True, format_="json")
     assert msgspec.json.decode(capsys.readouterr().out)[0]["check"] is None
     assert not (tmp_path / "builds").exists()
 

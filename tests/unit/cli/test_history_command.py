@@ -15,7 +15,7 @@ from rankbench.across import trend
 from rankbench.cli.commands.history import history
 from rankbench.cli.display import console
 from rankbench.model import Calls, CaseStatus, RankbenchError
-from rankbench.report import history as told_as
+from rankbench.report import history as history_report
 from rankbench.report.history import Words
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 BARRIER = CASES[2:]
 HELD = (
-    "False alarms are held at 5 % over 2 series: a change must be more than campaigns scatter, and hold for two of "
-    "them. What the newest campaign alone does, `rankbench gate` shows."
+    "False alarms are limited to 5 % over 2 series: a change must exceed the variation between campaigns and last for "
+    "two of them. To check the newest campaign alone, use `rankbench gate`."
 )
 HEADING = [
     "8 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)",
-    "A bar for each campaign: the higher, the more time it took. Ratios are of times.",
+    "One bar per campaign: higher is slower. Ratios are of times.",
     "",
     "case     candidate   first    last  last / first   history",
     "─" * 58,
@@ -111,11 +111,11 @@ def test_regressions_come_first_each_by_what_it_costs(
     history([planted_changes(tmp_path, calls)])
     lines = [line for line in shown(capsys) if " since " in line]
     assert [line.partition(",")[0] for line in lines] == order
-    history([tmp_path], csv=True)
+    history([tmp_path], format_="csv")
     rows = shown(capsys)
     assert rows[0] == "case,candidate,since,campaign,ratio,low,high,p_adjusted,cost_ns,share"
     assert [row.partition(".")[0] for row in rows[1:]] == [one.partition(" ")[0] for one in order]
-    history([tmp_path], json=True)
+    history([tmp_path], format_="json")
     told = json.loads(capsys.readouterr().out)["changes"]
     assert [one["ratio"] > 1 for one in told] == [True, True, False]
     assert [one["cost_ns"] > 0 for one in told] == ([True, True, False] if not calls else [True, False, False])
@@ -125,7 +125,7 @@ def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureF
     history([nights / f"night-{day}" for day in (8, 2, 1)])
     lines = shown(capsys)
     assert lines[0] == "3 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)"
-    assert lines[-1] == ("From 5 campaigns on changes is known; of two, `rankbench compare` and `rankbench gate` show.")
+    assert lines[-1] == "Changes need 5 campaigns or more; for two, use `rankbench compare` or `rankbench gate`."
 
 
 def test_where_nothing_changed_that_is_reported(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,12 +155,12 @@ def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
         night(tmp_path / f"n{day}", day=day, control=False, launches=2)
     told = trend.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
-    assert [key for key, _ in told_as.charts(told)] == [case.key for case in CASES]
+    assert [key for key, _ in history_report.charts(told)] == [case.key for case in CASES]
 
 
 def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
     told = trend.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
-    ((key, chart),) = told_as.charts(told)
+    ((key, chart),) = history_report.charts(told)
     assert key == BARRIER[0].key
     assert chart.subtitle == "median of each launch, median over 3 launches of a campaign, with its interval"
     assert [(row["candidate"], row["position"], row["end"], row["value"]) for row in chart.datasets["levels"]] == [
@@ -182,16 +182,16 @@ def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
 
 def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> None:
     marks = [Words(4, ("gamma 1.58× slower",), 15), Words(8, ("gamma 1.57× faster",), 15), Words(14, ("alpha",), 15)]
-    assert [(row["words"], row["side"], row["line"]) for row in told_as.stacked(marks)] == [
+    assert [(row["words"], row["side"], row["line"]) for row in history_report.stack_marks(marks)] == [
         ("gamma 1.58× slower", "right", 0),
         ("gamma 1.57× faster", "left", 1),
         ("alpha", "left", 0),
     ]
-    assert told_as.stacked([]) == []
+    assert history_report.stack_marks([]) == []
 
 
 def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    history([nights], json=True)
+    history([nights], format_="json")
     told = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in told["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
     (turn,) = told["series"][0]["turns"]
@@ -230,7 +230,7 @@ def test_what_the_machine_did_is_reported_and_a_night_without_figures_is_left_ou
         "barrier, beta: 1.20×° slower, +17 % of its time, since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
         "handing a cache line to another CPU takes 1.30× without MPI)"
     ) in lines
-    assert f"{told_as.MARK}: no more than the machine changed without MPI." in lines
+    assert f"{history_report.MARK}: the machine changed as much without MPI." in lines
 
 
 def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.Capt
         "(campaign night-6: its record has nothing new)",
         "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",
     ]
-    history([tmp_path], json=True)
+    history([tmp_path], format_="json")
     (step,) = json.loads(capsys.readouterr().out)["machine"]
     assert (step["campaign"], step["since"], step["name"]) == (4, "2026-03-05", "night-5")
     assert step["ratio"] == pytest.approx(1.2, rel=0.01)

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 STUDY = printed.SAMPLES / "study"
 LATENCY = imports.latencies((0, 1.5), (8, 2.5))
 GUESS = (
-    "note: The number of ranks of {} runs is a guess: a line with a host's name before a run counts as a rank. If it "
+    "note: The number of ranks of {} runs is a guess: each line with a host name before a run counts as a rank. If it "
     "is wrong, import again with --ranks N."
 )
-NOTE = "note: These figures were imported: rankbench did not make them, and knows of their runs what their files show."
+NOTE = (
+    "note: These results were imported: rankbench did not measure them, and knows only what the files say about the "
+    "runs."
+)
 APART = (
-    "note: Not all libraries took turns: what changed on the machine between their files counts as a difference "
-    "between them."
+    "note: Not all libraries took turns: changes of the machine between their files count as differences between "
+    "the libraries."
 )
 
 
@@ -102,9 +105,9 @@ def test_what_was_found_is_reported_file_by_file(command: Command) -> None:
     assert lines == [
         NOTE,
         "note: ibcast.out: ends without 'done', in round 3, with OpenMPI",
-        "note: 1 file is whole although errors lie beside it: cas_latency.out: cas_latency.err beside it says: "
+        "note: 1 file is complete although it has an error file: cas_latency.out: cas_latency.err beside it says: "
         "[vm:23335] /openmpi-5.0.11/ompi/mca/osc/ucx/osc_ucx_component.c:375  Error: OSC UCX component priority set "
-        "inside component query failed (and 5 lines more)",
+        "inside component query failed (and 5 more lines)",
         GUESS.format(8),
         "2 files: 17 runs of 2 benchmarks with 3 libraries, 18 cases",
         "next: rankbench report elsewhere/study",
@@ -181,14 +184,14 @@ def test_an_empty_folder(refused: Refused, place: Path) -> None:
 
 def test_text_of_no_benchmark(refused: Refused, place: Path) -> None:
     assert refused(file("a.txt", "hello\n", place)) == (
-        "rankbench: a.txt: the output of no benchmark that is known (allowed: Intel MPI Benchmarks, MPIPerf, NCCL "
+        "rankbench: a.txt: not the output of a known benchmark (allowed: Intel MPI Benchmarks, MPIPerf, NCCL "
         "tests, NetPIPE, OSU micro-benchmarks, ReproMPI, SKaMPI, MPBench)"
     )
 
 
 def test_a_damaged_line_is_named_and_nothing_is_left(refused: Refused, place: Path) -> None:
     good, bad = file("good.txt", LATENCY, place), file("bad.txt", LATENCY.replace("2.50", "-2.50"), place)
-    assert refused(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; a number from 0 would be right"
+    assert refused(good, bad) == "rankbench: bad.txt:5: Avg Latency(us) is '-2.50'; expected a number of 0 or more"
 
 
 def test_a_campaign_that_is_there_stays(refused: Refused, command: Command, place: Path) -> None:

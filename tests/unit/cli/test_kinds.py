@@ -63,12 +63,12 @@ def test_memory_is_compared_apart(
     stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 100)
-    compare(folder=stored.folder)
+    compare(str(stored.folder))
     golden("kinds-compare.txt", capsys)
 
 
 def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, csv=True)
+    show(folder=stored.folder, format_="csv")
     rows = {(row["case"], row["candidate"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     assert len(rows) == 2 * len(kinds.CASES)
     fenced = rows["put.blocking.8.byte.1x4.window.allocation=create.epoch=fence", "alpha"]

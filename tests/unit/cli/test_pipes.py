@@ -20,7 +20,7 @@ def equal(_candidate: str, _case: Case) -> Truth:
     return Truth()
 
 
-@pytest.mark.parametrize("option", ["", "--csv"])
+@pytest.mark.parametrize("option", ["", "--format csv"])
 def test_a_reader_that_leaves_is_no_error(option: str, tmp_path: Path) -> None:
     """The reader leaves before the first byte, so that every write fails."""
     make_campaign(tmp_path / "made", equal, launches=3)

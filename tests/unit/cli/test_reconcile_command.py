@@ -188,7 +188,7 @@ def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsy
     assert lines[2].startswith("8 B 1.05 µs 399 ns 0.380 (0.380 to 0.380) 0.400 (0.400 to 0.400) 1.000 (")
     assert lines[3:5] == [
         "Not comparable as the core usually measures: osu_bcast (osu) makes one call after the other, and a rank can "
-        "be in the next bcast before others have ended the last; bcast (rankbench) begins calls together.",
+        "be in the next bcast before others have finished the last; bcast (rankbench) starts calls together.",
         "Comparable with start none, in the column “what is left”.",
     ]
 

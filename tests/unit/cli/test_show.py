@@ -91,7 +91,7 @@ def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, csv=True)
+    show(folder=stored.folder, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["case"], row["candidate"]) for row in rows] == [
         (case.key, name) for case in stored.campaign.cases for name in ("alpha", "beta", "gamma")
@@ -111,7 +111,7 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     store = make_campaign(tmp_path / "c", launches=6)
     case = next(case for case in store.campaign.cases if case.operation == "barrier")
     figures = evaluate(store).figures.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")["figure_ns"]
-    show(folder=store.folder, operation=["barrier"], csv=True)
+    show(folder=store.folder, operation=["barrier"], format_="csv")
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]
     assert ends == pytest.approx([figures.min(), figures.mean(), figures.max()])
@@ -212,7 +212,7 @@ def test_what_is_not_there_is_reported_in_one_line(stored: Store, asked: dict[st
 
 def table_of(capsys: pytest.CaptureFixture[str], **asked: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the rows of the CSV by case and candidate."""
-    show(csv=True, folder=Path(asked.pop("folder")), **asked)
+    show(format_="csv", folder=Path(asked.pop("folder")), **asked)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     return {(row["case"], row["candidate"]): row for row in rows}
 
@@ -308,7 +308,7 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "–                  beta     0    n1    0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
         "–                  beta     1    n1    1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
     ]
-    show(folder=store.folder, operation=["barrier"], ranks=True, csv=True)
+    show(folder=store.folder, operation=["barrier"], ranks=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["candidate"], row["rank"], row["median_ns"]) for row in rows] == [
         ("alpha", "0", "250.0"),
@@ -376,7 +376,7 @@ def test_several_flags_print_and_export_the_same_tables_in_order(
     show(folder=store.folder, operation=["barrier"], ranks=True, details=True)
     heads = [line.partition(":")[2][:13] for line in shown(capsys) if line.startswith("barrier:")]
     assert heads == [" time, 2 rank", " single ranks"]
-    show(folder=store.folder, operation=["barrier"], ranks=True, details=True, csv=True)
+    show(folder=store.folder, operation=["barrier"], ranks=True, details=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(dict.fromkeys(row["table"] for row in rows)) == ["details", "ranks"]
     assert [row["rank"] for row in rows if row["table"] == "ranks"] == ["0", "1", "0", "1"]

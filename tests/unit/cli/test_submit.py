@@ -204,6 +204,20 @@ def test_a_launch_that_hangs_is_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+def test_of_what_a_launch_of_a_job_prints_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
+    plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
+    here = site(tmp_path, "slurm", plan, prints_bytes=5_000_000)
+    assert here.submit("--wait").exit_code == 0
+    for launch in here.opened().launches():
+        assert launch.output_bytes == 5_000_000 + len("fake core: warning\n\nfake core: last line\n")
+        assert launch.log.endswith("x\nfake core: last line\n")
+    for path in (here.campaign / "job/launches").glob("*/1/output.log"):
+        kept = path.read_bytes()
+        assert kept.startswith(b"fake core: warning\n")
+        assert b"[rankbench left out 29" in kept
+        assert len(kept) < (2 << 20) + 100
+
+
 def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm", pause_s=2.0)
     assert here.submit().printed.splitlines()[-2:] == [

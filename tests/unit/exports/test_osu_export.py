@@ -43,7 +43,7 @@ def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> No
         "# Campaign: plain, candidate beta",
         "# Case: allreduce, 2 ranks (socket), start: window, 6 launches each, intervals of 96.9 % or more",
         '# Meaning: {"over_calls":"median","over_ranks":"span","start":"window","text":"median over launches of each '
-        "launch's median; a sample is the time from the common start of one call until the last rank has ended; by "
+        "launch's median; a sample is the time from the common start of one call until the last rank has finished; by "
         'rankbench; Min and Max are the least and the greatest launch, Iterations the samples of all launches",'
         '"trip":"call","counted":1.0,"megabyte":0,"data":"checked"}',
         "# Datatype: MPI_FLOAT.",
@@ -173,11 +173,11 @@ def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("meaning", "wrong"),
     [
-        ("{}", "a line Meaning that rankbench did not write: Object missing required field `over_calls`"),
-        ("{,}", "a line Meaning that rankbench did not write: JSON is malformed: object keys must be strings (byte 1)"),
+        ("{}", "a line Meaning that is not from rankbench: Object missing required field `over_calls`"),
+        ("{,}", "a line Meaning that is not from rankbench: JSON is malformed: object keys must be strings (byte 1)"),
         (
             '{"over_calls":"mean","over_ranks":"one","start":"none","text":"","counted":0}',
-            "a line Meaning whose bytes are counted as rankbench does not count them",
+            "a line Meaning with a count of bytes that rankbench does not write",
         ),
     ],
 )
@@ -237,7 +237,7 @@ def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
 def test_the_estimator_is_reported(plain: Measured) -> None:
     view = evaluate(plain.store, "min")
     _, part = next(view.parts("line"))
-    assert osu.said(part, "alpha", osu.BANDWIDTH)[0] == (
+    assert osu.comment_lines(part, "alpha", osu.BANDWIDTH)[0] == (
         "Measured by: rankbench 0.1.0, not OSU; "
         "each number follows from the median over launches of each launch's min time"
     )

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 STUDY = printed.SAMPLES / "study"
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 LATENCY = imports.latencies((0, 1.5), (8, 2.5))
-NOTE = "These figures were imported: rankbench did not make them, and knows of their runs what their files show."
+NOTE = "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
 APART = (
-    "Not all libraries took turns: what changed on the machine between their files counts as a difference between them."
+    "Not all libraries took turns: changes of the machine between their files count as differences between the "
+    "libraries."
 )
 
 
@@ -50,40 +51,40 @@ def file(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def make(folder: Path, *paths: Path, **wish: Any) -> Store:
-    return imported.import_files(ImportRequest([Source(path) for path in paths], **wish), folder / "made")
+def make(folder: Path, *paths: Path, **request: Any) -> Store:
+    return imported.import_files(ImportRequest([Source(path) for path in paths], **request), folder / "made")
 
 
-def refused(folder: Path, *sources: Path | Source, **wish: Any) -> str:
+def read_refused(folder: Path, *sources: Path | Source, **request: Any) -> str:
     """Return why nothing is imported; nothing is left of it."""
     named = [source if isinstance(source, Source) else Source(source) for source in sources]
     with pytest.raises(RankbenchError) as error:
-        imported.import_files(ImportRequest(named, **wish), folder / "made")
+        imported.import_files(ImportRequest(named, **request), folder / "made")
     assert not (folder / "made").exists()
     return str(error.value)
 
 
-def rows(made: Store, case: str) -> Iterator[tuple[str, int, str, str]]:
+def rows(campaign_store: Store, case: str) -> Iterator[tuple[str, int, str, str]]:
     """Yield candidate, block, status and reason of the launches of a case, which is named by its beginning."""
-    for row in made.cases().sort("launch").iter_rows(named=True):
+    for row in campaign_store.cases().sort("launch").iter_rows(named=True):
         if row["case"].startswith(case):
             yield row["candidate"], row["block"], row["status"], row["reason"]
 
 
-def values(made: Store, case: str) -> dict[str, list[float]]:
+def values(campaign_store: Store, case: str) -> dict[str, list[float]]:
     """Return the samples of a case by candidate, in the order of blocks."""
-    found: dict[str, list[float]] = {}
-    frame = made.samples().sort("block", "launch", "index").collect()
+    values_by_name: dict[str, list[float]] = {}
+    frame = campaign_store.samples().sort("block", "launch", "index").collect()
     for name, key, time_ns in frame.select("candidate", "case", "time_ns").iter_rows():
         if key.startswith(case):
-            found.setdefault(name, []).append(round(time_ns, 6))
-    return found
+            values_by_name.setdefault(name, []).append(round(time_ns, 6))
+    return values_by_name
 
 
-def launches(made: Store, operation: str) -> list[Launch]:
+def launches(campaign_store: Store, operation: str) -> list[Launch]:
     """Return the launches that have rows of an operation."""
-    numbers = set(made.cases().filter(operation=operation)["launch"])
-    return [launch for launch in made.launches() if launch.number in numbers]
+    numbers = set(campaign_store.cases().filter(operation=operation)["launch"])
+    return [launch for launch in campaign_store.launches() if launch.number in numbers]
 
 
 # --- the study --------------------------------------------------------------------------------------------------------
@@ -105,11 +106,11 @@ def test_the_study_is_a_campaign_of_three_candidates_in_three_blocks(study: Stor
 
 def test_every_run_of_the_study_is_a_launch_in_its_round_and_place(study: Store) -> None:
     """One of nine runs of one of 26 files is not there, since the file ends before it."""
-    made = study.launches()
-    assert [launch.number for launch in made] == [*range(1, 26 * 9)]
-    assert {(launch.candidate, launch.position) for launch in made} == set(zip(LABELS, (0, 1, 2), strict=True))
-    assert [sum(launch.block == block for launch in made) for block in (1, 2, 3)] == [78, 78, 77]
-    assert {(launch.exit_code, launch.facts, launch.state_reason) for launch in made} == {(None, None, "imported")}
+    records = study.launches()
+    assert [launch.number for launch in records] == [*range(1, 26 * 9)]
+    assert {(launch.candidate, launch.position) for launch in records} == set(zip(LABELS, (0, 1, 2), strict=True))
+    assert [sum(launch.block == block for launch in records) for block in (1, 2, 3)] == [78, 78, 77]
+    assert {(launch.exit_code, launch.facts, launch.state_reason) for launch in records} == {(None, None, "imported")}
 
 
 BY_HAND = {
@@ -128,19 +129,23 @@ def test_times_are_those_of_the_files(study: Store, case: str) -> None:
     assert values(study, case) == dict(zip(LABELS, BY_HAND[case], strict=True))
 
 
-def summaries(made: Store, case: str) -> dict[str, Summary]:
-    return {summary.candidate: summary for summary in evaluate(made).verdict.summaries if summary.case.startswith(case)}
-
-
-def test_means_least_and_most_are_those_that_the_study_would_plot(study: Store) -> None:
-    found = summaries(study, "osu-latency.blocking.8.")
-    told = {
-        name: (summary.launches, summary.mean_ns, summary.min_ns, summary.max_ns, summary.typical_ns)
-        for name, summary in found.items()
+def summaries(campaign_store: Store, case: str) -> dict[str, Summary]:
+    return {
+        summary.candidate: summary
+        for summary in evaluate(campaign_store).verdict.summaries
+        if summary.case.startswith(case)
     }
-    assert told["MPICH"] == pytest.approx((3, 820, 800, 840, 820))
-    assert told["OpenMPI"] == pytest.approx((3, 12340 / 3, 1040, 10120, 1180))
-    assert told["IntelMPI"] == pytest.approx((3, 590 / 3, 120, 330, 140))
+
+
+def test_mean_minimum_and_maximum_are_those_of_the_study(study: Store) -> None:
+    by_name = summaries(study, "osu-latency.blocking.8.")
+    numbers = {
+        name: (summary.launches, summary.mean_ns, summary.min_ns, summary.max_ns, summary.typical_ns)
+        for name, summary in by_name.items()
+    }
+    assert numbers["MPICH"] == pytest.approx((3, 820, 800, 840, 820))
+    assert numbers["OpenMPI"] == pytest.approx((3, 12340 / 3, 1040, 10120, 1180))
+    assert numbers["IntelMPI"] == pytest.approx((3, 590 / 3, 120, 330, 140))
 
 
 def test_bandwidths_are_those_of_the_file(study: Store) -> None:
@@ -149,8 +154,8 @@ def test_bandwidths_are_those_of_the_file(study: Store) -> None:
         (8, (15.38, 15.95, 4.07), (76.67, 192.67, 185.82), (42.13, 1.89, 53.73)),
         (1048576, (15182.88, 14453.33, 5081.57), (10698.65, 15125.38, 1862.10), (22616.71, 1160.67, 54306.40)),
     ):
-        found = values(study, f"osu-bw.nonblocking.{size}.")
-        rates = {name: [1e3 * size / time_ns for time_ns in numbers] for name, numbers in found.items()}
+        by_name = values(study, f"osu-bw.nonblocking.{size}.")
+        rates = {name: [1e3 * size / time_ns for time_ns in numbers] for name, numbers in by_name.items()}
         assert rates["MPICH"] == pytest.approx(mpich)
         assert rates["OpenMPI"] == pytest.approx(openmpi)
         assert rates["IntelMPI"] == pytest.approx(intel)
@@ -175,7 +180,7 @@ def test_columns_beside_a_value_are_kept(study: Store) -> None:
     assert [json.loads(text) for text in frame["printed"]] == [{"MB/s": 15.8, "Messages/s": 1974959.37}]
 
 
-def test_a_file_without_figures_is_launches_that_printed_nothing(study: Store) -> None:
+def test_a_file_without_results_gives_launches_that_printed_nothing(study: Store) -> None:
     nothing = [launch for launch in study.launches() if launch.reason == "printed nothing"]
     assert [(launch.candidate, launch.block, launch.status) for launch in nothing] == [
         (name, block, LaunchStatus.CRASHED) for block in (1, 2, 3) for name in LABELS
@@ -186,14 +191,14 @@ def test_a_file_without_figures_is_launches_that_printed_nothing(study: Store) -
 
 def test_what_a_cut_file_lacks_is_reported(study: Store) -> None:
     """The last run but one of nine is whole, and the last is not there."""
-    found = list(rows(study, "osu-ibcast.nonblocking.65536."))
-    assert [(name, block) for name, block, *_ in found] == [
+    result_rows = list(rows(study, "osu-ibcast.nonblocking.65536."))
+    assert [(name, block) for name, block, *_ in result_rows] == [
         (name, block) for block in (1, 2, 3) for name in LABELS if (block, name) != (3, "IntelMPI")
     ]
-    assert {(status, reason) for *_, status, reason in found} == {("ok", "")}
+    assert {(status, reason) for *_, status, reason in result_rows} == {("ok", "")}
 
 
-def test_a_run_that_ended_early_has_rows_for_what_it_lacks(study: Store) -> None:
+def test_a_run_that_ended_early_has_rows_for_missing_cases(study: Store) -> None:
     lacks = "the output ends before it"
     assert list(rows(study, "osu-latency_mt.blocking.8.")) == [
         ("MPICH", 1, "ok", ""),
@@ -206,10 +211,10 @@ def test_a_run_that_ended_early_has_rows_for_what_it_lacks(study: Store) -> None
         ("OpenMPI", 3, "not-run", lacks),
         ("IntelMPI", 3, "ok", ""),
     ]
-    told = [
+    launch_rows = [
         (launch.candidate, launch.block, launch.status, launch.reason) for launch in launches(study, "osu-latency_mt")
     ]
-    assert [one for one in told if one[2] != LaunchStatus.OK] == [
+    assert [launch_row for launch_row in launch_rows if launch_row[2] != LaunchStatus.OK] == [
         ("IntelMPI", 1, LaunchStatus.CRASHED, "printed nothing after 2 B"),
         ("OpenMPI", 2, LaunchStatus.CRASHED, "printed nothing after 0 B"),
         ("IntelMPI", 2, LaunchStatus.CRASHED, "printed nothing after 32 B"),
@@ -218,7 +223,7 @@ def test_a_run_that_ended_early_has_rows_for_what_it_lacks(study: Store) -> None
     ]
 
 
-def test_what_stands_among_figures_is_in_the_launch_s_log(study: Store) -> None:
+def test_unrecognised_lines_are_in_the_launch_s_log(study: Store) -> None:
     log = next(launch.log for launch in launches(study, "osu-latency_mt") if launch.candidate == "IntelMPI")
     assert log.splitlines()[:3] == [
         f"{STUDY / 'latency_mt.out'}:66",
@@ -227,34 +232,32 @@ def test_what_stands_among_figures_is_in_the_launch_s_log(study: Store) -> None:
     ]
 
 
-BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 lines more)"
+BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 more lines)"
 
 
-def test_notes_show_what_was_found(study: Store) -> None:
+def test_notes_list_the_problems_of_files(study: Store) -> None:
     first, nothing, cut, threads, harmless, guess = study.campaign.notes
     assert first == NOTE
-    assert nothing.startswith(
-        "iallreduce.out: no figures in it; iallreduce.err beside it says: [proxy:0@vm] HYDU_create"
-    )
-    assert nothing.endswith("osu_iallreduce (No such file or directory) (and 25 lines more)")
+    assert nothing.startswith("iallreduce.out: has no results; iallreduce.err beside it says: [proxy:0@vm] HYDU_create")
+    assert nothing.endswith("osu_iallreduce (No such file or directory) (and 25 more lines)")
     assert cut == "ibcast.out: ends without 'done', in round 3, with OpenMPI"
     assert threads == "latency_mt.out: " + "; ".join(
         [
             "line 66: IntelMPI printed nothing after 2 B in round 1",
-            f"line 73: among the figures of IntelMPI: {BAD}",
+            f"line 73: among the results of IntelMPI: {BAD}",
             "line 117: OpenMPI printed nothing after 0 B in round 2",
             "line 124: IntelMPI printed nothing after 32 B in round 2",
-            f"line 135: among the figures of IntelMPI: {BAD}",
+            f"line 135: among the results of IntelMPI: {BAD}",
             "line 179: OpenMPI printed nothing after 2 B in round 3",
             "line 188: IntelMPI printed nothing after 8 B in round 3",
-            f"line 197: among the figures of IntelMPI: {BAD}",
+            f"line 197: among the results of IntelMPI: {BAD}",
         ]
     )
     assert re.match(r"The number of ranks of \d+ runs is a guess: ", guess)
     assert harmless == (
-        "8 files are whole although errors lie beside them; such as acc_latency.out: acc_latency.err beside it says: "
+        "8 files are complete although they have error files, such as acc_latency.out: acc_latency.err beside it says: "
         "[vm:22771] /openmpi-5.0.11/ompi/mca/osc/ucx/osc_ucx_component.c:375  Error: OSC UCX component priority set "
-        "inside component query failed (and 143 lines more)"
+        "inside component query failed (and 143 more lines)"
     )
 
 
@@ -279,174 +282,178 @@ def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
     for name in ("cas_latency", "barrier"):
         shutil.copy(STUDY / f"{name}.out", tmp_path)
         shutil.copy(STUDY / f"{name}.err", tmp_path)
-    made = make(tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True)
-    assert [case.operation for case in made.campaign.cases] == ["osu-barrier"]
-    assert len(made.launches()) == 9
-    (left_out,) = [record for record in made.campaign.imported if record.said]
+    campaign_store = make(
+        tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True
+    )
+    assert [case.operation for case in campaign_store.campaign.cases] == ["osu-barrier"]
+    assert len(campaign_store.launches()) == 9
+    (left_out,) = [record for record in campaign_store.campaign.imported if record.said]
     assert left_out.said[0] == "left out"
     assert left_out.said[1].startswith("cas_latency.err beside it says: [vm:")
-    assert made.campaign.notes[1].startswith("cas_latency.out: left out; cas_latency.err beside it says: [vm:")
+    assert campaign_store.campaign.notes[1].startswith(
+        "cas_latency.out: left out; cas_latency.err beside it says: [vm:"
+    )
 
 
 # --- libraries in turns -----------------------------------------------------------------------------------------------
 
 
-def test_a_file_s_own_names_are_taken_where_none_are_given(tmp_path: Path) -> None:
+def test_names_in_a_file_are_used_by_default(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
     assert [candidate.name for candidate in make(tmp_path, path).campaign.candidates] == ["A", "B"]
 
 
-def test_names_that_are_given_count_more_than_those_in_the_file(tmp_path: Path) -> None:
+def test_names_of_the_user_replace_those_in_the_file(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
     assert [candidate.name for candidate in make(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
 
 
 def test_as_many_names_as_libraries(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert refused(tmp_path, path, labels=LABELS) == (
+    assert read_refused(tmp_path, path, labels=LABELS) == (
         f"{path}: 2 libraries take turns in it, and --labels names 3: MPICH, OpenMPI, IntelMPI"
     )
 
 
 def test_names_in_another_order_than_the_file_s(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert refused(tmp_path, path, labels=["B", "A"]) == (
+    assert read_refused(tmp_path, path, labels=["B", "A"]) == (
         f"{path}:1: headed A, where --labels has B; name them in the file's order"
     )
 
 
 def test_a_file_that_does_not_name_its_libraries(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
-    assert refused(tmp_path, path) == (f"{path}:1: does not show which library this is; name them all: --labels A,B")
+    assert read_refused(tmp_path, path) == (f"{path}:1: does not name the library; name them all: --labels A,B")
     assert [candidate.name for candidate in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
 
 
-def test_one_library_s_name_is_none_for_those_that_take_turns(tmp_path: Path) -> None:
+def test_one_name_for_libraries_in_turns_is_refused(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
-    assert refused(tmp_path, Source(path, "C")) == (
-        f"{path}: 2 libraries take turns in it, and C is the name of one; name them all: --labels A,B"
+    assert read_refused(tmp_path, Source(path, "C")) == (
+        f"{path}: 2 libraries take turns in it, and C is one name; name them all: --labels A,B"
     )
 
 
 def test_rounds_of_one_library_can_have_its_name(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", f"{LATENCY}===\n{LATENCY}done\n")
-    made = imported.import_files(ImportRequest([Source(path, "C")]), tmp_path / "made")
-    assert values(made, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
+    campaign_store = imported.import_files(ImportRequest([Source(path, "C")]), tmp_path / "made")
+    assert values(campaign_store, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
 
 
 def test_a_library_that_printed_something_else_has_rows_that_say_so(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
-    made = make(tmp_path, file(tmp_path, "a.out", text))
-    assert list(rows(made, "osu-latency.blocking.8.")) == [
+    campaign_store = make(tmp_path, file(tmp_path, "a.out", text))
+    assert list(rows(campaign_store, "osu-latency.blocking.8.")) == [
         ("A", 1, "ok", ""),
         ("B", 1, "crashed", "printed 'mpiexec: command not found'"),
         ("A", 2, "ok", ""),
         ("B", 2, "ok", ""),
     ]
-    (crashed,) = [launch for launch in made.launches() if launch.status == LaunchStatus.CRASHED]
-    assert crashed.reason == "printed 'mpiexec: command not found' and no figures"
-    assert made.campaign.notes[1:] == [
-        "a.out: line 12: B printed 'mpiexec: command not found' and no figures in round 1"
+    (crashed,) = [launch for launch in campaign_store.launches() if launch.status == LaunchStatus.CRASHED]
+    assert crashed.reason == "printed 'mpiexec: command not found' and no results"
+    assert campaign_store.campaign.notes[1:] == [
+        "a.out: line 12: B printed 'mpiexec: command not found' and no results in round 1"
     ]
 
 
 def test_a_run_of_two_benchmarks_that_ended_in_one_lacks_nothing_of_the_other(tmp_path: Path) -> None:
     barrier = imports.osu(imports.BARRIER) + "             0.85\n"
-    whole, cut = LATENCY + barrier, imports.latencies((0, 1.5)) + barrier
-    made = make(tmp_path, file(tmp_path, "a.out", imports.in_turns([{"A": whole, "B": cut}])))
-    assert [status for *_, status, _ in rows(made, "osu-barrier")] == ["ok", "ok"]
-    assert [status for *_, status, _ in rows(made, "osu-latency.blocking.8.")] == ["ok", "not-run"]
-    assert made.cases().height == 6
+    complete, cut = LATENCY + barrier, imports.latencies((0, 1.5)) + barrier
+    campaign_store = make(tmp_path, file(tmp_path, "a.out", imports.in_turns([{"A": complete, "B": cut}])))
+    assert [status for *_, status, _ in rows(campaign_store, "osu-barrier")] == ["ok", "ok"]
+    assert [status for *_, status, _ in rows(campaign_store, "osu-latency.blocking.8.")] == ["ok", "not-run"]
+    assert campaign_store.cases().height == 6
 
 
 def test_hosts_show_where_ranks_were(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
-    made = make(tmp_path, file(tmp_path, "a.out", text))
-    assert made.campaign.plan.placements == [Placement(name="2x1", nodes=2, ranks_per_node=1, binding="none")]
+    campaign_store = make(tmp_path, file(tmp_path, "a.out", text))
+    assert campaign_store.campaign.plan.placements == [Placement(name="2x1", nodes=2, ranks_per_node=1, binding="none")]
 
 
 def test_hosts_of_another_number_than_the_ranks_show_nothing(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
-    made = make(tmp_path, file(tmp_path, "a.out", text))
-    assert [placement.name for placement in made.campaign.plan.placements] == ["ranks-2"]
+    campaign_store = make(tmp_path, file(tmp_path, "a.out", text))
+    assert [placement.name for placement in campaign_store.campaign.plan.placements] == ["ranks-2"]
 
 
 # --- plain files ------------------------------------------------------------------------------------------------------
 
 
 def test_a_plain_file_is_of_the_library_that_its_folder_is_called_by(tmp_path: Path) -> None:
-    made = make(tmp_path, file(tmp_path, "mpich/latency.txt", LATENCY))
-    assert [candidate.name for candidate in made.campaign.candidates] == ["mpich"]
-    assert made.campaign.notes == [NOTE]
+    campaign_store = make(tmp_path, file(tmp_path, "mpich/latency.txt", LATENCY))
+    assert [candidate.name for candidate in campaign_store.campaign.candidates] == ["mpich"]
+    assert campaign_store.campaign.notes == [NOTE]
 
 
-def test_a_plain_file_is_of_the_library_that_is_said(tmp_path: Path) -> None:
-    made = imports.campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
-    assert [candidate.name for candidate in made.campaign.candidates] == ["A", "B"]
-    assert made.campaign.notes == [NOTE, APART]
+def test_a_plain_file_belongs_to_the_named_library(tmp_path: Path) -> None:
+    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
+    assert [candidate.name for candidate in campaign_store.campaign.candidates] == ["A", "B"]
+    assert campaign_store.campaign.notes == [NOTE, APART]
 
 
 def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
-    made = imports.campaign(
+    campaign_store = imports.campaign(
         tmp_path, {name: [imports.latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
     )
-    assert values(made, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
-    assert [(launch.candidate, launch.block) for launch in made.launches()] == [
+    assert values(campaign_store, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
+    assert [(launch.candidate, launch.block) for launch in campaign_store.launches()] == [
         ("A", 1),
         ("A", 2),
         ("A", 3),
         ("B", 1),
         ("B", 2),
     ]
-    assert made.campaign.plan.stop.blocks_max == 3
+    assert campaign_store.campaign.plan.stop.blocks_max == 3
 
 
 SHIFTS = (("A", (0.0, 0.5, 0.25)), ("B", (0.75, 1.0)))
 
 
 def test_two_benchmarks_of_one_file_are_of_one_block(tmp_path: Path) -> None:
-    made = imports.campaign(tmp_path, {"A": [LATENCY + imports.osu(imports.BANDWIDTH, (8, 4.0))]})
-    assert [(launch.block, launch.position) for launch in made.launches()] == [(1, 0), (1, 0)]
-    assert values(made, "osu-bw.nonblocking.8.") == {"A": [2000]}
+    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY + imports.osu(imports.BANDWIDTH, (8, 4.0))]})
+    assert [(launch.block, launch.position) for launch in campaign_store.launches()] == [(1, 0), (1, 0)]
+    assert values(campaign_store, "osu-bw.nonblocking.8.") == {"A": [2000]}
 
 
 def test_names_of_turns_do_not_fit_a_plain_file(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", LATENCY)
-    assert refused(tmp_path, path, labels=["A"]) == (
-        f"{path}: libraries do not take turns in it, as --labels says; name its own: LABEL={path}"
+    assert read_refused(tmp_path, path, labels=["A"]) == (
+        f"{path}: has one library, and --labels names several; name this one: LABEL={path}"
     )
 
 
 def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", LATENCY)
-    assert refused(tmp_path, path, Source(tmp_path / "." / "a.txt", "B")) == (
-        f"{path}: named twice; its figures are of one run"
+    assert read_refused(tmp_path, path, Source(tmp_path / "." / "a.txt", "B")) == (
+        f"{path}: named twice; it has the results of one run"
     )
 
 
-def test_a_size_that_stands_twice_in_a_table(tmp_path: Path) -> None:
+def test_a_size_twice_in_a_table_is_refused(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", imports.latencies((8, 1.0), (16, 1.0), (8, 1.0)))
-    assert refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in one table"
+    assert read_refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in this table"
 
 
 def test_errors_beside_a_whole_file_are_reported(tmp_path: Path) -> None:
     path = file(tmp_path, "a.txt", LATENCY)
     file(tmp_path, "a.stderr", "\n---\nwarning: no fast network\n")
     file(tmp_path, "a.err", "\n")
-    made = make(tmp_path, path)
-    assert made.campaign.imported[0].said == ["a.stderr beside it says: warning: no fast network"]
-    assert made.campaign.notes[1:] == [
-        "1 file is whole although errors lie beside it: a.txt: a.stderr beside it says: warning: no fast network"
+    campaign_store = make(tmp_path, path)
+    assert campaign_store.campaign.imported[0].said == ["a.stderr beside it says: warning: no fast network"]
+    assert campaign_store.campaign.notes[1:] == [
+        "1 file is complete although it has an error file: a.txt: a.stderr beside it says: warning: no fast network"
     ]
 
 
-def test_what_is_printed_as_nought_is_a_row_without_a_figure(tmp_path: Path) -> None:
-    made = imports.campaign(tmp_path, {"A": [imports.latencies((0, 0.0), (8, 1.5))]})
-    assert list(rows(made, "osu-latency.blocking.0.")) == [
+def test_a_printed_zero_is_a_row_without_a_value(tmp_path: Path) -> None:
+    campaign_store = imports.campaign(tmp_path, {"A": [imports.latencies((0, 0.0), (8, 1.5))]})
+    assert list(rows(campaign_store, "osu-latency.blocking.0.")) == [
         ("A", 1, "below-the-last-digit-printed", "printed as 0: below the last digit printed")
     ]
-    assert values(made, "osu-latency.blocking.0.") == {}
-    assert list(rows(made, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
+    assert values(campaign_store, "osu-latency.blocking.0.") == {}
+    assert list(rows(campaign_store, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
 
 
 def test_ranks_are_as_said_where_no_file_shows_them(tmp_path: Path) -> None:
@@ -456,9 +463,11 @@ def test_ranks_are_as_said_where_no_file_shows_them(tmp_path: Path) -> None:
         Placement(name="not-reported", nodes=1, ranks_per_node=0, binding="none")
     ]
     shutil.rmtree(tmp_path / "made")
-    made = imports.campaign(tmp_path, text, ranks=48)
-    assert made.campaign.plan.placements == [Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")]
-    assert [case.ranks for case in made.campaign.cases] == [48]
+    campaign_store = imports.campaign(tmp_path, text, ranks=48)
+    assert campaign_store.campaign.plan.placements == [
+        Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")
+    ]
+    assert [case.ranks for case in campaign_store.campaign.cases] == [48]
 
 
 # --- several tools ----------------------------------------------------------------------------------------------------
@@ -468,18 +477,21 @@ def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
     """IMB's ping-pong of 8 bytes takes 0.84 µs in its file; OSU's default files have it in three repetitions."""
     pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
     osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
-    made = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
-    assert [operation.foreign.suite for operation in made.campaign.operations if operation.foreign] == ["imb", "osu"]
-    assert values(made, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
-    assert values(made, "osu-latency.blocking.8.") == {"mpich": EIGHT}
-    assert made.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
-    assert {(case.suite, case.placement, case.ranks) for case in made.campaign.cases} == {
+    campaign_store = imported.import_files(ImportRequest([pingpong, *osu]), tmp_path / "made")
+    assert [operation.foreign.suite for operation in campaign_store.campaign.operations if operation.foreign] == [
+        "imb",
+        "osu",
+    ]
+    assert values(campaign_store, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
+    assert values(campaign_store, "osu-latency.blocking.8.") == {"mpich": EIGHT}
+    assert campaign_store.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
+    assert {(case.suite, case.placement, case.ranks) for case in campaign_store.campaign.cases} == {
         ("imb", "ranks-2", 2),
         ("osu", "ranks-2", 2),
     }
-    facts = made.campaign.imported[0].facts
+    facts = campaign_store.campaign.imported[0].facts
     assert facts["command"] == "/opt/bench/IMB-MPI1 PingPong -msglog 16 -iter 200 -time 1"
-    assert made.launches()[0].command == facts["command"].split()
+    assert campaign_store.launches()[0].command == facts["command"].split()
 
 
 DEFAULT = printed.SAMPLES / "osu-7.4" / "default"
@@ -494,23 +506,28 @@ EIGHT = [
 def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_path: Path) -> None:
     head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
     head += "# Size          Latency (us)\n"
-    texts = [imports.osu(head.format(one), (8, 1.5)) for one in ("MPI_Win_flush", "MPI_Win_fence")]
-    made = imports.campaign(tmp_path, {"A": texts})
-    (operation,) = made.campaign.operations
+    texts = [
+        imports.osu(head.format(synchronisation), (8, 1.5)) for synchronisation in ("MPI_Win_flush", "MPI_Win_fence")
+    ]
+    campaign_store = imports.campaign(tmp_path, {"A": texts})
+    (operation,) = campaign_store.campaign.operations
     usual = {option.name: option.usual for option in operation.options}
     assert "MPI_Win_allocate" in usual.values()
-    assert [list(case.options.values()) for case in made.campaign.cases] == [["MPI_Win_flush"], ["MPI_Win_fence"]]
-    assert [launch.block for launch in made.launches()] == [1, 1]
+    assert [list(case.options.values()) for case in campaign_store.campaign.cases] == [
+        ["MPI_Win_flush"],
+        ["MPI_Win_fence"],
+    ]
+    assert [launch.block for launch in campaign_store.launches()] == [1, 1]
 
 
 def test_starts_of_cases_are_explained(tmp_path: Path) -> None:
-    made = imports.campaign(tmp_path, {"A": [LATENCY]})
-    assert [(start.name, start.help) for start in made.campaign.starts] == [
-        ("none", "calls follow each other, after one barrier at most")
+    campaign_store = imports.campaign(tmp_path, {"A": [LATENCY]})
+    assert [(start.name, start.help) for start in campaign_store.campaign.starts] == [
+        ("none", "calls follow each other, after at most one barrier")
     ]
 
 
-NO_TABLES = r"empty|the output of no benchmark that is known \(allowed: .*\)|[\w -]+: no table in it"
+NO_TABLES = r"empty|not the output of a known benchmark \(allowed: .*\)|[\w -]+: no table in it"
 RECORDED = {
     "osu-5.3": 700,
     "osu-7.4": 1400,
@@ -528,18 +545,18 @@ def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
     """No case of a file stands twice in a block, and each has a figure or a reason."""
     count = 0
     for path in printed.files(tool):
-        wish = ImportRequest([Source(path, "A")])
+        request = ImportRequest([Source(path, "A")])
         try:
-            parts = imported.assign_blocks(imported.read_source(wish, wish.sources[0]).parts)
+            parts = imported.assign_blocks(imported.read_source(request, request.sources[0]).parts)
         except RankbenchError as error:
             assert re.fullmatch(NO_TABLES, str(error).removeprefix(f"{path}: "))
             continue
         operations = imported.collect_operations([part.table for part in parts if part.table])
-        found = [(part.block, row) for part in parts for row in imported.make_results(part, wish, operations)]
-        keys = [(block, row.case.key) for block, row in found]
+        results = [(part.block, row) for part in parts for row in imported.make_results(part, request, operations)]
+        keys = [(block, row.case.key) for block, row in results]
         assert len(set(keys)) == len(keys)
-        assert all(bool(row.series) == (row.reason == "") for _, row in found)
-        count += len(found)
+        assert all(bool(row.series) == (row.reason == "") for _, row in results)
+        count += len(results)
     assert count >= RECORDED[tool]
 
 
@@ -549,34 +566,34 @@ def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
 def test_one_damaged_file_of_several_leaves_nothing(tmp_path: Path) -> None:
     good = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
     bad = file(tmp_path, "bad.txt", LATENCY.replace("2.50", "nan"))
-    message = refused(tmp_path, *good[:2], bad, good[2])
-    assert message == f"{bad}:5: Avg Latency(us) is 'nan'; a number from 0 would be right"
+    message = read_refused(tmp_path, *good[:2], bad, good[2])
+    assert message == f"{bad}:5: Avg Latency(us) is 'nan'; expected a number of 0 or more"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.txt", "1.txt", "2.txt", "bad.txt"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    assert refused(tmp_path, path) == f"{path}: cannot be read (No such file or directory)"
+    assert read_refused(tmp_path, path) == f"{path}: cannot be read (No such file or directory)"
 
 
-def test_figures_that_are_not_there(tmp_path: Path) -> None:
+def test_files_without_results_are_refused(tmp_path: Path) -> None:
     path = file(tmp_path, "a.out", imports.in_turns([{"A": "", "B": ""}]))
-    assert refused(tmp_path, path) == f"{path}: no figures in it"
+    assert read_refused(tmp_path, path) == f"{path}: has no results"
     other = file(tmp_path, "b.txt", "")
-    assert refused(tmp_path, other) == f"{other}: empty"
-    assert refused(tmp_path, other, path) == f"no figures in any of 2 files; of the first: {other}: empty"
+    assert read_refused(tmp_path, other) == f"{other}: empty"
+    assert read_refused(tmp_path, other, path) == f"no results in any of 2 files; the first: {other}: empty"
 
 
-def test_files_without_figures_are_reported_and_left_out(tmp_path: Path) -> None:
+def test_files_without_results_are_reported(tmp_path: Path) -> None:
     """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
     paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
-    made = make(tmp_path, *paths)
-    assert [record.said for record in made.campaign.imported][:2] == [[], ["no figures in it: empty"]]
-    assert made.campaign.notes[1:3] == [
-        "b.txt: no figures in it: empty",
-        "c.txt: no figures in it: the output of no benchmark that is known",
+    campaign_store = make(tmp_path, *paths)
+    assert [record.said for record in campaign_store.campaign.imported][:2] == [[], ["has no results: empty"]]
+    assert campaign_store.campaign.notes[1:3] == [
+        "b.txt: has no results: empty",
+        "c.txt: has no results: not the output of a known benchmark",
     ]
-    assert made.campaign.imported[2].said[0].startswith("no figures in it: the output of no benchmark that is known")
+    assert campaign_store.campaign.imported[2].said[0].startswith("has no results: not the output of a known benchmark")
 
 
 def test_errors_while_storing_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -586,16 +603,16 @@ def test_errors_while_storing_leave_nothing(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(store.Store, "append", full)
     paths = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
-    assert refused(tmp_path, *paths) == "no space left"
+    assert read_refused(tmp_path, *paths) == "no space left"
 
 
 def test_a_campaign_that_is_there_is_not_touched(tmp_path: Path) -> None:
-    made = make(tmp_path, file(tmp_path, "a.txt", LATENCY))
-    before = {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
+    campaign_store = make(tmp_path, file(tmp_path, "a.txt", LATENCY))
+    before = {path: path.read_bytes() for path in campaign_store.folder.rglob("*") if path.is_file()}
     with pytest.raises(RankbenchError) as error:
         make(tmp_path, file(tmp_path, "b.txt", LATENCY))
-    assert str(error.value) == THERE.format(made.folder)
-    assert {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()} == before
+    assert str(error.value) == THERE.format(campaign_store.folder)
+    assert {path: path.read_bytes() for path in campaign_store.folder.rglob("*") if path.is_file()} == before
 
 
 THERE = "{}: holds a campaign already; choose another --name, or remove the folder"
@@ -615,18 +632,18 @@ def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
 BARRIERS = imports.osu(imports.BARRIER) + "  0.85\n"
 
 
-def with_hosts(folder: Path, hosts: Sequence[str], **wish: int) -> Store:
+def with_hosts(folder: Path, hosts: Sequence[str], **request: int) -> Store:
     """Import two rounds of a collective, with the names of hosts before each run."""
     text = imports.in_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
-    return imported.import_files(ImportRequest([Source(file(folder, "a.out", text))], **wish), folder / "made")  # type: ignore[arg-type]
+    return imported.import_files(ImportRequest([Source(file(folder, "a.out", text))], **request), folder / "made")  # type: ignore[arg-type]
 
 
 def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
     record = with_hosts(tmp_path, ["n1"]).campaign
     assert [case.ranks for case in record.cases] == [1]
     assert record.notes[-1] == (
-        "Only 1 rank by the names of hosts: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves nothing. "
-        "If a host's name stands there once for several ranks, import again with --ranks N."
+        "Only 1 rank by the host names: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves no data. "
+        "If several ranks share a line with a host name, import again with --ranks N."
     )
 
 
@@ -643,7 +660,7 @@ def test_names_of_hosts_that_agree_with_the_user_say_where(tmp_path: Path) -> No
 
 def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
     assert with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
-        "The number of ranks of 2 runs is a guess: a line with a host's name before a run counts as a rank. If it is "
+        "The number of ranks of 2 runs is a guess: each line with a host name before a run counts as a rank. If it is "
         "wrong, import again with --ranks N."
     )
 
@@ -653,7 +670,7 @@ def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_turns", [True, False])
 def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
-    for row, words in (("O24  0.55\n", "'O24' is no number"), ("16  1e308\n", "is 1e+308, expected a time below")):
+    for row, words in (("O24  0.55\n", "'O24' is not a number"), ("16  1e308\n", "is 1e+308, expected a time below")):
         text = imports.latencies((8, 1.5), (16, 1.6)) + row
         text = imports.in_turns([{"A": text}]) if in_turns else text
         with pytest.raises(RankbenchError, match=re.escape(words)):
@@ -668,8 +685,8 @@ def test_noise_with_a_digit_is_reported(tmp_path: Path) -> None:
 def test_an_unknown_synchronisation_of_reprompi_is_not_reported(tmp_path: Path) -> None:
     sample = next(path for path in sorted((printed.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in text_of(path))
     text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", text_of(sample))
-    made = make(tmp_path, file(tmp_path, "a.txt", text))
-    assert {case.start for case in made.campaign.cases} == {"not-reported"}
+    campaign_store = make(tmp_path, file(tmp_path, "a.txt", text))
+    assert {case.start for case in campaign_store.campaign.cases} == {"not-reported"}
 
 
 def text_of(path: Path) -> str:

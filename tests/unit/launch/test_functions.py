@@ -48,3 +48,34 @@ def test_a_launch_that_is_ended_leaves_no_shared_memory(tmp_path: Path) -> None:
         path.unlink(missing_ok=True)
     assert found == [False, True]
     assert (tmp_path / "log").read_text().startswith("TERM\n")
+
+
+def copy(folder: Path, command: str, output_bytes: int) -> str:
+    """Return what is kept of the output of a command where that much is kept of its beginning and of its end."""
+    script = f"campaign={folder}; . {FUNCTIONS}; output_bytes={output_bytes}; {command} | copy_output {folder}"
+    subprocess.run(["bash", "-c", script], check=True, timeout=60)
+    return (folder / "output.log").read_text()
+
+
+def test_short_output_of_a_launch_is_kept_as_it_is(tmp_path: Path) -> None:
+    assert copy(tmp_path, "printf 0123456789", 10) == "0123456789"
+    assert copy(tmp_path, "printf 0123456789ABCDEFGHIJ", 10) == "0123456789ABCDEFGHIJ"
+    assert copy(tmp_path, "{ printf 0123456789; sleep 0.2; printf ABC; }", 10) == "0123456789ABC"
+
+
+def test_of_long_output_the_beginning_and_the_end_are_kept_and_all_of_it_is_counted(tmp_path: Path) -> None:
+    kept = copy(tmp_path, "{ printf first; seq 100000; printf last; }", 10000)
+    beginning, omission, end = kept.partition("\n[rankbench left out 568904 bytes of output here]\n")
+    assert omission, kept
+    assert (len(beginning), len(end)) == (10000, 10000)
+    assert beginning.startswith("first1\n2\n")
+    assert end.endswith("\n99999\n100000\nlast")
+    assert int((tmp_path / "output_bytes").read_text()) == 588904
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["output.log", "output_bytes"]
+
+
+def test_output_that_cannot_be_stored_does_not_stop_a_launch(tmp_path: Path) -> None:
+    copying = f"seq 1000000 | copy_output {tmp_path}/nowhere; echo ${{PIPESTATUS[0]}}"
+    script = f"campaign={tmp_path}; . {FUNCTIONS}; {copying}"
+    done = subprocess.run(["bash", "-c", script], check=True, timeout=60, capture_output=True, text=True)
+    assert done.stdout == "0\n"

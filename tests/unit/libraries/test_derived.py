@@ -213,7 +213,7 @@ def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
     assert libraries.explain_wrong_libmpi(library, f"{other.prefix}/lib/libmpi.so.12") == (
         f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12; "
-        "unset LD_LIBRARY_PATH or let it lead to this library first"
+        "unset LD_LIBRARY_PATH, or name this library first in it"
     )
 
 

@@ -385,15 +385,13 @@ def test_nothing_left_is_an_error() -> None:
 
 
 OPERATIONS = DESCRIPTION.operations
-NAMES = {"all", *(operation.kind for operation in OPERATIONS), *(operation.name for operation in OPERATIONS)}
 STARTS = ", ".join(["auto", *(start.name for start in fakes.description().starts)])
 
 
 def test_a_misspelt_operation_is_one_line() -> None:
-    answer = refusal('operations = ["bcast", "alreduce"]')
-    hint, _, allowed = answer.partition(" (allowed: ")
-    assert hint == 'plan.toml: operations[1]: found "alreduce"; did you mean allreduce?'
-    assert set(allowed.rstrip(")").split(", ")) == NAMES
+    assert refusal('operations = ["bcast", "alreduce"]') == (
+        'plan.toml: operations[1]: found "alreduce"; did you mean allreduce? (`rankbench operations` lists them)'
+    )
 
 
 def test_a_form_that_is_not_there_is_one_line() -> None:
@@ -639,9 +637,8 @@ def test_a_misspelt_option_of_an_operation_is_one_line() -> None:
 
 
 def test_an_option_of_a_misspelt_operation_is_one_line() -> None:
-    names = ", ".join(operation.name for operation in OPERATIONS)
     assert read_error("pingpog.from = 3") == (
-        f'plan.toml: options.pingpog.from: found "pingpog"; did you mean pingpong? (allowed: {names})'
+        'plan.toml: options.pingpog.from: found "pingpog"; did you mean pingpong? (`rankbench operations` lists them)'
     )
 
 

@@ -101,8 +101,8 @@ def test_launches_that_placed_ranks_differently_are_reported(tmp_path: Path) -> 
     assert chart.subtitle.endswith("; ranks in their own order, since launches placed ranks 1 and 2 differently")
     assert chart.datasets["lines"] == chart.datasets["brackets"] == []
     first = {cell["candidate"]: cell for cell in chart.datasets["cells"] if cell["pair"] == "from 0 to 1"}
-    told = {name: (cell["x"], cell["seats"], cell["share"]) for name, cell in first.items()}
-    assert told == {
+    cells = {name: (cell["x"], cell["seats"], cell["share"]) for name, cell in first.items()}
+    assert cells == {
         "alpha": (1, "n1 CPU 0 to not known", "not known"),
         "beta": (1, "n1 CPU 0 to n1 CPU 4", "across sockets"),
     }

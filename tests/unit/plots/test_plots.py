@@ -164,7 +164,7 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(view: CampaignView) -> Non
     )
     assert point["value"] == pytest.approx(64 * 8 / 502e-9 / 1e6, rel=1e-4)
     assert point["low"] < point["value"] < point["high"]
-    assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"
+    assert chart.title == "bandwidth: MB/s (1 MB = 10^6 B)"
 
 
 def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -> None:

@@ -72,7 +72,7 @@ def test_mpip_shows_mean_sizes_summed_over_ranks(tmp_path: Path) -> None:
             Calls(operation="allreduce", size_bytes=8, calls=100.0),
         ],
         ["MPI_Comm_dup"],
-        ("mpiP shows the mean size of each call site, not each size",),
+        ("mpiP reports the mean size of each call site, not each size",),
     )
 
 
@@ -112,7 +112,7 @@ def test_a_table_names_operations_forms_and_sizes(tmp_path: Path) -> None:
         ("Comm_split", ""),
     ],
 )
-def test_calls_are_the_operations_that_stand_for_them(name: str, operation: str) -> None:
+def test_calls_are_converted_to_operations(name: str, operation: str) -> None:
     assert profiles.find_operation(name) == operation
 
 
@@ -127,17 +127,17 @@ NO_CALLS = IPM.replace("MPI_Bcast", "MPI_Wait").replace("MPI_Send", "MPI_Wait")
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", f": no profile that is known {KNOWN}"),
-        ("\0\1\2", f": no profile that is known {KNOWN}"),
+        ("", f": not a known profile {KNOWN}"),
+        ("\0\1\2", f": not a known profile {KNOWN}"),
         ("allreduce 8: 1\nbcast: -3\n", f":2: found 'bcast: -3', {EXPECTED}"),
         ("allreduce 8: 1\nwhat is this\n", f":2: found 'what is this', {EXPECTED}"),
         ("@ mpiP\n@ MPI Task Assignment : 0 a\n", LACKS.format("the section 'Aggregate Sent Message Size'")),
         (MPIP.replace("@ MPI Task Assignment", "@"), LACKS.format("a line 'MPI Task Assignment'")),
         (MPIP.replace("6.4e+04  99", "many     99"), ":16: found 'many', expected a mean size in bytes"),
-        (NO_CALLS, ": IPM reports no call that moves data"),
+        (NO_CALLS, ": IPM lists no call that moves data"),
     ],
 )
-def test_what_is_no_profile_is_reported_in_a_line(text: str, says: str, tmp_path: Path) -> None:
+def test_a_text_that_is_not_a_profile_is_refused_in_one_line(text: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         read(tmp_path, text)
     assert str(error.value) == f"{tmp_path / 'profile'}{says}"

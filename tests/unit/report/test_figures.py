@@ -107,13 +107,15 @@ def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(t
     made = large.Large(lines=45, sizes=2, blocks=1, samples=2)
     assert made.lines * len(made.placements) > figures.MOST_LINES
     evaluation = made.evaluation()
-    told = [*made.findings()[:1]]
-    verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=told, groups=[])
+    first_finding = [*made.findings()[:1]]
+    verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=first_finding, groups=[])
     files = draw(tmp_path, dataclasses.replace(evaluation, verdict=verdict), ["svg"])
     names = {file.name for file in files}
-    line = case_labels.line_key(next(case for case in made.cases if case.key == told[0].cases[0]))
+    line = case_labels.line_key(next(case for case in made.cases if case.key == first_finding[0].cases[0]))
     assert {name for name in names if name.startswith("curves-")} == {f"curves-{line}.svg"}
-    assert {name for name in names if name.startswith("distribution-")} == {f"distribution-{told[0].cases[0]}.svg"}
+    assert {name for name in names if name.startswith("distribution-")} == {
+        f"distribution-{first_finding[0].cases[0]}.svg"
+    }
     assert {name for name in names if name.startswith("winner_map-")} == {
         f"winner_map-{place}.svg" for place in made.placements
     }

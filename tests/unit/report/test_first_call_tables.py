@@ -107,7 +107,7 @@ def test_the_terminal_shows_them(
 
 
 def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, first_calls=True, csv=True)
+    show(folder=stored.folder, first_calls=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 3 * 2 * 2
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}

@@ -83,7 +83,7 @@ def test_each_file_is_reported_with_what_was_found_in_it(study: CampaignView) ->
     assert latency == [str(folder / "latency.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert barrier == [str(folder / "barrier.out"), "OSU micro-benchmarks 5.3", "–", "–"]
     assert nothing[:3] == [str(folder / "iallreduce.out"), "–", "–"]
-    assert nothing[3].startswith("no figures in it; iallreduce.err beside it says: [proxy:0@vm] ")
+    assert nothing[3].startswith("has no results; iallreduce.err beside it says: [proxy:0@vm] ")
     assert [row[0].detail for row in table.rows] == [record.sha256[:12] for record in study.campaign.imported]
 
 
@@ -124,7 +124,9 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
 
 
 def test_the_page_says_where_figures_come_from(page: str) -> None:
-    said = "These figures were imported: rankbench did not make them, and knows of their runs what their files show."
+    said = (
+        "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
+    )
     assert page.count(said) == 2
     for caption in ("Files that were imported", "What the numbers of other programs mean"):
         assert f"<caption>{caption}</caption>" in page

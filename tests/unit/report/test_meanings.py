@@ -40,7 +40,7 @@ def test_tools_that_can_be_run_say_so() -> None:
 def test_a_row_shows_names_and_what_is_special() -> None:
     operation = next(operation for operation in osu.OPERATIONS if operation.name == "osu-bibw")
     assert operation.foreign
-    assert meanings.named(operation, operation.foreign) == "osu_bibw `osu-bibw` = `bandwidth-bidirectional`"
+    assert meanings.name_foreign(operation, operation.foreign) == "osu_bibw `osu-bibw` = `bandwidth-bidirectional`"
     assert list(meanings.short(operation.foreign.meaning)) == [
         "mean over calls",
         "one rank measures",

@@ -39,6 +39,14 @@ def test_a_sample_is_the_mean_of_as_many_calls_as_were_timed() -> None:
     assert "the mean of several: of up to 40 here" in launched((3,), 40)["Samples"]
 
 
+def test_the_stop_rule_and_the_builds_are_those_of_the_campaign() -> None:
+    texts, campaign = launched((3,)), evaluations.evaluation().campaign
+    stop = campaign.plan.stop
+    assert f"until '{stop.until}'" in texts["Stop rule"]
+    assert str(stop.blocks_max) in texts["Stop rule"]
+    assert all(receipt.compiler in texts["Clocks and compilers"] for receipt in campaign.receipts)
+
+
 def test_three_outcomes_are_explained_with_the_threshold() -> None:
     text = launched((3,))["Comparison"]
     assert all(words in text for words in ("three outcomes", "equivalent (=)", "undecided (~)", "beyond 3 %"))

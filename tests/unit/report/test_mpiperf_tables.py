@@ -80,7 +80,7 @@ def test_show_prints_them_as_tables_and_as_csv(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(display.console, "width", 200)
-    for more in ([], ["--csv"]):
+    for more in ([], ["--format", "csv"]):
         monkeypatch.setattr("sys.argv", ["rankbench", "show", str(store.folder), "--mpiperf", *more])
         with pytest.raises(SystemExit):
             cli.main()

@@ -13,7 +13,7 @@ from fakes.pages import book, part
 from rankbench.language import Text
 from rankbench.model import Group
 from rankbench.report import write_html
-from rankbench.report.page import saved
+from rankbench.report.page import compare_effort
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,8 +178,8 @@ def test_a_decided_campaign_shows_what_it_did_not_measure() -> None:
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
     campaign_view = dataclasses.replace(view, case_rows=rows)
     most = len(view.campaign.cases) * len(view.campaign.candidates) * 60
-    assert saved(campaign_view) == {"less measured than in 60 full blocks": f"{1 - 3 / most:.0%}"}
+    assert compare_effort(campaign_view) == {"less measured than in 60 full blocks": f"{1 - 3 / most:.0%}"}
     stop = msgspec.structs.replace(view.campaign.plan.stop, until="blocks")
     planned = msgspec.structs.replace(view.campaign.plan, stop=stop)
     fixed = msgspec.structs.replace(view.campaign, plan=planned)
-    assert saved(dataclasses.replace(view, case_rows=rows, campaign=fixed)) == {}
+    assert compare_effort(dataclasses.replace(view, case_rows=rows, campaign=fixed)) == {}

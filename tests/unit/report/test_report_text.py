@@ -79,4 +79,4 @@ def test_groups_are_reported_in_markdown() -> None:
     group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])
     verdict = msgspec.structs.replace(view.verdict, groups=[group])
     text = markdown(dataclasses.replace(view, verdict=verdict))
-    assert "**allreduce, and one like it.** alpha wins small ones. Like it: allreduce nonblocking." in text
+    assert "**allreduce, and one like it.** alpha wins small ones. The same: allreduce nonblocking." in text

@@ -171,7 +171,7 @@ def test_text_and_page_have_them_too(view: CampaignView, tmp_path: Path) -> None
 
 
 def test_csv_has_a_row_for_each_ring(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    show(folder=stored.folder, rings=True, csv=True)
+    show(folder=stored.folder, rings=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 2 * 2 * (1 + 2 + 3 + 4 + 2)
     four = [row for row in rows if (row["candidate"], row["placement"], row["direction"]) == ("beta", "1x16", "down")]

@@ -122,7 +122,7 @@ def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: P
     printed = shown(folder, "--scaling", "--size", "8", "--size", "512")
     assert "alltoall 8 B: " in printed
     assert "alltoall 512 B: " in printed
-    rows = shown(folder, "--scaling", "--size", "8", "--csv").splitlines()
+    rows = shown(folder, "--scaling", "--size", "8", "--format", "csv").splitlines()
     assert rows[0].startswith("operation,form,size_bytes,nodes,ranks_per_node,ranks,oversubscribed,case,candidate,")
     assert len(rows) == 1 + 16
 

@@ -157,7 +157,9 @@ def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(name: 
     ],
 )
 def test_the_overview_has_a_sign_of_each_level_where_these_differ(name: str, signs: list[str]) -> None:
-    cells = [overview.marked(leveled(name), candidate, Cell("1 ns")).text for candidate in ("alpha", "beta", "gamma")]
+    cells = [
+        overview.mark_outcome(leveled(name), candidate, Cell("1 ns")).text for candidate in ("alpha", "beta", "gamma")
+    ]
     assert [text.removeprefix("1 ns").strip() for text in cells] == signs
 
 

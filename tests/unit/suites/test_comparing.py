@@ -21,22 +21,26 @@ if TYPE_CHECKING:
 FORMS = ["blocking", "nonblocking", "persistent"]
 
 
-def own(name: str, **others: object) -> Operation:
+def read_core_operation(name: str, **others: object) -> Operation:
     return kinds.operation(name, "collective", **{"forms": FORMS, **others})
 
 
-ALLREDUCE, BCAST, REDUCE_SCATTER = own("allreduce"), own("bcast"), own("reduce_scatter")
-PINGPONG = own("pingpong", metric="latency", start="none")
-SEND_GAP = own("send-gap", start="none", rounds=32, forms=["blocking"])
-BANDWIDTH = own("bandwidth", metric="bandwidth", start="none")
-BOTH_WAYS = own("bandwidth-bidirectional", metric="bandwidth")
-RATE = own("message-rate", metric="rate")
-INIT = own("init", start="none", once=True, forms=["blocking"])
+ALLREDUCE, BCAST, REDUCE_SCATTER = (
+    read_core_operation("allreduce"),
+    read_core_operation("bcast"),
+    read_core_operation("reduce_scatter"),
+)
+PINGPONG = read_core_operation("pingpong", metric="latency", start="none")
+SEND_GAP = read_core_operation("send-gap", start="none", rounds=32, forms=["blocking"])
+BANDWIDTH = read_core_operation("bandwidth", metric="bandwidth", start="none")
+BOTH_WAYS = read_core_operation("bandwidth-bidirectional", metric="bandwidth")
+RATE = read_core_operation("message-rate", metric="rate")
+INIT = read_core_operation("init", start="none", once=True, forms=["blocking"])
 THEIRS = [*imb.OPERATIONS, *mpbench.OPERATIONS, *osu.OPERATIONS, *skampi.OPERATIONS]
 OWN = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
 
 
-def named(name: str) -> Operation:
+def find_benchmark(name: str) -> Operation:
     return next(each for each in THEIRS if each.name == name)
 
 
@@ -61,7 +65,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="span",
                 start="window",
-                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has ended",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has finished",
                 data="checked",
             ),
         ),
@@ -71,7 +75,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="span",
                 start="window",
-                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has ended",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has finished",
                 data="checked",
             ),
         ),
@@ -81,7 +85,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="maximum",
                 start="library-barrier",
-                text=MEDIAN + "a sample is the time of one call after a barrier, on the rank that it took longest",
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the slowest rank",
                 data="checked",
             ),
         ),
@@ -91,7 +95,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="mean",
                 over_ranks="maximum",
                 start="none",
-                text=MEDIAN + "a sample is the mean of a loop of calls, on the rank that it took longest",
+                text=MEDIAN + "a sample is the mean of a loop of calls, on the slowest rank",
                 data="checked",
             ),
         ),
@@ -101,9 +105,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="one",
                 start="none",
-                text=MEDIAN
-                + "a sample is the time of one call on one rank; half of it, since a message goes there and "
-                "comes back",
+                text=MEDIAN + "a sample is the time of one call on one rank; half of it, since it is a round trip",
                 trip="half",
                 data="checked",
             ),
@@ -114,9 +116,8 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="one",
                 start="none",
-                text=MEDIAN
-                + "a sample is the time of one call on one rank; divided by 32, since as many messages follow "
-                "each other in it",
+                text=MEDIAN + "a sample is the time of one call on one rank; divided by 32, since it has as many "
+                "messages in a row",
                 trip="gap",
                 data="checked",
             ),
@@ -128,7 +129,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_ranks="span",
                 start="roundtime",
                 text=MEDIAN
-                + "a sample is the time from the common start of one call until the last rank has ended; bytes "
+                + "a sample is the time from the common start of one call until the last rank has finished; bytes "
                 "of all ranks over that time",
                 counted=2.0,
                 data="checked",
@@ -140,8 +141,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="median",
                 over_ranks="maximum",
                 start="barrier",
-                text=MEDIAN
-                + "a sample is the time of one call after a barrier, on the rank that it took longest; messages "
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the slowest rank; messages "
                 "of all ranks over that time",
                 data="checked",
             ),
@@ -152,7 +152,7 @@ MEDIAN = "median over launches of each launch's median; "
                 over_calls="single",
                 over_ranks="maximum",
                 start="none",
-                text=MEDIAN + "the call is made once in a launch; the time of the rank that it took longest",
+                text=MEDIAN + "one call in a launch; the time of the slowest rank",
                 data="checked",
             ),
         ),
@@ -168,28 +168,27 @@ def test_a_figure_of_the_core_has_a_meaning_too(operation: Operation, start: str
 
 def test_a_benchmark_is_as_itself() -> None:
     assert compare_benchmarks(ALLREDUCE, ALLREDUCE) == Comparable([])
-    assert compare_benchmarks(named("imb-mpi1-bcast"), named("imb-mpi1-bcast")) == Comparable([])
+    assert compare_benchmarks(find_benchmark("imb-mpi1-bcast"), find_benchmark("imb-mpi1-bcast")) == Comparable([])
 
 
-def test_a_collective_of_imb_beside_our_own() -> None:
-    assert compare_benchmarks(named("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
+def test_a_collective_of_imb_compared_with_the_core() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
             "Allreduce (imb) is the mean over ranks, allreduce (rankbench) lasts from a common start until the last "
-            "rank has ended",
-            "Allreduce (imb) begins calls after MPI_Barrier, allreduce (rankbench) begins calls at times agreed on "
-            "before",
-            "Allreduce (imb) does not look at what was received, allreduce (rankbench) looks at what was received",
+            "rank has finished",
+            "Allreduce (imb) starts calls after MPI_Barrier, allreduce (rankbench) starts calls at agreed times",
+            "Allreduce (imb) does not check the received data, allreduce (rankbench) checks the received data",
         ]
     )
 
 
-def test_our_own_can_begin_as_imb_does() -> None:
-    assert compare_benchmarks(named("imb-mpi1-allreduce"), ALLREDUCE, "library-barrier") == Comparable(
+def test_the_core_can_start_calls_as_imb_does() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-allreduce"), ALLREDUCE, "library-barrier") == Comparable(
         [
             "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
             "Allreduce (imb) is the mean over ranks, allreduce (rankbench) is that of the slowest rank",
-            "Allreduce (imb) does not look at what was received, allreduce (rankbench) looks at what was received",
+            "Allreduce (imb) does not check the received data, allreduce (rankbench) checks the received data",
         ]
     )
 
@@ -197,22 +196,20 @@ def test_our_own_can_begin_as_imb_does() -> None:
 def test_benchmarks_of_one_name_are_distinguished() -> None:
     assert compare_benchmarks(foreign("a"), foreign("a", start="window")) == Comparable(
         [
-            "the first a (tool) makes one call after the other, the second a (tool) begins calls at times agreed on "
-            "before",
+            "the first a (tool) makes one call after the other, the second a (tool) starts calls at agreed times",
         ]
     )
 
 
 def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
-    operation = named("skampi-pingpong_send_recv")
+    operation = find_benchmark("skampi-pingpong_send_recv")
     comparable = compare_benchmarks(PINGPONG, operation)
     assert (comparable.factor, comparable.printed_factor, comparable.reason) == (2.0, 2.0, "")
     assert comparable.differences == [
         "pingpong (rankbench) is the median over calls, Pingpong_Send_Recv (skampi) is the mean over calls without the "
         "fastest and the slowest",
         "pingpong (rankbench) is that of one rank, Pingpong_Send_Recv (skampi) is that of the slowest rank",
-        "pingpong (rankbench) looks at what was received, Pingpong_Send_Recv (skampi) does not look at what was "
-        "received",
+        "pingpong (rankbench) checks the received data, Pingpong_Send_Recv (skampi) does not check the received data",
         "pingpong (rankbench) is half of a round trip, Pingpong_Send_Recv (skampi) is a whole round trip",
     ]
     assert compare_benchmarks(operation, PINGPONG).factor == 0.5
@@ -242,7 +239,7 @@ def test_how_often_bytes_count_is_nothing_to_a_time() -> None:
     )
 
 
-def test_megabytes_convert_what_is_printed() -> None:
+def test_printed_megabytes_are_converted() -> None:
     now = foreign("now", metric="bandwidth", megabyte=10**6)
     then = foreign("then", metric="bandwidth", megabyte=1 << 20)
     assert compare_benchmarks(then, now) == Comparable(
@@ -255,11 +252,11 @@ def test_megabytes_convert_what_is_printed() -> None:
 
 
 def test_both_ways_count_alike_here_and_in_osu() -> None:
-    assert compare_benchmarks(named("osu-bibw"), BOTH_WAYS).factor == 1.0
+    assert compare_benchmarks(find_benchmark("osu-bibw"), BOTH_WAYS).factor == 1.0
 
 
 def test_bytes_per_second_are_messages_times_their_size() -> None:
-    comparable = compare_benchmarks(named("imb-mpi1-uniband"), RATE)
+    comparable = compare_benchmarks(find_benchmark("imb-mpi1-uniband"), RATE)
     assert comparable.differences[-1] == (
         "Uniband (imb) is bytes per second, message-rate (rankbench) is messages per second: bytes are messages times "
         "their size"
@@ -268,10 +265,14 @@ def test_bytes_per_second_are_messages_times_their_size() -> None:
 
 
 def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
-    assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
-        "Reduce_scatter (imb) gives the size of the whole vector, reduce_scatter (rankbench) gives the size of a block"
+    assert compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
+        "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a "
+        "block"
     )
-    assert compare_benchmarks(named("imb-mpi1-reduce_scatter"), named("osu-reduce_scatter")).differences == []
+    assert (
+        compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), find_benchmark("osu-reduce_scatter")).differences
+        == []
+    )
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
@@ -281,32 +282,33 @@ def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
     ("operation", "other", "reason"),
     [
         (
-            *(named("imb-mpi1-bcast"), ALLREDUCE),
+            *(find_benchmark("imb-mpi1-bcast"), ALLREDUCE),
             "Bcast (imb) measures bcast, allreduce (rankbench) measures allreduce",
         ),
         (
-            *(named("imb-ext-window"), ALLREDUCE),
-            "Window (imb) measures what no operation of rankbench does, allreduce (rankbench) measures allreduce",
+            *(find_benchmark("imb-ext-window"), ALLREDUCE),
+            "Window (imb) measures something that no operation of rankbench measures, allreduce (rankbench) measures "
+            "allreduce",
         ),
         (
-            *(named("imb-mpi1-allreduce"), named("imb-nbc-iallreduce_pure")),
+            *(find_benchmark("imb-mpi1-allreduce"), find_benchmark("imb-nbc-iallreduce_pure")),
             "Allreduce (imb) is blocking, Iallreduce_pure (imb) is nonblocking",
         ),
         (
-            *(replace(ALLREDUCE, forms=["blocking", "persistent"]), named("imb-nbc-iallreduce_pure")),
+            *(replace(ALLREDUCE, forms=["blocking", "persistent"]), find_benchmark("imb-nbc-iallreduce_pure")),
             "allreduce (rankbench) is blocking or persistent, Iallreduce_pure (imb) is nonblocking",
         ),
         (
-            *(named("mpbench-allreduce"), ALLREDUCE),
+            *(find_benchmark("mpbench-allreduce"), ALLREDUCE),
             "allreduce (mpbench) is bytes per second, allreduce (rankbench) is a time",
         ),
         (
-            *(named("mpbench-roundtrip"), PINGPONG),
+            *(find_benchmark("mpbench-roundtrip"), PINGPONG),
             "roundtrip (mpbench) is messages per second, pingpong (rankbench) is a time",
         ),
         (
             *(foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),
-            "latency (tool) is the time from one send to the next, which no answer ends, pingpong (rankbench) is half "
+            "latency (tool) is the time from one send to the next, without an answer, pingpong (rankbench) is half "
             "of a round trip",
         ),
         (
@@ -315,8 +317,8 @@ def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
         ),
         (
             *(foreign("Bcast", counterpart="bcast"), BCAST),
-            "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have ended "
-            "the last; bcast (rankbench) begins calls together",
+            "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have "
+            "finished the last; bcast (rankbench) starts calls together",
         ),
     ],
     ids=lambda value: getattr(value, "name", ""),
@@ -325,15 +327,15 @@ def test_what_cannot_be_compared_is_refused(operation: Operation, other: Operati
     assert compare_benchmarks(operation, other).reason == reason
 
 
-def test_our_own_can_be_the_one_that_overlaps() -> None:
-    assert compare_benchmarks(named("imb-mpi1-bcast"), BCAST, "none").reason == (
+def test_the_core_can_be_the_pipelined_side() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-bcast"), BCAST, "none").reason == (
         "bcast (rankbench) makes one call after the other, and a rank can be in the next bcast before others have "
-        "ended the last; Bcast (imb) begins calls together"
+        "finished the last; Bcast (imb) starts calls together"
     )
     assert compare_benchmarks(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
 
 
-def test_calls_of_which_none_can_overtake_another_are_compared_however_they_begin() -> None:
+def test_calls_that_cannot_overlap_are_comparable_with_any_start() -> None:
     assert compare_benchmarks(foreign("loop"), ALLREDUCE).reason == ""
     assert compare_benchmarks(foreign("Bcast", counterpart="bcast", start="not reported"), BCAST).reason == ""
 
@@ -346,7 +348,7 @@ def test_what_cannot_be_compared_has_no_factor() -> None:
 # --- whichever comes first ------------------------------------------------------------------------------------------
 
 STARTS = ["", "none", "barrier", "library-barrier", "window", "roundtime", "window-mpiperf"]
-made = st.builds(
+BENCHMARKS = st.builds(
     foreign,
     st.sampled_from(["a", "b"]),
     counterpart=st.sampled_from(["allreduce", "bcast", "pingpong", "reduce_scatter", ""]),
@@ -359,7 +361,7 @@ made = st.builds(
     megabyte=st.sampled_from([0, 10**6, 1 << 20]),
     data=st.sampled_from(["checked", "not checked"]),
 )
-operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), made)
+operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), BENCHMARKS)
 
 
 @given(operations, operations, st.sampled_from(STARTS))

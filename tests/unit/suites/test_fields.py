@@ -26,7 +26,7 @@ def test_a_number_is_read(field: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("field", ["", "nan", "inf", "-inf", "1e999", "1_0", "0x1", "\u0661", "--1", "1,5", "1 "])
-def test_what_is_no_number_is_refused(field: str) -> None:
+def test_text_instead_of_a_number_is_refused(field: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         PLACE.parse_number(field, "Mean", negative=True)
     assert str(caught.value) == f"out.txt:7: Mean is {field!r}, expected a number"
@@ -44,7 +44,7 @@ def test_a_size_is_read(field: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("field", ["", "-1", "1.0", "4611686018427387905", "9" * 5000, "\u0661", "1e3", "x"])
-def test_what_is_no_size_is_refused(field: str) -> None:
+def test_text_instead_of_a_size_is_refused(field: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         PLACE.parse_size(field, "size")
     assert str(caught.value) == f"out.txt:7: size is {field!r}, expected a whole number from 0 to 2^62"
@@ -98,7 +98,7 @@ def test_noise_waits_for_a_table_and_is_cut() -> None:
 
 def test_an_unknown_benchmark_says_so_and_a_varied_one_has_another_name() -> None:
     operation = make_unknown("tool", "New Thing (2)", MEANING)
-    assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), which is not known to rankbench")
+    assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), unknown to rankbench")
     other = make_variant(operation, "window", start="window", over_calls="median")
     assert other.foreign
     assert (other.name, other.start, other.foreign.meaning.start) == ("tool-new-thing-2-window", "window", "window")

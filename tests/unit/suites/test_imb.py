@@ -46,7 +46,7 @@ def meaning_of(operation: Operation) -> Meaning:
     return operation.foreign.meaning
 
 
-def refused(text: str) -> str:
+def read_refused(text: str) -> str:
     with pytest.raises(RankbenchError) as refusal:
         read(text)
     return str(refusal.value)
@@ -131,9 +131,9 @@ def spelt(table: Table) -> str:
     ],
 )
 def test_a_value_is_the_one_in_the_file(file: str, table: int, size_bytes: int, column: str, value: float) -> None:
-    found = sample(f"{file}.txt")[table]
-    row = next(row for row in found.rows if row.size_bytes == size_bytes)
-    assert row.numbers[found.columns.index(column)] == value
+    chosen = sample(f"{file}.txt")[table]
+    row = next(row for row in chosen.rows if row.size_bytes == size_bytes)
+    assert row.numbers[chosen.columns.index(column)] == value
 
 
 def test_the_head_is_reported_with_the_table() -> None:
@@ -230,11 +230,11 @@ def test_a_size_that_was_given_up_has_no_number_and_a_reason() -> None:
 # --- what they mean -------------------------------------------------------------------------------------------------
 
 
-def named(name: str) -> Operation:
+def find_operation(name: str) -> Operation:
     return next(operation for operation in imb.OPERATIONS if operation.name == name)
 
 
-def test_operations_have_names_of_their_own() -> None:
+def test_operations_have_distinct_names() -> None:
     names = [operation.name for operation in imb.OPERATIONS]
     assert len(names) == len(set(names))
     assert all(name.startswith("imb-") and name == name.lower() for name in names)
@@ -246,26 +246,26 @@ def test_operations_have_names_of_their_own() -> None:
         (
             "imb-mpi1-allreduce",
             "mean over ranks (t_min: the fastest rank, t_max: the slowest) of a rank's mean time of a call; calls are "
-            "timed one by one, and all ranks meet in MPI_Barrier between them; 1000 repetitions after some that do not "
-            "count, fewer of sizes that would move more than 40 MB or take more than 10 s, or as -iter and -time say",
+            "timed one by one, with MPI_Barrier between them; 1000 repetitions after some unscored ones, fewer for "
+            "sizes that would move more than 40 MB or take more than 10 s, or as set by -iter and -time",
         ),
         (
             "imb-mpi1-pingpong",
-            "half of a round trip: half of the time of a loop of calls, which follow each other at once, divided by "
-            "their number, of the rank that took longest; Mbytes/sec: the bytes of one message over the longest time; "
-            "1000 repetitions after some that do not count, fewer of sizes that would move more than 40 MB or take "
-            "more than 10 s, or as -iter and -time say",
+            "half of a round trip: half of the time of a loop of back-to-back calls, divided by their number, of "
+            "the slowest rank; Mbytes/sec: the bytes of one message over the longest time; 1000 repetitions after some "
+            "unscored ones, fewer for sizes that would move more than 40 MB or take more than 10 s, or as set by -iter "
+            "and -time",
         ),
         (
             "imb-mt-unibandmt",
-            "bytes of windows of messages, each acknowledged, from the ranks' first half to their second, of all "
-            "pairs together, over the time of the rank that took longest; 1000 repetitions after 100 that do not "
-            "count, or as -repeat and -warmup say",
+            "bytes of acknowledged windows of messages from the first half of the ranks to the second, of all pairs, "
+            "over the time of the slowest rank; 1000 repetitions after 100 unscored ones, or as set by -repeat and "
+            "-warmup",
         ),
     ],
 )
 def test_a_meaning_says_all(name: str, text: str) -> None:
-    assert meaning_of(named(name)).text == text
+    assert meaning_of(find_operation(name)).text == text
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_a_meaning_says_all(name: str, text: str) -> None:
 def test_a_meaning_can_be_compared(
     name: str, counterpart: str, trip: str, counted: float, start: str, over_ranks: str
 ) -> None:
-    operation = named(name)
+    operation = find_operation(name)
     means = meaning_of(operation)
     assert operation.foreign is not None
     assert (operation.foreign.counterpart, means.trip, means.counted, means.start, means.over_ranks) == (
@@ -368,16 +368,16 @@ def output(
         ("2019 Update 6", " -sync on", "imb-mpi1-bcast", "library-barrier", ""),
         (
             *("2021.2", " -npmin 4 -sync off", "imb-mpi1-bcast-unsynchronised", "none"),
-            "; but here without the barrier: calls follow each other at once",
+            "; but here without the barrier: calls are back to back",
         ),
         (
             *("4.1 Update 1", "", "imb-mpi1-bcast-unsynchronised", "none"),
-            "; but here without the barrier: calls follow each other at once",
+            "; but here without the barrier: calls are back to back",
         ),
         ("4.1", " -sync 1", "imb-mpi1-bcast", "library-barrier", ""),
         (
             *("2018", " -imb_barrier on", "imb-mpi1-bcast-imb-barrier", "barrier"),
-            "; but here by a barrier of IMB's own, made of MPI_Sendrecv",
+            "; but here with IMB's own barrier of MPI_Sendrecv",
         ),
     ],
 )
@@ -385,7 +385,7 @@ def test_how_calls_begin_follows_from_version_and_command_line(
     version: str, sentence: str, name: str, start: str, added: str
 ) -> None:
     (table,) = read(output("Bcast", TIMES + "  8  1000  0.1  0.3  0.2\n", version=version, text=sentence))
-    usual = meaning_of(named("imb-mpi1-bcast"))
+    usual = meaning_of(find_operation("imb-mpi1-bcast"))
     assert (table.operation.name, table.operation.start, meaning(table).start) == (name, start, start)
     assert meaning(table).text == usual.text + added
 
@@ -429,8 +429,8 @@ def test_options_follow_from_version_and_command_line(
 
 
 def test_a_command_line_can_go_on_in_the_next_line() -> None:
-    said = "\n#      -iter 7\n#      -sync off"
-    (table,) = read(output("Bcast", TIMES + "  8  7  0.1  0.3  0.2\n", text=said))
+    words = "\n#      -iter 7\n#      -sync off"
+    (table,) = read(output("Bcast", TIMES + "  8  7  0.1  0.3  0.2\n", text=words))
     assert table.facts["command"] == "./IMB Bcast -iter 7 -sync off"
     assert meaning(table).start == "none"
 
@@ -476,7 +476,7 @@ def test_each_group_of_ranks_has_a_table() -> None:
     assert (first.options, second.options) == ({"group": "0", "groups": "2"}, {"group": "1", "groups": "2"})
     assert first.columns == second.columns == ("#repetitions", "t[usec]", "Mbytes/sec")
     assert [(row.size_bytes, row.numbers[1]) for row in second.rows] == [(0, 10.22), (1, 7.13)]
-    assert (first.ranks, first.operation) == (2, named("imb-mpi1-pingpong"))
+    assert (first.ranks, first.operation) == (2, find_operation("imb-mpi1-pingpong"))
 
 
 def test_groups_together_have_the_usual_columns() -> None:
@@ -512,7 +512,10 @@ def test_a_product_that_no_int_holds_is_reported() -> None:
 def test_memory_of_an_accelerator_is_reported(part: str, name: str, sentence: str, memory: str) -> None:
     text = output(name, TIMES + ROW, part=part, text=sentence).replace(" part\n", " part (GPU), Technical preview\n")
     (table,) = read(text)
-    assert (table.options, table.operation) == ({"memory": memory}, named(f"imb-{imb.PARTS[part]}-{name.lower()}"))
+    assert (table.options, table.operation) == (
+        {"memory": memory},
+        find_operation(f"imb-{imb.PARTS[part]}-{name.lower()}"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -553,13 +556,13 @@ def test_the_size_is_that_of_one_thread() -> None:
 def test_persistent_collectives_are_read() -> None:
     rows = " #bytes #repetitions t_ovrl[usec] t_pure[usec] t_CPU[usec] overlap[%]\n 8 1000 3.00 2.00 1.00 0.00\n"
     (table,) = read(output("Bcast_persistent", rows, part="MPI-4"))
-    assert (table.operation, table.form) == (named("imb-mpi4-bcast_persistent"), "persistent")
+    assert (table.operation, table.form) == (find_operation("imb-mpi4-bcast_persistent"), "persistent")
 
 
 def test_a_grid_is_reported() -> None:
     rows = " #bytes #repetitions t[usec] Mbytes/sec Msg/sec\n 8 1000 1.00 8.00 1000000\n"
     (table,) = read(output("Stencil3D (2 x 2 x 3)", rows, part="IMB-P2P", above="# #processes = 12\n"))
-    assert (table.operation, table.options) == (named("imb-p2p-stencil3d"), {"grid": "2x2x3"})
+    assert (table.operation, table.options) == (find_operation("imb-p2p-stencil3d"), {"grid": "2x2x3"})
 
 
 def test_a_size_that_comes_twice_is_in_two_tables() -> None:
@@ -584,19 +587,19 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert table.operation.foreign.counterpart == ""
     assert meaning(table).start == "not reported"
     assert meaning(table).text == (
-        "not known to rankbench: t_avg[usec] as the heading says, as other tables of IMB the mean of a run's calls"
+        "unknown to rankbench: t_avg[usec] by the heading; assumed to be a mean over calls, as in other tables of IMB"
     )
 
 
 def test_without_a_head_a_name_that_one_component_has_is_known() -> None:
     rows = "# Benchmarking {} \n# #processes = 2 \n#---\n" + TIMES + " 8 1000 0.1 0.3 0.2\n"
     (table,) = read(rows.format("Allreduce"))
-    assert (table.operation, table.version) == (named("imb-mpi1-allreduce"), "")
+    assert (table.operation, table.version) == (find_operation("imb-mpi1-allreduce"), "")
     (table,) = read(rows.format("Accumulate"))
     assert table.operation.name == "imb-unknown-accumulate"
 
 
-def test_what_is_not_imbs_is_not_recognised() -> None:
+def test_other_texts_are_not_recognised() -> None:
     assert not imb.recognises(list(lines("# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4   0.30\n")))
     assert not imb.recognises([])
 
@@ -634,7 +637,7 @@ ROW = " 8 1000 0.1 0.3 0.2\n"
     ],
 )
 def test_a_damaged_row_is_reported(row: str, message: str) -> None:
-    assert refused(output("Allreduce", TIMES + row + ROW)) == message
+    assert read_refused(output("Allreduce", TIMES + row + ROW)) == message
 
 
 @pytest.mark.parametrize(
@@ -657,19 +660,19 @@ def test_a_damaged_row_is_reported(row: str, message: str) -> None:
     ],
 )
 def test_damaged_headings_are_reported(rows: str, message: str) -> None:
-    assert refused(output("Allreduce", rows)) == message
+    assert read_refused(output("Allreduce", rows)) == message
 
 
 def test_a_size_that_threads_cannot_share_is_reported() -> None:
     text = output("BcastMT", TIMES + " 15 1 1 1 1\n", part="MT", above="# #processes = 4 (threads: 2)\n")
-    assert refused(text) == "f:25: #bytes is '15', expected a multiple of the 2 threads"
+    assert read_refused(text) == "f:25: #bytes is '15', expected a multiple of the 2 threads"
 
 
 def test_a_text_cut_at_any_line_is_read_as_far_as_it_goes() -> None:
     text = (SAMPLES / "default" / "whole.default.txt").read_text().splitlines()
     for end in range(0, len(text), 7):
-        found = sum(len(table.rows) for table in read("\n".join(text[:end])))
-        assert found == sum(bool(re.match(r" *\d", line)) for line in text[:end])
+        rows = sum(len(table.rows) for table in read("\n".join(text[:end])))
+        assert rows == sum(bool(re.match(r" *\d", line)) for line in text[:end])
 
 
 LINES = sorted({line for path in FILES for line in path.read_text().splitlines()})
@@ -681,22 +684,22 @@ DAMAGE = st.one_of(
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> str:
+def draw_damaged_text(draw: st.DrawFn) -> str:
     """Draw lines of samples in any order, some with a piece put in or taken out."""
-    found = draw(st.lists(st.sampled_from(LINES), max_size=12))
-    for index in draw(st.lists(st.integers(0, max(0, len(found) - 1)), max_size=4)):
-        if found:
-            line = found[index]
+    drawn = draw(st.lists(st.sampled_from(LINES), max_size=12))
+    for index in draw(st.lists(st.integers(0, max(0, len(drawn) - 1)), max_size=4)):
+        if drawn:
+            line = drawn[index]
             at = draw(st.integers(0, len(line)))
-            found[index] = line[:at] + draw(DAMAGE) + line[at + draw(st.integers(0, 4)) :]
+            drawn[index] = line[:at] + draw(DAMAGE) + line[at + draw(st.integers(0, 4)) :]
     begin = draw(st.sampled_from(["", TITLE, TITLE + TIMES, TITLE + PAIR]))
-    return begin + "\n".join(found)
+    return begin + "\n".join(drawn)
 
 
 TITLE = "# Benchmarking Bcast\n# #processes = 2\n"
 
 
-@given(damaged())
+@given(draw_damaged_text())
 def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     try:
         tables = read(text)
@@ -715,6 +718,6 @@ def test_long_lines_take_no_longer_than_they_are() -> None:
     blanks = " " * 60_000
     text = f"# a{blanks}b\n# Benchmarking{blanks}x\n{TITLE}{TIMES}# #processes{blanks}2\n1{blanks}x\n"
     assert (
-        refused(text)
+        read_refused(text)
         == "f:7: 2 columns, expected 5 (#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]); is it cut?"
     )

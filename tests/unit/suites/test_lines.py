@@ -48,13 +48,13 @@ def test_what_editors_and_terminals_add_is_taken_away(raw: bytes, text: str) -> 
         (b"a\n\nb\n\x1f\x8b\x08\n", "f:4: not text (a byte of value 31)"),
         (b"\xff\xfea\x00\n\x00", "f:1: text in UTF-16; save it as UTF-8"),
         (b"\xfe\xff\x00a\x00\n", "f:1: text in UTF-16; save it as UTF-8"),
-        (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? end it with a newline if it is not"),
-        (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? end it with a newline if it is not"),
+        (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? If not, end it with a newline"),
+        (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? If not, end it with a newline"),
         (b"a\n" + b"b" * 65537 + b"\n", "f:2: longer than 65,536 characters; no tool prints such a line"),
         (b"a\n" + b"b" * 3_000_000, "f:2: longer than 65,536 characters; no tool prints such a line"),
     ],
 )
-def test_what_is_no_text_is_one_message_with_its_line(raw: bytes, message: str) -> None:
+def test_binary_data_are_one_message_with_their_line(raw: bytes, message: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         _texts(raw)
     assert str(caught.value) == message
@@ -65,18 +65,18 @@ def test_a_line_may_be_as_long_as_the_limit() -> None:
 
 
 def test_lines_before_one_that_is_cut_come_first() -> None:
-    taken = lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
-    assert [next(taken), next(taken)] == [Line(1, "a"), Line(2, "b")]
+    yielded = lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
+    assert [next(yielded), next(yielded)] == [Line(1, "a"), Line(2, "b")]
     with pytest.raises(RankbenchError, match=r"^f:3: ends in the middle of a line; "):
-        next(taken)
+        next(yielded)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
 def test_where_blocks_end_makes_no_difference(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     raw = "# Grüße\r\n1  0.5\r\n\n2  0.6\n".encode()
-    whole = _texts(raw)
+    complete = _texts(raw)
     monkeypatch.setattr(lines, "BLOCK_BYTES", block)
-    assert _texts(raw) == whole == [(1, "# Grüße"), (2, "1  0.5"), (3, ""), (4, "2  0.6")]
+    assert _texts(raw) == complete == [(1, "# Grüße"), (2, "1  0.5"), (3, ""), (4, "2  0.6")]
 
 
 def test_lines_are_numbered_on_from_block_to_block() -> None:
@@ -144,7 +144,7 @@ def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
 # --- rows that are damaged --------------------------------------------------------------------------------------------
 
 
-def watched(*texts: str) -> list[str]:
+def read_watched(*texts: str) -> list[str]:
     """Return the texts of lines of which none is a damaged row."""
     numbered = (Line(number, text) for number, text in enumerate(texts, 1))
     return [line.text for line in lines.check_rows("out.txt", numbered)]
@@ -156,13 +156,13 @@ def test_a_row_whose_first_word_is_damaged_is_an_error(word: str, place: int) ->
     texts = ["8  0.55  3", "16  0.60  3", "32  0.70  3"]
     texts[place] = f"{word}  0.55  3"
     with pytest.raises(RankbenchError) as caught:
-        watched("# Size  Avg  Iterations", *texts)
+        read_watched("# Size  Avg  Iterations", *texts)
     assert str(caught.value) == (
-        f"out.txt:{place + 2}: {word!r} is no number, and what follows is a row's; is it damaged?"
+        f"out.txt:{place + 2}: {word!r} is not a number, and the rest of the line is a row; is it damaged?"
     )
 
 
 @pytest.mark.parametrize("text", ["# 8 16", "warning: 8 16", "rank 8 16", "O24 8", "O24 8 16 32", "O24 8 x", "", "==="])
 def test_other_lines_among_rows_are_no_damaged_rows(text: str) -> None:
     texts = ["8  0.55  3", text, "16  0.60  3"]
-    assert watched(*texts) == texts
+    assert read_watched(*texts) == texts

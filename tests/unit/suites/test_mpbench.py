@@ -30,13 +30,14 @@ TAKEN = [
     ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
 ]
 NAME_IT = (
-    "two columns, as MPBench prints them, and the file's name does not report what; name it after the benchmark, such "
-    "as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, allreduce, alltoall)"
+    "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the "
+    "benchmark, such as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, "
+    "allreduce, alltoall)"
 )
 
 
 @pytest.mark.parametrize(("name", "benchmark", "size", "figure", "scale"), TAKEN)
-def test_figures_are_those_of_the_file(name: str, benchmark: str, size: int, figure: float, scale: float) -> None:
+def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figure: float, scale: float) -> None:
     table = printed.sample(mpbench, printed.SAMPLES / "mpbench" / name)[0]
     assert table.operation.foreign
     assert table.operation.foreign.benchmark == benchmark
@@ -90,7 +91,7 @@ def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
     assert str(caught.value) == f"{file}: {NAME_IT}"
 
 
-def test_what_is_read_says_what_it_is() -> None:
+def test_tables_have_their_meaning() -> None:
     (table,) = printed.tables(mpbench, "4 1.5\n8 2.5", "bibandwidth.dat")
     meaning = table.operation.foreign.meaning if table.operation.foreign else None
     assert meaning
@@ -100,7 +101,7 @@ def test_what_is_read_says_what_it_is() -> None:
     (latency,) = printed.tables(mpbench, "4 1.5", "latency.txt")
     assert latency.operation.foreign
     assert latency.operation.foreign.meaning.trip == "gap"
-    assert "no latency" in latency.operation.foreign.meaning.text
+    assert "not a latency" in latency.operation.foreign.meaning.text
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def _meaning(table: Table) -> Meaning:
 
 
 @pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "figure"), TAKEN)
-def test_figures_are_those_of_the_file(
+def test_values_are_those_of_the_file(
     name: str, operation: str, compute: str, size: int, column: str, figure: float
 ) -> None:
     tables = printed.sample(mpiperf, FOLDER / name)
@@ -110,7 +110,7 @@ def test_a_benchmark_without_sizes_has_a_table_for_each_count() -> None:
     assert {row.size_bytes for table in tables for row in table.rows} == {0}
 
 
-def test_what_is_not_trimmed_is_another_benchmark() -> None:
+def test_untrimmed_values_are_another_benchmark() -> None:
     text = HEAD.replace("(removing outliers): on", "(removing outliers): off") + ROW + REST + END
     (table,) = printed.tables(mpiperf, text)
     assert (table.operation.name, _meaning(table).over_calls) == ("mpiperf-allreduce-untrimmed", "mean")
@@ -171,8 +171,8 @@ def test_a_cold_cache_is_an_option() -> None:
 
 
 @pytest.mark.parametrize(("asked", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
-def test_computations_are_those_that_the_head_shows(asked: str, compute: str) -> None:
-    text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {asked}")
+def test_computations_are_those_that_the_head_shows(iterations: str, compute: str) -> None:
+    text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {iterations}")
     assert printed.tables(mpiperf, text)[0].options == {"compute": compute}
 
 
@@ -181,7 +181,7 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert (table.operation.name, table.datatype, table.rows[0].size_bytes) == ("mpiperf-usertest", "", 1)
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
-    assert "not known to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _meaning(table).text
 
 
 def test_several_reports_may_follow_each_other() -> None:
@@ -224,7 +224,7 @@ def test_a_report_without_an_end_is_refused(after: str) -> None:
     )
 
 
-def test_what_is_not_mpiperfs_is_kept() -> None:
+def test_unrecognised_lines_are_kept() -> None:
     (table,) = printed.tables(mpiperf, HEAD + "a warning\n" + ROW + REST + END)
     assert [line.text for line in table.noise] == ["a warning"]
 

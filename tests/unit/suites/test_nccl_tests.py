@@ -83,7 +83,7 @@ TAKEN = [
     (EACH_CALL, "f", "nccl_tests-new_thing_perf", "in-place", 1024, "i_p99", 12.5),
 ]
 NAME_IT = (
-    "the test does not show which collective it is, nor does the file's name; name it after the program, such as "
+    "neither the output nor the file's name names the collective; name the file after the program, such as "
     "all_reduce_perf.txt (allowed: all_reduce_perf, all_gather_perf, reduce_scatter_perf, broadcast_perf, reduce_perf, "
     "alltoall_perf, alltoallv_perf, gather_perf, scatter_perf, sendrecv_perf, hypercube_perf)"
 )
@@ -95,7 +95,7 @@ def _meaning(table: Table) -> Meaning:
 
 
 @pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "figure"), TAKEN)
-def test_figures_are_those_of_the_text(
+def test_values_are_those_of_the_text(
     text: str, file: str, operation: str, buffers: str, size: int, column: str, figure: float
 ) -> None:
     assert nccl_tests.recognises(printed.lines(text))
@@ -116,7 +116,7 @@ def test_the_head_and_the_foot_are_facts() -> None:
     assert (first.facts["avg bus bandwidth"], first.facts["out of bounds values"]) == ("7.19", "0 OK")
 
 
-def test_wrong_values_are_reported_and_what_was_not_looked_at() -> None:
+def test_wrong_values_and_unchecked_data_are_reported() -> None:
     assert [row.wrong for row in printed.tables(nccl_tests, ALL_REDUCE)[1].rows] == ["", "3 wrong values"]
     checked, unchecked = printed.tables(nccl_tests, ALL_GATHER, "all_gather")
     assert (_meaning(checked).data, _meaning(unchecked).data) == ("checked", "not checked")
@@ -132,7 +132,7 @@ def test_a_root_a_graph_and_aggregated_calls_are_options() -> None:
         "value": "time", "minimum": "i_min", "maximum": "i_max", "p99": "i_p99",
     }  # fmt: skip
     assert (table.datatype, table.ranks) == ("oddtype", 0)
-    assert "not known to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _meaning(table).text
 
 
 def test_the_time_of_the_processor_is_another_benchmark() -> None:
@@ -141,7 +141,7 @@ def test_the_time_of_the_processor_is_another_benchmark() -> None:
     assert "not until it is done" in _meaning(table).text
 
 
-def test_groups_are_communicators_of_their_own() -> None:
+def test_groups_have_their_own_communicators() -> None:
     table = printed.tables(nccl_tests, ALL_REDUCE.replace("Rank  1 Group  0", "Rank  1 Group  1"))[0]
     assert (table.ranks, table.options) == (1, {"groups": "2", "reduction": "sum"})
 
@@ -204,14 +204,14 @@ def test_a_test_without_an_end_is_refused(after: str) -> None:
     )
 
 
-def test_what_is_not_the_tests_is_kept() -> None:
+def test_unrecognised_lines_are_kept() -> None:
     text = ALL_REDUCE.replace("           8 ", "node-a:4711 [0] NCCL INFO cudaDriverVersion 12040\n           8 ")
     assert [line.text for line in printed.tables(nccl_tests, text)[0].noise] == [
         "node-a:4711 [0] NCCL INFO cudaDriverVersion 12040"
     ]
 
 
-def test_no_call_of_it_is_one_of_mpi() -> None:
+def test_no_call_has_a_counterpart_in_mpi() -> None:
     assert {operation.foreign.counterpart for operation in nccl_tests.OPERATIONS if operation.foreign} == {""}
 
 

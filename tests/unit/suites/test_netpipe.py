@@ -61,7 +61,7 @@ def _meaning(table: Table) -> Meaning:
 
 
 @pytest.mark.parametrize(("text", "version", "size", "column", "figure", "time_ns"), TAKEN)
-def test_figures_are_those_of_the_text(
+def test_values_are_those_of_the_text(
     text: str, version: str, size: int, column: str, figure: float, time_ns: float
 ) -> None:
     assert netpipe.recognises(printed.lines(text))
@@ -81,7 +81,7 @@ def test_the_two_versions_take_another_figure_of_their_trials() -> None:
     assert ("2^20" in _meaning(third).text, "10^9" in _meaning(fifth).text) == (True, True)
 
 
-def test_what_was_said_before_is_an_option() -> None:
+def test_lines_before_the_sizes_are_options() -> None:
     (table,) = printed.tables(netpipe, TERMINAL_3)
     assert (table.options, table.line) == ({"mode": "synchronous"}, 1)
     assert (table.facts, table.noise) == ({"hosts": "node1, node2"}, ())
@@ -107,7 +107,7 @@ def test_other_patterns_are_other_benchmarks(text: str, name: str, counted: floa
     assert (fifth.scale, fifth.ranks) == (125000, 0)
 
 
-def test_runs_that_follow_each_other_are_tables_of_their_own() -> None:
+def test_successive_runs_are_separate_tables() -> None:
     tables = printed.tables(netpipe, f"Streaming in one direction only.\n{TERMINAL_3}{TERMINAL_3}")
     assert [(table.operation.name, len(table.rows)) for table in tables] == [
         ("netpipe-stream", 3),
@@ -149,7 +149,7 @@ def test_a_failed_check_of_the_data_is_reported(after: str, wrong: str) -> None:
     assert third.rows[0].wrong == fifth.rows[0].wrong == wrong
 
 
-MIXED = "a row as of NetPIPE's {} after one of its {}, expected one kind in a run"
+MIXED = "a row of NetPIPE's {} after one of its {}, expected one form in a run"
 NOT_A_SENTENCE = "expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?"
 
 
@@ -182,7 +182,7 @@ def test_a_damaged_row_is_refused(before: str, row: str, message: str) -> None:
     "text",
     ["", "4 1.0\n", "4 1.0 2.0\n", "# size\n" + FILE_3, FILE_3 + "a warning\n", "0: node1\n1: node2\n", "4 1 2 3 4"],
 )
-def test_other_texts_are_not_its_own(text: str) -> None:
+def test_other_texts_are_not_recognised(text: str) -> None:
     assert not netpipe.recognises(printed.lines(text))
 
 

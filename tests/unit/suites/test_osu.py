@@ -42,12 +42,12 @@ def test_there_are_samples_of_most_programs() -> None:
 @pytest.mark.parametrize("path", TABLES, ids=_name)
 def test_a_sample_is_read_whole(path: Path) -> None:
     (table,) = _file(path)
-    told = [line.split() for line in path.read_text().splitlines() if line[:1].isdigit()]
-    if told:
+    printed_rows = [line.split() for line in path.read_text().splitlines() if line[:1].isdigit()]
+    if printed_rows:
         assert [(str(row.size_bytes), *row.numbers) for row in table.rows] == [
-            (size, *map(float, numbers)) for size, *numbers in told
+            (size, *map(float, numbers)) for size, *numbers in printed_rows
         ]
-    assert len(table.rows) == max(len(told), 1)
+    assert len(table.rows) == max(len(printed_rows), 1)
     assert {len(row.numbers) for row in table.rows} == {len(table.columns)}
     assert not table.noise
     assert not table.raw
@@ -118,21 +118,21 @@ def test_values_are_those_that_a_person_reads(
 
 
 def test_what_defines_the_numbers_of_a_sample_is_reported() -> None:
-    def told(file: str) -> tuple[str, int, dict[str, str]]:
+    def describe(file: str) -> tuple[str, int, dict[str, str]]:
         (table,) = _file(SAMPLES / file)
         return table.datatype, table.ranks, table.options
 
     remote = {"allocation": "MPI_Win_allocate", "synchronisation": "MPI_Win_flush"}
-    assert told("osu-5.3/osu_latency.txt") == ("", 2, {})
-    assert told("osu-7.4/osu_latency.txt") == ("byte", 2, {})
-    assert told("osu-7.4/osu_allreduce.txt") == ("char", 0, {})
-    assert told("osu-7.4/osu_ireduce.txt") == ("char", 0, {"quantity": "overlap"})
-    assert told("osu-7.4/osu_iallgather.txt") == ("byte", 0, {"quantity": "overlap"})
-    assert told("osu-7.4/osu_put_bw.txt") == ("byte", 2, remote)
-    assert told("osu-7.4/osu_latency_mt.txt") == ("byte", 2, {"receiver threads": "2", "sender threads": "1"})
-    assert told("osu-7.4/osu_mbw_mr.txt") == ("byte", 2, {"pairs": "1", "window": "64"})
-    assert told("osu-7.4/osu_init.txt") == ("", 2, {})
-    assert told("osu-7.4/osu_get_multi_lat.txt") == (
+    assert describe("osu-5.3/osu_latency.txt") == ("", 2, {})
+    assert describe("osu-7.4/osu_latency.txt") == ("byte", 2, {})
+    assert describe("osu-7.4/osu_allreduce.txt") == ("char", 0, {})
+    assert describe("osu-7.4/osu_ireduce.txt") == ("char", 0, {"quantity": "overlap"})
+    assert describe("osu-7.4/osu_iallgather.txt") == ("byte", 0, {"quantity": "overlap"})
+    assert describe("osu-7.4/osu_put_bw.txt") == ("byte", 2, remote)
+    assert describe("osu-7.4/osu_latency_mt.txt") == ("byte", 2, {"receiver threads": "2", "sender threads": "1"})
+    assert describe("osu-7.4/osu_mbw_mr.txt") == ("byte", 2, {"pairs": "1", "window": "64"})
+    assert describe("osu-7.4/osu_init.txt") == ("", 2, {})
+    assert describe("osu-7.4/osu_get_multi_lat.txt") == (
         "",
         2,
         {"allocation": "MPI_Win_allocate", "pairs": "1", "synchronisation": "PSCW"},
@@ -172,9 +172,9 @@ def test_files_one_after_the_other_are_read_as_each_alone() -> None:
     ]
     assert [table.options for table in together] == [table.options for table in alone]
     by_title_alone = {"osu-ialltoallw": "osu-ialltoallv"}
-    for one, other in zip(together, alone, strict=True):
+    for together_table, other in zip(together, alone, strict=True):
         name = other.operation.name
-        assert one.operation.name == (by_title_alone.get(name, name) if other.version == "5.3" else name)
+        assert together_table.operation.name == (by_title_alone.get(name, name) if other.version == "5.3" else name)
 
 
 def test_runs_that_begin_as_earlier_ones_are_read_as_those() -> None:
@@ -195,9 +195,9 @@ def test_what_a_run_shows_of_itself_is_not_known_from_an_earlier_one() -> None:
     """Options that stand before a title, and what a second run with the same title says otherwise."""
     head, rows = "# OSU MPI_Put Latency Test v7.4\n# Window creation: {}\n# Size          Latency (us)\n", "8    1.25\n"
     runs = [head.format(way) + rows for way in ("MPI_Win_create", "MPI_Win_allocate", "MPI_Win_create")]
-    told = [table.options for table in _read("".join([*runs, "Dimensions size = 4\n", runs[0], runs[0]]))]
+    options = [table.options for table in _read("".join([*runs, "Dimensions size = 4\n", runs[0], runs[0]]))]
     created, allocated = {"allocation": "MPI_Win_create"}, {"allocation": "MPI_Win_allocate"}
-    assert told == [created, allocated, created, created | {"dimensions": "4"}, created]
+    assert options == [created, allocated, created, created | {"dimensions": "4"}, created]
 
 
 # --- what the operations are ----------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ def test_meanings_say_what_two_numbers_are_compared_by() -> None:
     def meaning(name: str) -> tuple[str, str, str, str, float, int]:
         foreign = osu.PROGRAMS[name].foreign
         assert foreign
-        told = foreign.meaning
-        return told.over_calls, told.over_ranks, told.start, told.trip, told.counted, told.megabyte
+        meaning = foreign.meaning
+        return meaning.over_calls, meaning.over_ranks, meaning.start, meaning.trip, meaning.counted, meaning.megabyte
 
     assert meaning("latency") == ("mean", "one", "none", "half", 1.0, 0)
     assert meaning("multi_lat") == ("mean", "mean", "none", "half", 1.0, 0)
@@ -378,7 +378,7 @@ def test_a_benchmark_that_is_not_known_is_understood_by_its_headings() -> None:
     assert (operation.name, operation.metric, table.scale) == ("osu-mpi-novel-bandwidth", "bandwidth", 1e6)
     assert (operation.foreign.counterpart, operation.foreign.meaning.start) == ("", "not reported")
     assert operation.foreign.meaning.text == (
-        "not known to rankbench: what the output calls MPI Novel Bandwidth; taken for a mean over calls and ranks"
+        "unknown to rankbench: MPI Novel Bandwidth in the output; assumed to be a mean over calls and ranks"
     )
 
 
@@ -407,15 +407,15 @@ def test_the_topology_of_neighbours_is_reported_before_the_title() -> None:
 
 # --- damaged files --------------------------------------------------------------------------------------------------
 
-ONE_NUMBER = "Avg Latency(us) is {!r}; a number from 0 would be right"
+ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("1", "1 values, where the columns are: Size, Avg Latency(us)"),
-        ("1 2 3", "3 values, where the columns are: Size, Avg Latency(us)"),
-        ("1 " * 30_000, "30000 values, where the columns are: Size, Avg Latency(us)"),
+        ("1", "1 values, expected Size, Avg Latency(us)"),
+        ("1 2 3", "3 values, expected Size, Avg Latency(us)"),
+        ("1 " * 30_000, "30000 values, expected Size, Avg Latency(us)"),
         ("1   nan", ONE_NUMBER.format("nan")),
         ("1   -nan", ONE_NUMBER.format("-nan")),
         ("1   inf", ONE_NUMBER.format("inf")),
@@ -426,12 +426,12 @@ ONE_NUMBER = "Avg Latency(us) is {!r}; a number from 0 would be right"
         ("1   0x1p3", ONE_NUMBER.format("0x1p3")),
         ("1   ?", ONE_NUMBER.format("?")),
         ("1   ٣", ONE_NUMBER.format("٣")),
-        ("-1   0.5", "Size is '-1'; a whole number of bytes would be right"),
-        ("1.5   0.5", "Size is '1.5'; a whole number of bytes would be right"),
-        ("1e3   0.5", "Size is '1e3'; a whole number of bytes would be right"),
-        ("4611686018427387905  0.5", "Size is '4611686018427387905'; a whole number of bytes would be right"),
-        ("9" * 5000 + "  0.5", f"Size is {'9' * 40!r}; a whole number of bytes would be right"),
-        ("nan  0.5", "Size is 'nan'; a whole number of bytes would be right"),
+        ("-1   0.5", "Size is '-1'; expected a whole number of bytes"),
+        ("1.5   0.5", "Size is '1.5'; expected a whole number of bytes"),
+        ("1e3   0.5", "Size is '1e3'; expected a whole number of bytes"),
+        ("4611686018427387905  0.5", "Size is '4611686018427387905'; expected a whole number of bytes"),
+        ("9" * 5000 + "  0.5", f"Size is {'9' * 40!r}; expected a whole number of bytes"),
+        ("nan  0.5", "Size is 'nan'; expected a whole number of bytes"),
     ],
 )
 def test_a_damaged_row_is_one_message_with_its_line(row: str, message: str) -> None:
@@ -450,39 +450,39 @@ def test_the_largest_size_and_the_longest_number_are_read() -> None:
     [
         (
             "# OSU MPI Latency Test v7.4\n1   0.5\n",
-            "f:2: a row, and before it no line that shows the columns, as `# Size  Latency (us)`",
+            "f:2: a row before the line with the columns, such as `# Size  Latency (us)`",
         ),
         (
             "# OSU MPI Latency Test v7.4\n# Size      Bandwidth (MB/s)\n1   0.5\n",
-            "f:2: MPI Latency with columns that are not known: Bandwidth (MB/s)",
+            "f:2: MPI Latency with unknown columns: Bandwidth (MB/s)",
         ),
-        ("# OSU MPI Latency Test v7.4\n# Size\n", "f:2: MPI Latency with columns that are not known: "),
+        ("# OSU MPI Latency Test v7.4\n# Size\n", "f:2: MPI Latency with unknown columns: "),
         (
             "# OSU MPI Latency Test v7.4\n# Size      Speed (furlongs)\n",
-            "f:2: MPI Latency with columns that are not known: Speed (furlongs)",
+            "f:2: MPI Latency with unknown columns: Speed (furlongs)",
         ),
         (
             "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    0.93\n    0.94\n",
-            "f:4: a second row, where MPI Barrier Latency has one",
+            "f:4: a second row;  MPI Barrier Latency has one",
         ),
         (
             "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    nan\n",
-            "f:3: Avg Latency(us) is 'nan'; a number from 0 would be right",
+            "f:3: Avg Latency(us) is 'nan'; expected a number of 0 or more",
         ),
         (
             "# OSU MPI Init Test v7.4\nnprocs: 2, min: 18 ms, max: 22 ms\n",
-            "f:2: not as osu_init prints it; `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms` would be",
+            "f:2: not a line of osu_init, such as `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms`",
         ),
-        ("nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n", "f:1: max is '-3'; a number from 0 would be right"),
+        ("nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n", "f:1: max is '-3'; expected a number of 0 or more"),
         (
             VALIDATED.replace("Pass", "Pas"),
-            "f:4: 4 values, where the columns are: Size, Avg Latency(us), P50 Tail Lat(us), Validation",
+            "f:4: 4 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
         ),
         (
             VALIDATED.replace("Fail              0.94", "Fail"),
-            "f:5: 3 values, where the columns are: Size, Avg Latency(us), P50 Tail Lat(us), Validation",
+            "f:5: 3 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
         ),
-        (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; a whole number of bytes would be right"),
+        (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; expected a whole number of bytes"),
     ],
 )
 def test_a_damaged_text_is_one_message_with_its_line(text: str, message: str) -> None:
@@ -510,22 +510,22 @@ KNOWN_LINES = (
 
 
 @st.composite
-def _mutated(draw: st.DrawFn) -> str:
+def _draw_mutated(draw: st.DrawFn) -> str:
     """Draw lines of samples in any order, some with a piece put in or taken out."""
     drawn = draw(st.lists(st.sampled_from(KNOWN_LINES), max_size=12))
-    made = []
+    texts = []
     for line in drawn:
         place = draw(st.integers(0, len(line)))
         cut = draw(st.sampled_from([0, 0, 0, 1, 5]))
-        made.append(
+        texts.append(
             line[:place]
             + draw(st.sampled_from(["", "", "", " ", "nan", "-", "9", "(", ")", ":", "\t1", "é"]))
             + line[place + cut :]
         )
-    return "\n".join(made)
+    return "\n".join(texts)
 
 
-@given(_mutated())
+@given(_draw_mutated())
 def test_any_lines_are_tables_or_one_message(text: str) -> None:
     try:
         tables = _read(text)

@@ -27,15 +27,15 @@ def output(text: str) -> Output:
     return outputs.read_output("f", iter(printed.lines(text)))
 
 
-def refused(text: str) -> str:
+def read_refused(text: str) -> str:
     with pytest.raises(RankbenchError) as error:
         output(text)
     return str(error.value)
 
 
-def places(found: Output) -> list[tuple[str, int, int, int]]:
+def places(result: Output) -> list[tuple[str, int, int, int]]:
     """Return the label, position, round and first line of each run."""
-    return [(run.label, run.position, run.round, run.line) for run in found.runs]
+    return [(run.label, run.position, run.round, run.line) for run in result.runs]
 
 
 def values(run: Run) -> list[float]:
@@ -47,15 +47,15 @@ def values(run: Run) -> list[float]:
 
 
 def test_a_plain_file_is_one_run() -> None:
-    found = output(LATENCY + BARRIER)
-    (run,) = found.runs
-    assert not found.in_turns
+    result = output(LATENCY + BARRIER)
+    (run,) = result.runs
+    assert not result.in_turns
     assert run == outputs.Run("", 0, 1, 1, run.tables, [], "", cut=False)
     assert [(table.operation.name, len(table.rows)) for table in run.tables] == [("osu-latency", 2), ("osu-barrier", 1)]
 
 
 def test_a_plain_file_must_be_a_tool_s() -> None:
-    assert refused("hello\n").startswith("f: the output of no benchmark that is known (allowed: ")
+    assert read_refused("hello\n").startswith("f: not the output of a known benchmark (allowed: ")
 
 
 def test_a_plain_file_that_is_longer_than_its_head_is_read_to_its_end() -> None:
@@ -66,38 +66,38 @@ def test_a_plain_file_that_is_longer_than_its_head_is_read_to_its_end() -> None:
 
 def test_the_first_turn_may_be_longer_than_the_head() -> None:
     rows = [(size, 1.0) for size in range(1, 2 * HEAD_LINES)]
-    found = output(imports.in_turns([{"A": imports.latencies(*rows), "B": LATENCY}]))
-    assert (found.in_turns, [len(values(run)) for run in found.runs]) == (True, [len(rows), 2])
-    assert [(run.label, run.hosts, run.message) for run in found.runs] == [(name, ["n1", "n1"], "") for name in "AB"]
+    result = output(imports.in_turns([{"A": imports.latencies(*rows), "B": LATENCY}]))
+    assert (result.in_turns, [len(values(run)) for run in result.runs]) == (True, [len(rows), 2])
+    assert [(run.label, run.hosts, run.message) for run in result.runs] == [(name, ["n1", "n1"], "") for name in "AB"]
 
 
 # --- libraries in turns -----------------------------------------------------------------------------------------------
 
 
 def test_libraries_take_turns_round_after_round() -> None:
-    found = output(imports.in_turns([{"A": LATENCY, "B": BARRIER}, {"A": BARRIER, "B": LATENCY}]))
-    assert found.in_turns
-    assert places(found) == [("A", 0, 1, 1), ("B", 1, 1, 12), ("A", 0, 2, 19), ("B", 1, 2, 26)]
-    assert [values(run) for run in found.runs] == [[1.5, 2.5], [0.85], [0.85], [1.5, 2.5]]
-    assert [run.hosts for run in found.runs] == [["n1", "n1"]] * 4
-    assert [run.cut for run in found.runs] == [False] * 4
-    assert [run.tables[0].line for run in found.runs] == [6, 15, 22, 29]
+    result = output(imports.in_turns([{"A": LATENCY, "B": BARRIER}, {"A": BARRIER, "B": LATENCY}]))
+    assert result.in_turns
+    assert places(result) == [("A", 0, 1, 1), ("B", 1, 1, 12), ("A", 0, 2, 19), ("B", 1, 2, 26)]
+    assert [values(run) for run in result.runs] == [[1.5, 2.5], [0.85], [0.85], [1.5, 2.5]]
+    assert [run.hosts for run in result.runs] == [["n1", "n1"]] * 4
+    assert [run.cut for run in result.runs] == [False] * 4
+    assert [run.tables[0].line for run in result.runs] == [6, 15, 22, 29]
 
 
 def test_one_library_can_take_its_turn_again_and_again() -> None:
-    found = output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}]))
-    assert places(found) == [("A", 0, 1, 1), ("A", 0, 2, 10)]
+    result = output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}]))
+    assert places(result) == [("A", 0, 1, 1), ("A", 0, 2, 10)]
 
 
-def test_names_and_hosts_need_not_stand_there() -> None:
-    found = output(f"{BARRIER}---\n{BARRIER}done\n")
-    assert places(found) == [("", 0, 1, 1), ("", 1, 1, 5)]
-    assert [run.hosts for run in found.runs] == [[], []]
+def test_names_and_hosts_are_optional() -> None:
+    result = output(f"{BARRIER}---\n{BARRIER}done\n")
+    assert places(result) == [("", 0, 1, 1), ("", 1, 1, 5)]
+    assert [run.hosts for run in result.runs] == [[], []]
 
 
 def test_hosts_are_reported_for_each_rank() -> None:
-    found = output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}], hosts=["n1", "n2.cluster", "n1"]))
-    assert found.runs[1].hosts == ["n1", "n2.cluster", "n1"]
+    result = output(imports.in_turns([{"A": BARRIER}, {"A": BARRIER}], hosts=["n1", "n2.cluster", "n1"]))
+    assert result.runs[1].hosts == ["n1", "n2.cluster", "n1"]
 
 
 def test_blank_lines_and_blanks_around_marks_are_nothing() -> None:
@@ -108,9 +108,9 @@ def test_blank_lines_and_blanks_around_marks_are_nothing() -> None:
     ]
 
 
-def test_a_run_without_figures_says_what_was_printed_instead() -> None:
-    found = output(imports.in_turns([{"A": LATENCY, "B": "", "C": "mpiexec: no such program\nbye\n"}]))
-    assert [(run.label, len(run.tables), run.message) for run in found.runs] == [
+def test_a_run_without_results_has_its_first_line_as_message() -> None:
+    result = output(imports.in_turns([{"A": LATENCY, "B": "", "C": "mpiexec: no such program\nbye\n"}]))
+    assert [(run.label, len(run.tables), run.message) for run in result.runs] == [
         ("A", 1, ""),
         ("B", 0, ""),
         ("C", 0, "mpiexec: no such program"),
@@ -118,18 +118,18 @@ def test_a_run_without_figures_says_what_was_printed_instead() -> None:
 
 
 def test_a_run_that_died_before_its_first_row_says_its_title() -> None:
-    found = output(imports.in_turns([{"A": imports.LATENCY, "B": LATENCY}]))
-    assert (found.runs[0].tables, found.runs[0].message) == ([], "# OSU MPI Latency Test v7.4")
+    result = output(imports.in_turns([{"A": imports.LATENCY, "B": LATENCY}]))
+    assert (result.runs[0].tables, result.runs[0].message) == ([], "# OSU MPI Latency Test v7.4")
 
 
 def test_a_file_that_ends_without_saying_so_is_cut_in_its_last_run() -> None:
-    found = output(imports.in_turns([{"A": LATENCY, "B": LATENCY}], end=""))
-    assert [run.cut for run in found.runs] == [False, True]
+    result = output(imports.in_turns([{"A": LATENCY, "B": LATENCY}], end=""))
+    assert [run.cut for run in result.runs] == [False, True]
 
 
 def test_marks_behind_the_last_library_begin_no_further_one() -> None:
-    found = output(f"A:\n{BARRIER}---\nB:\n{BARRIER}---\n===\nA:\n{BARRIER}---\nB:\n{BARRIER}---\n===\ndone\n")
-    assert [(run.label, run.position, run.round) for run in found.runs] == [
+    result = output(f"A:\n{BARRIER}---\nB:\n{BARRIER}---\n===\nA:\n{BARRIER}---\nB:\n{BARRIER}---\n===\ndone\n")
+    assert [(run.label, run.position, run.round) for run in result.runs] == [
         ("A", 0, 1),
         ("B", 1, 1),
         ("A", 0, 2),
@@ -147,7 +147,7 @@ def test_marks_behind_the_last_library_begin_no_further_one() -> None:
 def test_a_damaged_row_is_an_error_with_its_line_in_the_file() -> None:
     text = imports.in_turns([{"A": LATENCY, "B": LATENCY.replace("2.50", "-2.50")}])
     line = next(number for number, splitline in enumerate(text.splitlines(), 1) if "-2.50" in splitline)
-    assert refused(text).startswith(f"f:{line}: ")
+    assert read_refused(text).startswith(f"f:{line}: ")
 
 
 # --- recorded files ---------------------------------------------------------------------------------------------------
@@ -160,12 +160,12 @@ def study(name: str) -> Output:
 
 @pytest.mark.parametrize("path", sorted(STUDY.glob("*.out")), ids=lambda path: path.stem)
 def test_every_file_of_the_study_is_three_rounds_of_three_libraries(path: Path) -> None:
-    found = study(path.stem)
+    result = study(path.stem)
     expected = [(label, place, number) for number in (1, 2, 3) for place, label in enumerate(LABELS)]
     cut = path.stem == "ibcast"
-    assert [(run.label, run.position, run.round) for run in found.runs] == expected[: 8 if cut else 9]
-    assert [run.cut for run in found.runs] == [cut and run is found.runs[-1] for run in found.runs]
-    assert all(run.hosts == ["west2", "west2"] for run in found.runs)
+    assert [(run.label, run.position, run.round) for run in result.runs] == expected[: 8 if cut else 9]
+    assert [run.cut for run in result.runs] == [cut and run is result.runs[-1] for run in result.runs]
+    assert all(run.hosts == ["west2", "west2"] for run in result.runs)
 
 
 LABELS = ("MPICH", "OpenMPI", "IntelMPI")
@@ -194,8 +194,8 @@ def test_what_a_tool_prints_is_the_same_in_turns_as_alone(path: Path) -> None:
     text = path.read_text()
     tool = reading.find_tool(printed.lines(text)[:HEAD_LINES])
     alone = [bare(table) for table in tool.read(Text("f", iter(printed.lines(text))))] if tool else []
-    found = output(imports.in_turns([{"A": text, "B": text}]))
-    assert [[bare(table) for table in run.tables] for run in found.runs] == [alone, alone]
+    result = output(imports.in_turns([{"A": text, "B": text}]))
+    assert [[bare(table) for table in run.tables] for run in result.runs] == [alone, alone]
 
 
 SAMPLES = [imports.in_turns([{"A": LATENCY, "B": BARRIER}] * 2), imports.in_turns([{"A": "", "B": "x y\n"}], end="")]
@@ -204,21 +204,21 @@ SAMPLES = [imports.in_turns([{"A": LATENCY, "B": BARRIER}] * 2), imports.in_turn
 @given(printed.damaged(SAMPLES))
 def test_whatever_a_file_in_turns_holds_is_read_or_refused_in_a_line(text: str) -> None:
     try:
-        found = output(text)
+        result = output(text)
     except RankbenchError as error:
         assert str(error).startswith("f:")
         assert "\n" not in str(error)
         return
-    assert [run.round for run in found.runs] == sorted(run.round for run in found.runs)
+    assert [run.round for run in result.runs] == sorted(run.round for run in result.runs)
 
 
 @given(st.lists(st.lists(st.sampled_from([LATENCY, BARRIER, "", "no table\n"]), min_size=1, max_size=3), min_size=2))
-def test_a_table_is_in_the_run_in_which_it_stands(rounds: list[list[str]]) -> None:
-    labelled = [{f"L{place}": text for place, text in enumerate(one)} for one in rounds]
-    found = output(imports.in_turns(labelled))
-    told = [
+def test_each_table_is_in_its_run(rounds: list[list[str]]) -> None:
+    labelled = [{f"L{place}": text for place, text in enumerate(texts)} for texts in rounds]
+    result = output(imports.in_turns(labelled))
+    expected = [
         (f"L{place}", number, int(text in {LATENCY, BARRIER}))
-        for number, one in enumerate(rounds, 1)
-        for place, text in enumerate(one)
+        for number, texts in enumerate(rounds, 1)
+        for place, text in enumerate(texts)
     ]
-    assert [(run.label, run.round, len(run.tables)) for run in found.runs] == told
+    assert [(run.label, run.round, len(run.tables)) for run in result.runs] == expected

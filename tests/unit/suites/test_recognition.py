@@ -71,7 +71,7 @@ def test_what_no_tool_prints_is_refused_with_all_tools_named() -> None:
     with pytest.raises(RankbenchError) as caught:
         list(reading.read_text(_text("PING 127.0.0.1\n64 bytes from 127.0.0.1: icmp_seq=1\n")))
     titles = ", ".join(tool.TITLE for tool in TITLES)
-    assert str(caught.value) == f"f: the output of no benchmark that is known (allowed: {titles})"
+    assert str(caught.value) == f"f: not the output of a known benchmark (allowed: {titles})"
 
 
 def test_a_text_of_a_tool_without_a_table_is_refused() -> None:

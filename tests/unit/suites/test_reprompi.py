@@ -59,7 +59,7 @@ def _meaning(table: Table) -> Meaning:
 
 
 @pytest.mark.parametrize(("name", "operation", "size", "row", "column", "figure"), TAKEN)
-def test_figures_are_those_of_the_file(
+def test_values_are_those_of_the_file(
     name: str, operation: str, size: int, row: int, column: str, figure: float
 ) -> None:
     table = printed.sample(reprompi, FOLDER / name)[0]
@@ -138,7 +138,7 @@ def test_calls_that_do_not_count_are_left_out() -> None:
     ]
     assert [row.size_bytes for row in table.rows] == [8, 8, 16]
     assert all(math.isnan(figure) for figure in table.rows[2].numbers)
-    assert table.facts["left out"] == "3 calls that began late or outlasted their window"
+    assert table.facts["left out"] == "3 calls that started late or exceeded their window"
 
 
 def test_each_process_has_a_table_and_its_time() -> None:
@@ -191,7 +191,7 @@ def test_other_ways_to_begin_are_other_benchmarks(synchronisation: str, start: s
 def test_another_root_is_an_option_and_an_unknown_call_is_read() -> None:
     (table,) = printed.tables(reprompi, RAW.replace("root_proc=0", "root_proc=1") + "MPI_New 0 1 0.1\n" + END)
     assert (table.options, table.operation.name) == ({"root": "1"}, "reprompi-mpi_new")
-    assert table.operation.help == "MPI_New, which is not known to rankbench"
+    assert table.operation.help == "MPI_New, unknown to rankbench"
 
 
 def test_a_ping_pong_is_a_round_trip_and_an_exchange_is_none() -> None:
@@ -254,7 +254,7 @@ def test_a_run_without_an_end_is_refused(after: str) -> None:
     )
 
 
-def test_what_is_not_repromis_is_kept() -> None:
+def test_unrecognised_lines_are_kept() -> None:
     (table,) = printed.tables(reprompi, RAW + "WARNING: slow\nMPI_Scan 0 1 0.1\n" + END)
     assert [line.text for line in table.noise] == ["WARNING: slow"]
 

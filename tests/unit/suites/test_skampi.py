@@ -37,15 +37,15 @@ TAKEN = [
 HEAD = "# SKaMPI Version 5.0.4 rev. 355\n\n# Started at Mon Jan  5 10:00:00 2026\n\n"
 
 
-def _named(tables: list[Table], measurement: str) -> list[Table]:
+def _find_tables(tables: list[Table], measurement: str) -> list[Table]:
     return [table for table in tables if table.facts["measurement"] == measurement]
 
 
 @pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "figure"), TAKEN)
-def test_figures_are_those_of_the_file(
+def test_values_are_those_of_the_file(
     name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, figure: float
 ) -> None:
-    table = _named(printed.sample(skampi, FOLDER / name), measurement)[0]
+    table = _find_tables(printed.sample(skampi, FOLDER / name), measurement)[0]
     assert table.operation.foreign
     assert (table.operation.foreign.benchmark, table.ranks, table.scale) == (benchmark, ranks, 1e3)
     (row,) = [row for row in table.rows if row.size_bytes == size]
@@ -121,7 +121,7 @@ def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
     )
     assert (table.version, table.rows[0].size_bytes, table.rows[0].numbers) == ("", 4, (6.0, 0.0, 160.0, 5.7, 5.7))
     assert table.operation.name == "skampi-mine"
-    assert table.operation.help == "Mine, which is not known to rankbench"
+    assert table.operation.help == "Mine, unknown to rankbench"
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
     assert table.operation.foreign.meaning.start == "not reported"
@@ -134,7 +134,7 @@ def test_a_measurement_that_is_repeated_for_a_size_is_another_table() -> None:
     assert [table.rows[0].numbers[0] for table in printed.tables(skampi, result)] == [1.5, 2.5]
 
 
-def test_what_is_not_skampis_is_kept() -> None:
+def test_unrecognised_lines_are_kept() -> None:
     (table,) = printed.tables(
         skampi,
         HEAD + '# begin result "MPI_Scan-length"\nIt is late\ncount= 1 4 1.5 0.1 16\n# end result "MPI_Scan-length"\n',
@@ -174,10 +174,12 @@ def test_every_benchmark_says_what_it_is() -> None:
     for operation in skampi.OPERATIONS:
         assert operation.foreign
         assert "quarter" in operation.foreign.meaning.text
-    meanings = {one.name: one.foreign.meaning for one in skampi.OPERATIONS if one.foreign}
+    meanings = {operation.name: operation.foreign.meaning for operation in skampi.OPERATIONS if operation.foreign}
     assert (meanings["skampi-pingpong_send_recv"].trip, meanings["skampi-pingpong_sendrecv"].trip) == ("round", "call")
     assert (meanings["skampi-bcast"].over_calls, meanings["skampi-bcast"].start) == ("trimmed mean", "window")
-    counterparts = {one.name: one.foreign.counterpart for one in skampi.OPERATIONS if one.foreign}
+    counterparts = {
+        operation.name: operation.foreign.counterpart for operation in skampi.OPERATIONS if operation.foreign
+    }
     assert counterparts["skampi-reduce_scatter"] == counterparts["skampi-gather_using_send_recv"] == ""
     assert counterparts["skampi-scatterv"] == "scatterv"
 

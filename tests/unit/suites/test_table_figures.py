@@ -29,21 +29,21 @@ VALIDATED = (
 )
 
 
-def table(text: str, tool: ModuleType = osu) -> Table:
-    (found,) = printed.tables(tool, text)
-    return found
+def read_table(text: str, tool: ModuleType = osu) -> Table:
+    (result,) = printed.tables(tool, text)
+    return result
 
 
-def of(found: Table, size_bytes: int) -> CaseResult:
+def make_result(table: Table, size_bytes: int) -> CaseResult:
     """Return the result of all rows of a size."""
-    rows = [row for row in found.rows if row.size_bytes == size_bytes]
-    operation = found.operation
-    case = Case(operation=operation.name, form=found.form, size_bytes=size_bytes, datatype="byte", placement="1x2",
+    rows = [row for row in table.rows if row.size_bytes == size_bytes]
+    operation = table.operation
+    case = Case(operation=operation.name, form=table.form, size_bytes=size_bytes, datatype="byte", placement="1x2",
                 ranks=2, start=operation.start, suite=operation.foreign.suite if operation.foreign else "")  # fmt: skip
-    return make_case_result(found, case, rows)
+    return make_case_result(table, case, rows)
 
 
-def times(case_result: CaseResult) -> list[float]:
+def read_times(case_result: CaseResult) -> list[float]:
     """Return the samples, which are of all ranks together."""
     assert case_result.own_series
     assert case_result.own_series.rank == ALL_RANKS
@@ -51,7 +51,7 @@ def times(case_result: CaseResult) -> list[float]:
 
 
 def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> None:
-    case_result = of(table(imports.latencies((8, 1.5), (16, 2.25))), 16)
+    case_result = make_result(read_table(imports.latencies((8, 1.5), (16, 2.25))), 16)
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.OK,
@@ -65,8 +65,8 @@ def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> No
 
 def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
     """10^6 bytes per second in messages of 1000 bytes are 1000 messages per second."""
-    case_result = of(table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
-    assert times(case_result) == pytest.approx([1e6])
+    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
+    assert read_times(case_result) == pytest.approx([1e6])
     assert (case_result.moved_bytes, case_result.moved_messages, case_result.printed) == (
         1000,
         0,
@@ -75,51 +75,51 @@ def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
 
 
 def test_a_rate_is_the_time_of_a_message() -> None:
-    by_rate = table(RATES)
+    by_rate = read_table(RATES)
     rated = by_rate._replace(
         operation=next(operation for operation in osu.OPERATIONS if operation.metric == "rate"),
         roles={"value": 1},
         scale=1.0,
     )
-    case_result = of(rated, 8)
-    assert times(case_result) == pytest.approx([1e9 / 1974959.37])
+    case_result = make_result(rated, 8)
+    assert read_times(case_result) == pytest.approx([1e9 / 1974959.37])
     assert (case_result.moved_bytes, case_result.moved_messages) == (0, 1)
     assert case_result.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
 
 
 def test_a_bandwidth_with_the_messages_beside_it_is_reported_by_its_bytes() -> None:
-    assert times(of(table(RATES), 8)) == pytest.approx([8e9 / 15.8e6])
+    assert read_times(make_result(read_table(RATES), 8)) == pytest.approx([8e9 / 15.8e6])
 
 
 def test_communication_and_computation_alone_are_nanoseconds_too() -> None:
-    case_result = of(table(OVERLAP), 8)
-    assert times(case_result) == pytest.approx([3270.0])
+    case_result = make_result(read_table(OVERLAP), 8)
+    assert read_times(case_result) == pytest.approx([3270.0])
     assert (case_result.pure_ns, case_result.compute_ns) == pytest.approx((1360.0, 1750.0))
     assert case_result.printed == {"Overall(us)": 3.27, "Compute(us)": 1.75, "Pure Comm.(us)": 1.36, "Overlap(%)": 6.52}
 
 
 def test_of_three_times_the_value_is_the_mean_and_all_are_kept() -> None:
     text = printed.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
-    found = next(one for one in printed.sample(imb, text) if one.operation.name.endswith("bcast"))
-    row = found.rows[3]
-    case_result = of(found, row.size_bytes)
-    assert list(case_result.printed) == list(found.columns)
+    table = next(table for table in printed.sample(imb, text) if table.operation.name.endswith("bcast"))
+    row = table.rows[3]
+    case_result = make_result(table, row.size_bytes)
+    assert list(case_result.printed) == list(table.columns)
     assert list(case_result.printed.values()) == list(row.numbers)
-    assert times(case_result) == pytest.approx([1000 * row.numbers[found.columns.index("t_avg[usec]")]])
+    assert read_times(case_result) == pytest.approx([1000 * row.numbers[table.columns.index("t_avg[usec]")]])
 
 
-def test_where_each_call_is_printed_each_is_a_sample_and_none_stands_for_all() -> None:
-    found = table("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8  1.50\n")
-    raw = found._replace(
-        raw=True, rows=[row._replace(numbers=(value,)) for row in found.rows for value in (1.5, 2.0, 1.0)]
+def test_every_printed_call_is_a_sample() -> None:
+    table = read_table("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8  1.50\n")
+    raw = table._replace(
+        raw=True, rows=[row._replace(numbers=(value,)) for row in table.rows for value in (1.5, 2.0, 1.0)]
     )
-    case_result = of(raw, 8)
-    assert times(case_result) == [1500.0, 2000.0, 1000.0]
+    case_result = make_result(raw, 8)
+    assert read_times(case_result) == [1500.0, 2000.0, 1000.0]
     assert (case_result.taken, case_result.valid, case_result.printed) == (3, 3, {})
 
 
-def test_nought_is_no_time() -> None:
-    case_result = of(table(imports.latencies((8, 0.0))), 8)
+def test_a_time_of_zero_is_refused_as_a_value() -> None:
+    case_result = make_result(read_table(imports.latencies((8, 0.0))), 8)
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.BELOW,
@@ -130,30 +130,30 @@ def test_nought_is_no_time() -> None:
     )
 
 
-def test_nought_is_no_bandwidth_either() -> None:
-    case_result = of(table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
+def test_a_bandwidth_of_zero_is_refused_as_a_value() -> None:
+    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
     assert (case_result.status, case_result.series, case_result.moved_bytes) == (CaseStatus.BELOW, [], 8)
     assert case_result.reason == "printed as 0: below the last digit printed"
 
 
 def test_an_empty_message_has_no_bandwidth() -> None:
-    case_result = of(table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
+    case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
     assert (case_result.status, case_result.reason) == (CaseStatus.NOT_RUN, "an empty message has no bandwidth")
     assert (case_result.series, case_result.printed) == ([], {"Bandwidth (MB/s)": 12.5})
 
 
 def test_wrong_data_are_reported_and_have_no_samples() -> None:
-    found = table(VALIDATED)
-    case_result = of(found, 8)
+    table = read_table(VALIDATED)
+    case_result = make_result(table, 8)
     assert case_result.status == CaseStatus.WRONG_DATA
-    assert case_result.reason == found.rows[0].wrong != ""
+    assert case_result.reason == table.rows[0].wrong != ""
     assert (case_result.taken, case_result.valid, case_result.series) == (1, 0, [])
 
 
 def test_what_a_tool_gave_up_has_failed() -> None:
-    found = table(imports.latencies((8, 1.5)))
-    given_up = found._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in found.rows])
-    case_result = of(given_up, 8)
+    table = read_table(imports.latencies((8, 1.5)))
+    given_up = table._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in table.rows])
+    case_result = make_result(given_up, 8)
     assert (case_result.status, case_result.reason, case_result.series) == (CaseStatus.FAILED, "out of time", [])
 
 
@@ -162,27 +162,29 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
     rows = 0
     for path in printed.files(tool.NAME if tool is not osu else "osu-7.4"):
         text = path.read_text()
-        for one in printed.tables(tool, text) if tool.recognises(printed.lines(text)) else []:
-            for size in dict.fromkeys(row.size_bytes for row in one.rows):
-                case_result = of(one, size)
+        for table in printed.tables(tool, text) if tool.recognises(printed.lines(text)) else []:
+            for size in dict.fromkeys(row.size_bytes for row in table.rows):
+                case_result = make_result(table, size)
                 assert (case_result.status == CaseStatus.OK) == bool(case_result.series) == (case_result.reason == "")
-                assert all(0 < time_ns < math.inf for time_ns in (times(case_result) if case_result.series else []))
+                assert all(
+                    0 < time_ns < math.inf for time_ns in (read_times(case_result) if case_result.series else [])
+                )
                 rows += 1
     assert rows > 50
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e12"])
 def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None:
-    found = table(imports.LATENCY + f"8  1.50\n16  {value}\n")
+    table = read_table(imports.LATENCY + f"8  1.50\n16  {value}\n")
     with pytest.raises(RankbenchError) as caught:
-        figures.refuse_impossible_values(found, "out.txt")
+        figures.refuse_impossible_values(table, "out.txt")
     assert str(caught.value) == (
         f"out.txt:5: Avg Latency(us) is {float(value):g}, expected a time below 10^15 ns, or what is moved in one"
     )
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e-40"])
-def test_so_is_such_a_bandwidth(value: str) -> None:
-    found = table(imports.BANDWIDTH + f"8  {value}\n")
+def test_an_infinite_bandwidth_is_refused(value: str) -> None:
+    table = read_table(imports.BANDWIDTH + f"8  {value}\n")
     with pytest.raises(RankbenchError, match=r"^out\.txt:4: Bandwidth \(MB/s\) is "):
-        figures.refuse_impossible_values(found, "out.txt")
+        figures.refuse_impossible_values(table, "out.txt")

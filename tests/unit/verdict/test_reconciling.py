@@ -50,9 +50,9 @@ def test_typical_values_are_medians_over_launches(tmp_path: Path) -> None:
 def test_what_the_two_mean_is_reported(tmp_path: Path) -> None:
     (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
     assert one.comparable.reason == one.when_alike.reason == ""
-    tool, core = "osu_allreduce (osu) begins calls after MPI_Barrier", "begins calls at times agreed on before"
+    tool, core = "osu_allreduce (osu) starts calls after MPI_Barrier", "starts calls at agreed times"
     assert f"{tool}, allreduce (rankbench) {core}" in one.comparable.differences
-    assert not any("begins calls" in sentence for sentence in one.when_alike.differences)
+    assert not any("starts calls" in sentence for sentence in one.when_alike.differences)
 
 
 def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: Path) -> None:

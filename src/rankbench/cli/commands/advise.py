@@ -11,7 +11,7 @@ from rich.text import Text
 from rankbench import profiles
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
@@ -56,7 +56,7 @@ def advise(
 
     The calls are those given, those of a profile, or those of the plan's table [calls].
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = current(folder)

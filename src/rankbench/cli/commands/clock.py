@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.text import Text
 
@@ -14,9 +13,9 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, placed
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes, chosen
-from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
+from rankbench.model import LaunchFacts, Library, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
 from rankbench.statistics import clocks
@@ -36,16 +35,16 @@ rankbench clock openmpi --runs 50 --format json --output clock.json
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
 """When an offset was asked for, in a word or two."""
 STAGES_HELP = (
-    "What is measured lies between two synchronisations. After one, offsets are extrapolated by the drift found, "
-    "and what is stated of their errors grows until the next. No error can exceed its bound; 19 of 20 should be within "
-    "what is called likely, which decides whether a figure is judged."
+    "Samples are taken between two synchronisations. In between, offsets are extrapolated with the measured drift, and "
+    "the stated errors grow. No error can exceed its bound. 95 % should be below the estimated error, which decides "
+    "whether a value is used."
 )
 QUANTILES = ("error: median", "95 %", "largest")
-LIMITS = ("likely: median", "within", "bound: median", "largest")
+LIMITS = ("estimated: median", "within", "bound: median", "largest")
 
 
 class Found(Record, frozen=True):
-    """What the clocks are like under one library, as `--save` writes it."""
+    """What the clocks are like under one library, as `--format json` prints it."""
 
     library: Library
     wait_s: float
@@ -59,22 +58,25 @@ class Found(Record, frozen=True):
 @with_output
 def clock(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="LIBRARY", help="Under which library; else the first that is found.")
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="The library to run with; else the first found.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(min=2, help="How many; else the cores of a socket.")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="How often each method synchronises by each source.")] = 20,
-    wait: Annotated[float, typer.Option(min=0.001, help="Seconds until each offset is asked for again.")] = 0.2,
-    all_sources: Annotated[bool, typer.Option("--all-sources", help="Not only by the source auto takes.")] = False,  # noqa: FBT002
-    save: Annotated[Path | None, typer.Option(hidden=True, help="As --format json --output FILE.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=2, help="Number of ranks; else one per core of a socket.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs of each synchronisation method with each time source.")] = 20,
+    wait: Annotated[
+        float, typer.Option(min=0.001, help="Seconds between a synchronisation and the second check.")
+    ] = 0.2,
+    all_sources: Annotated[  # noqa: FBT002
+        bool, typer.Option("--all-sources", help="Test every time source, not only the one that auto selects.")
+    ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
 ) -> None:
     """Test the clocks: resolution, synchronisation, drift.
 
-    Of synchronisation: how accurate it is, and what it costs.
+    For each synchronisation method: its accuracy, its cost, and the drift between clocks.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     machine = launch.machine()
     wanted = ranks or max(2, machine.cores // machine.sockets)
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
@@ -88,8 +90,6 @@ def clock(
             show(found[-1])
     if form == "json":
         print_json(found)
-    if save:
-        write(save, found)
     broken = [line for one in found for line in outside(one)]
     for line in broken if form == "table" else []:
         console.print(line, style="red", soft_wrap=True, markup=False)
@@ -110,14 +110,6 @@ def studied(library: Library, ranks: int, arguments: Sequence[str], wait_s: floa
         drifts=clocks.drifts(study.offsets),
         study=study,
     )
-
-
-def write(path: Path, found: list[Found]) -> None:
-    """Write everything as JSON."""
-    try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
-    except OSError as error:
-        raise RankbenchError(f"--save {path}: cannot be written ({error.strerror})") from None
 
 
 def outside(found: Found) -> Iterator[str]:
@@ -188,11 +180,11 @@ def truth(found: Found, source: str) -> str:
     """Return what is known of the true offsets."""
     shared = clocks.shared(found.study.offsets, source)
     if shared is None:
-        return "What the offsets truly are cannot be known here; the bounds are what is promised."
+        return "The true offsets are not known here; only the bounds can be stated."
     if shared:
         return (
-            "All ranks read one clock: nothing needs synchronising. The methods were run as if they did not, so that "
-            "their error is known exactly."
+            "All ranks read one clock, so nothing needs synchronising. The methods were run as if the clocks differed; "
+            "their errors are therefore known exactly."
         )
     return "The ranks' clocks differ by offsets that the system shows exactly."
 

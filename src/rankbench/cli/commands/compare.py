@@ -17,8 +17,7 @@ from rankbench.cli.figures import by_case_and_candidate, control, missing, sprea
 from rankbench.cli.folders import is_campaign, named_campaign
 from rankbench.cli.formats import (
     AnyFormat,
-    HiddenFlag,
-    chosen_format,
+    check_format,
     plain,
     print_csv,
     print_json,
@@ -31,7 +30,7 @@ from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
-from rankbench.report import then_and_now as told_as
+from rankbench.report import then_and_now as change_report
 from rankbench.statistics.placements import turned
 from rankbench.units import suggestion
 
@@ -71,32 +70,29 @@ def compare(
     third: Annotated[
         str, typer.Argument(metavar="[CANDIDATE]", help="After a campaign and a candidate: the other candidate.")
     ] = "",
-    folder: Annotated[Path | None, typer.Option(hidden=True, help="The campaign, as the first argument is.")] = None,
     match: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together."),
+        typer.Option(metavar="OLD=NEW", help="With two campaigns: the candidates to compare with each other."),
     ] = None,
     format_: AnyFormat = "table",
-    markdown: HiddenFlag = False,  # noqa: FBT002
-    json: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
     """Compare two candidates, or two campaigns, case by case.
 
-    Two candidates of one campaign are paired within blocks; two campaigns, then and now, are unpaired. Printed of every
-    case: the ratio of times and its interval; `~` where no difference can be shown.
+    Two candidates of one campaign are paired within blocks. Two campaigns are unpaired. For each case: the ratio of
+    times and its interval; `~` where no difference can be shown.
     """
-    form = chosen_format(format_, "table", "json", "csv", "markdown", json=json, markdown=markdown)
+    form = check_format(format_, "table", "json", "csv", "markdown")
     words = [word for word in (first, second, third) if word]
     named = list(itertools.takewhile(names_campaign, words[:2]))
     rest = words[len(named) :]
     if len(named) == 2 and not rest:
         compare_campaigns(Path(named[0]), Path(named[1]), asked(match or []), form)
         return
-    if len(named) == 2 or (folder and named) or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
+    if len(named) == 2 or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
         raise RankbenchError(no_campaigns(words))
     if match:
         raise RankbenchError("--match is for two campaigns; name their folders, the older one first")
-    compare_candidates(folder or (Path(named[0]) if named else None), [*rest, "", ""][:2], form)
+    compare_candidates(Path(named[0]) if named else None, [*rest, "", ""][:2], form)
 
 
 # --- two campaigns ----------------------------------------------------------------------------------------------------
@@ -127,28 +123,28 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
     if form == "json":
         print_json(held.told)
     elif form == "markdown":
-        print(told_as.markdown(held), end="")  # noqa: T201 - for other documents
+        print(change_report.markdown(held), end="")  # noqa: T201 - for other documents
     elif form == "csv":
-        content = told_as.table(held)
+        content = change_report.table(held)
         print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
     else:
-        console.print(Text(told_as.heading(held.told), "bold"))
-        console.print(Text(told_as.explanation(held.told)))
+        console.print(Text(change_report.heading(held.told), "bold"))
+        console.print(Text(change_report.explanation(held.told)))
         console.print()
         console.print(coloured(held), markup=False)
         console.print()
-        for line in told_as.lines(held.told):
+        for line in change_report.lines(held.told):
             console.print(Text(line))
 
 
 def coloured(held: Held) -> Table:
     """Return the table with what is slower in red, what is faster in green."""
-    content = told_as.table(held)
+    content = change_report.table(held)
     rows = plain_table(*content.columns)
     for change, row in zip(held.told.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"
         texts = [
-            Text(cell.text, colour if place == told_as.RATIO and change.different else "")
+            Text(cell.text, colour if place == change_report.RATIO and change.different else "")
             for place, cell in enumerate(row)
         ]
         rows.add_row(*texts)

@@ -16,7 +16,7 @@ from rankbench.campaign.preflight import looks
 from rankbench.campaign.preparation import found
 from rankbench.cli.display import columns, console, tell
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen
 from rankbench.cli.plans import Preset, chosen_plan, divided
 from rankbench.launch.machine_checks import hindrances
@@ -62,11 +62,11 @@ def doctor(
     One short launch of each candidate in each placement; then what on this machine could disturb measurements. Each
     line says what is wrong and what to change. Exit code 1: a candidate does not work somewhere.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     plans, names = divided(words or [])
     machine = launch.machine()
-    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
-    planned = asked(plans, preset, machine, {key: value for key, value in said.items() if value})
+    overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
+    planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
     in_the_way = hindrances()
     candidates, used = (meant if plans or preset else every)(
         Wanted(planned, Path(), machine, home(), prefix or (), modules or ()), names
@@ -92,13 +92,13 @@ class Row(NamedTuple):
     check: Check
 
 
-def asked(plans: Sequence[Path], preset: str, machine: Machine, said: Mapping[str, object]) -> Plan:
+def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides: Mapping[str, object]) -> Plan:
     """Return the plan that was named, else one of two ranks and of one on each core, or on each of the hosts."""
     if plans or preset:
-        return plan.load_plan(chosen_plan(plans[0] if plans else None, preset), machine, said)
-    names = ["1x2", *([f"1x{machine.cores}"] if machine.cores > PAIR else []), *(["nodes"] if "hosts" in said else [])]
+        return plan.load_plan(chosen_plan(plans[0] if plans else None, preset), machine, overrides)
+    names = ["1x2", *[f"1x{machine.cores}"] * (machine.cores > PAIR), *["nodes"] * ("hosts" in overrides)]
     return plan.parse_plan(
-        NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, said
+        NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, overrides
     )
 
 
@@ -145,14 +145,14 @@ def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
     table = columns("candidate", "placement", "ranks", left=2)
     table.add_column("found", overflow="fold")
     for row in rows:
-        table.add_row(row.candidate, row.placement, str(row.ranks or ""), told(row.check))
+        table.add_row(row.candidate, row.placement, str(row.ranks or ""), format_check(row.check))
     console.print(table)
     tell("")
     for line in lines or ["nothing on this machine disturbs measurements"]:
         tell(line)
 
 
-def told(check: Check) -> Text:
+def format_check(check: Check) -> Text:
     """Return what was found, in the colour of how bad it is."""
     if not check.works:
         return Text(check.reason, "red")

@@ -31,7 +31,7 @@ def export(
         str, typer.Option("--as", metavar="FORMAT", help=f"One of {', '.join(exports.known())}.", show_default=False)
     ] = "",
     output: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Where it goes, if not below FOLDER/exports.")
+        Path | None, typer.Option(metavar="PATH", help="Output path; default: below CAMPAIGN/exports.")
     ] = None,
 ) -> None:
     """Write a campaign in a format that other programs read.

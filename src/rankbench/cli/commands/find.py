@@ -17,7 +17,7 @@ from rankbench.campaign import doctor
 from rankbench.campaign.doctor import Check
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import HiddenFlag, TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import Library, Placement, RankbenchError, Record
 
@@ -43,15 +43,14 @@ class Found(Record, frozen=True):
 def find(
     prefix: Prefixes = None,
     modules: Modules = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not build or run anything.")] = False,  # noqa: FBT002
     format_: TableOrJson = "table",
-    json: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
-    """List the MPI libraries in reach, and whether each works.
+    """List the MPI libraries found here, and whether each works.
 
-    For each library it compiles the core and runs a check on two ranks.
+    For each library, it compiles the measuring program and runs a check on two ranks.
     """
-    form = chosen_format(format_, "table", "json", json=json)
+    form = check_format(format_, "table", "json")
     search = libraries.make_search(home(), prefix or (), modules or ())
     reach = libraries.find(search)
     if not reach:

@@ -1,4 +1,4 @@
-"""The command `gate`: for CI, an exit code that shows whether anything became slower or stopped working."""
+"""The command `gate`: for CI, an exit code that reports whether anything became slower or stopped working."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rankbench.cli.display import console
 from rankbench.cli.display import tell as note
 from rankbench.cli.figures import control
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.live_progress import shown
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import asked as understood
@@ -55,16 +55,16 @@ rankbench gate results/new --candidate openmpi-5.0.11 \\
                --against-candidate openmpi-5.0.10
 """
 REGRESSION = 1
-"""Exit code where a check failed; 2 is that of what was asked wrongly."""
+"""Exit code if a check failed; 2 is a usage error."""
 
 ONE_DAY = (
     "one campaign against one: day-to-day variation is not in the interval; "
     f"use --history with {FEWEST_PAST} or more campaigns"
 )
 
-RECORDED_ALIKE = (
-    "libraries and settings are recorded alike in both campaigns; a difference is the machine's or the day's, unless a "
-    "library was built again in the same place"
+SAME_RECORDS = (
+    "both campaigns record the same libraries and settings; a difference comes from the machine or the day, unless a "
+    "library was rebuilt in the same place"
 )
 
 
@@ -152,7 +152,7 @@ def gate(
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
-    strict: Annotated[bool, typer.Option("--strict", help="What is not known is a failure, too.")] = False,  # noqa: FBT002
+    strict: Annotated[bool, typer.Option("--strict", help="Treat undecided checks as failures.")] = False,  # noqa: FBT002
 ) -> None:
     """For CI: fail if anything became slower or stopped working.
 
@@ -166,7 +166,7 @@ def gate(
     --remeasure runs NEW's plan once more, with the libraries of both campaigns, and checks that: the campaign
     NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     worth = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
@@ -213,7 +213,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     held = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(held)
     changed = differing(older.campaign, opened.campaign, held.told.matches)
-    texts = [ONE_DAY, *([] if changed else [RECORDED_ALIKE]), *circumstances(held.told)]
+    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *circumstances(held.told)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
     return Report(held.now.campaign, f"campaign {held.told.old}", checks, texts, better)
 
@@ -246,7 +246,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     matched = matches(older.campaign, opened.campaign, match)
     changed = differing(older.campaign, opened.campaign, matched)
     if not changed:
-        raise RankbenchError(f"{new}: {RECORDED_ALIKE}" if matched else f"{new} has no candidate in common with {old}")
+        raise RankbenchError(f"{new}: {SAME_RECORDS}" if matched else f"{new} has no candidate in common with {old}")
     store, pairs = measured_again(older.campaign, opened, [(match.old, match.new) for match in changed], how)
     view = evaluate(store, threshold=threshold)
     held = hold(older, opened, match, threshold)
@@ -321,7 +321,7 @@ def record(report: Report) -> Gate:
 
 
 def tell(report: Report) -> None:
-    """Print what failed and what is not known, with what to do, and at last the numbers."""
+    """Print failed and undecided checks with advice, then the totals."""
     for line in (*report.said, relations(report)):
         console.print(Text(line))
     console.print()

@@ -12,7 +12,7 @@ from rich.text import Text
 from rankbench import libraries
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 
 if TYPE_CHECKING:
     from rankbench.model import Library
@@ -41,7 +41,7 @@ def get(
 
     Each goes into a folder of its own. No root is needed.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if not names:
         show_offered(form)
         return

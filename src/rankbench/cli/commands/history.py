@@ -13,10 +13,10 @@ from rankbench.across import trend
 from rankbench.cli.display import console, filled
 from rankbench.cli.figures import chosen_cases
 from rankbench.cli.folders import named_campaign
-from rankbench.cli.formats import HiddenFlag, chosen_format, destination, print_json
+from rankbench.cli.formats import check_format, destination, print_json
 from rankbench.cli.stored import current
 from rankbench.model import RankbenchError
-from rankbench.report import history as told_as
+from rankbench.report import history as history_report
 from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import campaigns_in
 from rankbench.verdict.wording import counted
@@ -34,7 +34,7 @@ rankbench history results --operation allreduce --format json
 rankbench history results --figures png,html --output figures
 """
 SHOWN = 20
-"""Changes that are reported unless all are asked for."""
+"""Changes that are printed without --all."""
 
 
 def history(
@@ -44,115 +44,113 @@ def history(
     figures: Annotated[
         str,
         typer.Option(
-            metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(told_as.ALL_FORMATS)}."
+            metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(history_report.ALL_FORMATS)}."
         ),
     ] = "",
     output: Annotated[
         Path | None,
         typer.Option(metavar="PATH", help="With --figures the folder they go to, else history; or a file to write."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help=f"Report all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
+    every: Annotated[bool, typer.Option("--all", help=f"Show all changes, not only {SHOWN}.")] = False,  # noqa: FBT002
     format_: Annotated[
         str,
-        typer.Option("--format", metavar="table|json|csv", help="The form of what is printed; csv: changes."),
+        typer.Option("--format", metavar="table|json|csv", help="Output format; csv prints the changes."),
     ] = "table",
-    json: HiddenFlag = False,  # noqa: FBT002
-    csv: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
     """Show since when times have changed, over many campaigns.
 
-    A change is reported where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
-    first, then improvements, each by the time that it costs or saves: the plan's [calls] count, else each case once.
+    A change is reported if it exceeds the variation between campaigns and lasts for at least two of them. Regressions
+    come first, then improvements, sorted by the time that they cost or save: weighted by the plan's [calls], or each
+    case once.
     """
-    form = chosen_format(format_, "table", "json", "csv", json=json, csv=csv)
+    form = check_format(format_, "table", "json", "csv")
     named = [named_campaign(folder) for folder in folders]
-    told = narrowed(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
+    timeline = narrowed(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
     with destination(None if figures else output):
         if form == "json":
-            print_json(record(told))
+            print_json(record(timeline))
         elif form == "csv":
-            print(told_as.csv(told), end="")  # noqa: T201 - for programs
+            print(history_report.csv(timeline), end="")  # noqa: T201 - for programs
         else:
-            show(told, every=every)
+            show(timeline, every=every)
     if figures:
-        draw(told, output or Path("history"), figures.split(","))
+        draw(timeline, output or Path("history"), figures.split(","))
 
 
-def narrowed(told: History, operations: list[str], sizes: list[str]) -> History:
+def narrowed(timeline: History, operations: list[str], sizes: list[str]) -> History:
     """Return the history of the cases asked for."""
-    kept = {case.key for case in chosen_cases(list(told.cases.values()), operations, [], sizes)}
-    return told._replace(series=[column for column in told.series if column.case in kept])
+    keys = {case.key for case in chosen_cases(list(timeline.cases.values()), operations, [], sizes)}
+    return timeline._replace(series=[column for column in timeline.series if column.case in keys])
 
 
-def record(told: History) -> dict[str, object]:
+def record(timeline: History) -> dict[str, object]:
     """Return what is printed as JSON."""
-    made = [
+    campaigns = [
         {"name": past.name, "created": past.campaign.created, "rankbench": past.campaign.rankbench}
-        for past in told.pasts
+        for past in timeline.pasts
     ]
     changes = [
         {"case": column.case, "candidate": column.candidate, **msgspec.to_builtins(turn)}
-        for column, turn in told.changes
+        for column, turn in timeline.changes
     ]
     machine = [
         {
             "campaign": step.at,
-            "since": told.pasts[step.at].date,
-            "name": told.pasts[step.at].name,
+            "since": timeline.pasts[step.at].date,
+            "name": timeline.pasts[step.at].name,
             "ratio": step.ratio,
             "low": step.low,
             "high": step.high,
             "p_adjusted": step.p_adjusted,
         }
-        for step in told.machine
+        for step in timeline.machine
     ]
     return {
-        "campaigns": made,
-        "estimator": told.estimator,
-        "threshold": told.threshold,
+        "campaigns": campaigns,
+        "estimator": timeline.estimator,
+        "threshold": timeline.threshold,
         "changes": changes,
         "machine": machine,
-        "series": told.series,
+        "series": timeline.series,
     }
 
 
-def show(told: History, *, every: bool) -> None:
+def show(timeline: History, *, every: bool) -> None:
     """Print the table, and below it what changed."""
-    console.print(Text(told_as.heading(told), "bold"))
-    console.print(Text("A bar for each campaign: the higher, the more time it took. Ratios are of times."))
+    console.print(Text(history_report.heading(timeline), "bold"))
+    console.print(Text("One bar per campaign: higher is slower. Ratios are of times."))
     console.print()
-    console.print(filled(told_as.table(told)), markup=False)
+    console.print(filled(history_report.table(timeline)), markup=False)
     console.print()
-    for line in beyond(told, every=every):
+    for line in beyond(timeline, every=every):
         console.print(Text(line))
 
 
-def beyond(told: History, *, every: bool) -> Iterator[str]:
+def beyond(timeline: History, *, every: bool) -> Iterator[str]:
     """Yield the changes, and how far that can be trusted."""
-    found = told_as.lines(told)
-    shown = found if every else found[:SHOWN]
+    lines = history_report.lines(timeline)
+    shown = lines if every else lines[:SHOWN]
     yield from shown
-    if len(found) > len(shown):
-        yield f"and {len(found) - len(shown)} changes more, which --all shows"
-    if len(told.pasts) < FEWEST:
-        yield f"From {FEWEST} campaigns on changes is known; of two, `rankbench compare` and `rankbench gate` show."
+    if len(lines) > len(shown):
+        yield f"{len(lines) - len(shown)} more changes; --all shows them"
+    if len(timeline.pasts) < FEWEST:
+        yield f"Changes need {FEWEST} campaigns or more; for two, use `rankbench compare` or `rankbench gate`."
         return
-    yield from told_as.machine(told)
-    if not found:
-        yield f"No change above {told.threshold * 100:g} % is known."
-    if any(turn.explained for column in told.series for turn in column.turns):
-        yield f"{told_as.MARK}: no more than the machine changed without MPI."
+    yield from history_report.machine(timeline)
+    if not lines:
+        yield f"No change above {timeline.threshold * 100:g} % can be shown."
+    if any(turn.explained for column in timeline.series for turn in column.turns):
+        yield f"{history_report.MARK}: the machine changed as much without MPI."
     yield (
-        f"False alarms are held at 5 % over {told.compared} series: a change must be more than campaigns scatter, and "
-        "hold for two of them. "
-        "What the newest campaign alone does, `rankbench gate` shows."
+        f"False alarms are limited to 5 % over {timeline.compared} series: a change must exceed the variation between "
+        "campaigns and last for two of them. To check the newest campaign alone, use `rankbench gate`."
     )
 
 
-def draw(told: History, folder: Path, formats: list[str]) -> None:
+def draw(timeline: History, folder: Path, formats: list[str]) -> None:
     """Write the charts."""
     try:
-        written = told_as.write(folder, told, formats)
+        written = history_report.write(folder, timeline, formats)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); name another --output") from None
     console.print(f"wrote {counted(len(written), 'file')} to {folder}", markup=False, soft_wrap=True)

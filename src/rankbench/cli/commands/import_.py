@@ -11,7 +11,7 @@ from rich.markup import escape
 from rankbench import imports
 from rankbench.cli.display import console
 from rankbench.cli.folders import campaign_folder
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
@@ -32,26 +32,24 @@ def import_(
         typer.Argument(metavar="[LABEL=]FILE...", help="Output files, or folders of them; LABEL names the library."),
     ] = None,
     labels: Annotated[
-        str, typer.Option(metavar="NAME,...", help="Libraries that take turns in a file, in their order.")
+        str, typer.Option(metavar="NAME,...", help="Libraries whose results alternate in a file, in order.")
     ] = "",
-    ranks: Annotated[
-        int, typer.Option(min=0, help="Ranks that took part, where the tool does not print their number.")
-    ] = 0,
+    ranks: Annotated[int, typer.Option(min=0, help="Number of ranks, if the benchmark does not print it.")] = 0,
     name: Annotated[str, typer.Option(help="The campaign's name.")] = "imported",
     results: Results = Path("results"),
     strict_errors: Annotated[  # noqa: FBT002
-        bool, typer.Option("--strict-errors", help="Leave out files beside which a .err lies that is not empty.")
+        bool, typer.Option("--strict-errors", help="Skip files that have a non-empty .err file beside them.")
     ] = False,
     format_: TableOrJson = "table",
     meanings: Annotated[  # noqa: FBT002
-        bool, typer.Option("--meanings", help="Print what the number of each benchmark means, as a page of Markdown.")
+        bool, typer.Option("--meanings", help="Print what each benchmark reports, as Markdown.")
     ] = False,
 ) -> None:
     """Make a campaign of what other benchmarks printed.
 
     Of OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI, NetPIPE and nccl-tests.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if meanings:
         print(page(), end="")  # noqa: T201 - for a file
         return

@@ -38,11 +38,11 @@ def lab(
         list[str] | None,
         typer.Argument(metavar="-- COMMAND", help="What to run on the head; a shell, if none is given."),
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="How many: n1, n2 ...")] = 2,
+    nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="Number of nodes, named n1, n2 ...")] = 2,
     delay: Annotated[str, typer.Option(metavar="TIME", help="Extra one-way delay of each packet: 50us.")] = "",
-    rate: Annotated[str, typer.Option(metavar="RATE", help="Each link carries so much each way: 1gbit.")] = "",
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Bandwidth of each link in each direction: 1gbit.")] = "",
     clocks: Annotated[str, typer.Option(metavar="TIME|random", help="Clock offset between successive nodes: 5s.")] = "",
-    slurm: Annotated[bool, typer.Option("--slurm", help="With a Slurm: sbatch, srun, scancel.")] = False,  # noqa: FBT002
+    slurm: Annotated[bool, typer.Option("--slurm", help="Start Slurm on the nodes: sbatch, srun, scancel.")] = False,  # noqa: FBT002
     cores: Annotated[
         str, typer.Option(metavar="[SOCKETSx]CORES", help="Sockets and cores that Slurm reports per node: 2x4.")
     ] = "",

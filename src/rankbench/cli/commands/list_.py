@@ -15,7 +15,7 @@ from rankbench import store
 from rankbench.campaign import blocks_done
 from rankbench.cli.display import columns, console
 from rankbench.cli.folders import results_folder
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record
@@ -58,7 +58,7 @@ def list_(
 
     The answer is that of the last report, or else is computed.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     rows = sorted(
         (row(store.open(path), no_answer) for path in campaigns_in([folder or results_folder()])), key=created
     )

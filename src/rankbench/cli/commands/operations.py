@@ -14,7 +14,7 @@ from rankbench import build, libraries
 from rankbench.campaign import probing
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import HiddenFlag, chosen_format, print_json, with_output
+from rankbench.cli.formats import check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
@@ -59,18 +59,16 @@ def operations(
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not ask libraries what they lack.")] = False,  # noqa: FBT002
-    format_: Annotated[
-        str, typer.Option("--format", metavar="table|json|markdown", help="The form of what is printed.")
-    ] = "table",
-    json: HiddenFlag = False,  # noqa: FBT002
-    markdown: HiddenFlag = False,  # noqa: FBT002
+    no_probe: Annotated[  # noqa: FBT002
+        bool, typer.Option("--no-probe", help="Do not test which operations each library supports.")
+    ] = False,
+    format_: Annotated[str, typer.Option("--format", metavar="table|json|markdown", help="Output format.")] = "table",
 ) -> None:
     """List what can be measured, or explain operations.
 
-    With forms, bytes and options of each, and which of them the installed libraries lack.
+    Shows call types, bytes and options of each, and what the installed libraries do not support.
     """
-    form = chosen_format(format_, "table", "json", "markdown", json=json, markdown=markdown)
+    form = check_format(format_, "table", "json", "markdown")
     reach = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
     description = described(reach)
     if form == "json":
@@ -104,7 +102,7 @@ def named(description: Description, name: str) -> Operation:
     """Return the operation of a name."""
     found = {operation.name: operation for operation in description.operations}
     if name not in found:
-        raise RankbenchError(f"no operation {name}; {suggestion(name, found)}")
+        raise RankbenchError(f"no operation {name}; {suggestion(name, found, 'rankbench operations')}")
     return found[name]
 
 
@@ -143,10 +141,10 @@ def said(answers: Answers, operation: str = "") -> Iterator[Text]:
         for library, every in answers.items():
             found = [answer for answer in every if answer.status == status and operation in ("", answer.operation)]
             if found:
-                yield Text(f"{saying.format(library=library)}: {told(found, operation)}", colour or "yellow")
+                yield Text(f"{saying.format(library=library)}: {format_answers(found, operation)}", colour or "yellow")
 
 
-def told(answers: Sequence[Answer], operation: str) -> str:
+def format_answers(answers: Sequence[Answer], operation: str) -> str:
     """Return which calls are meant: those lacking by their MPI names, others by operation and form."""
     if answers[0].status == CaseStatus.LACKING:
         return ", ".join(dict.fromkeys(answer.reason.partition(" ")[0] for answer in answers))

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench import plan
 from rankbench.cli.display import console
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.model import Record
 
 ORDER = 23
@@ -40,7 +40,7 @@ def presets(
 
     Run one by `rankbench run --preset NAME`.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if name and form == "table":
         print(plan.find_preset(name).read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
         return

@@ -13,7 +13,7 @@ from rankbench.campaign import Wanted, foreign
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, tell
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.live_progress import shown
 from rankbench.cli.options import Modules, Prefixes, Results, chosen
 from rankbench.model import RankbenchError
@@ -60,17 +60,19 @@ TITLES = {
 
 @with_output
 def reconcile(
-    library: Annotated[str, typer.Argument(metavar="LIBRARY", help="With which MPI library, such as mpich==5.0.2.")],
+    library: Annotated[str, typer.Argument(metavar="LIBRARY", help="The MPI library to use, such as mpich==5.0.2.")],
     operations: Annotated[
         str, typer.Option(metavar="NAME,...", help="Operations of the core.")
     ] = "pingpong,allreduce,bcast,barrier",
     tool: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=FOLDER|TARBALL]", help="A foreign tool; repeatable. Else all that are there."),
+        typer.Option(
+            metavar="NAME[=FOLDER|TARBALL]", help="A benchmark suite, repeatable; else all that are installed."
+        ),
     ] = None,
-    sizes: Annotated[str, typer.Option(help="As in a plan.")] = "8,1K,64K",
-    placement: Annotated[str, typer.Option(help="As in a plan.")] = "socket",
-    blocks: Annotated[int, typer.Option(min=3, help="How often each is launched.")] = 10,
+    sizes: Annotated[str, typer.Option(help="Message sizes, as in plans.")] = "8,1K,64K",
+    placement: Annotated[str, typer.Option(help="Where ranks run, as in plans.")] = "socket",
+    blocks: Annotated[int, typer.Option(min=3, help="Launches of each program.")] = 10,
     samples: Annotated[int, typer.Option(min=10, help="Calls of each case in a launch.")] = 200,
     results: Results = Path("results"),
     prefix: Prefixes = None,
@@ -81,7 +83,7 @@ def reconcile(
 
     The core and the programs measure the same calls in turns, in a campaign of its own.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     (meant,) = chosen([library], prefix or [], modules or [])
     places = dict(place(text) for text in tool or [])
     rows = list(there(meant, operations.split(","), places, prefix or (), modules or ()))
@@ -199,7 +201,7 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
     table = columns("size", "core", "tool", *(TITLES[part] for part in parts))
     for row in rows:
         size = format_size(row.pair.own.size_bytes) if operation.sized else "–"
-        cells = [told(row.parts[part]) if part in row.parts else "" for part in parts]
+        cells = [format_contrast(row.parts[part]) if part in row.parts else "" for part in parts]
         table.add_row(size, value(campaign, row, own=True), value(campaign, row, own=False), *cells)
     console.print(table)
     if first.comparable.reason:
@@ -220,6 +222,6 @@ def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
     return measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
 
 
-def told(ratio: Contrast) -> str:
+def format_contrast(ratio: Contrast) -> str:
     """Return a ratio with its interval."""
     return f"{ratio.ratio:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"

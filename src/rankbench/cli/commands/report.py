@@ -39,7 +39,7 @@ rankbench report plan --against results/plan-old
 def report(
     folder: CampaignFolder = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the page goes, if not to FOLDER/report.html.")
+        Path | None, typer.Option(metavar="FILE", help="Output file; default: CAMPAIGN/report.html.")
     ] = None,
     against: Annotated[
         Path | None,
@@ -87,8 +87,8 @@ def report(
     if latex:
         pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
     if csv:
-        told = hand_over.csv_frames(view)
-        pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
+        frames = hand_over.csv_frames(view)
+        pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in frames.items()}
     for path, write in pieces.items():
         write_one(path, write)
 

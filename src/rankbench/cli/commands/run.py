@@ -67,7 +67,7 @@ rankbench run plan.toml --new            # a new campaign of this plan
 def run(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PLAN|CANDIDATE]...", help="A plan, a TOML file; or the libraries to compare."),
+        typer.Argument(metavar="[PLAN|CANDIDATE]...", help="A plan (TOML file), or the libraries to compare."),
     ] = None,
     preset: Preset = "",
     operations: Operations = "",
@@ -80,7 +80,7 @@ def run(
     until: Until = "",
     threshold: Threshold = "",
     results: Results = Path("results"),
-    name: Annotated[str, typer.Option(metavar="NAME", help="The campaign's name, if not the plan's.")] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the campaign; default: the plan's.")] = "",
     prefix: Prefixes = None,
     modules: Modules = None,
     seed: Seed = 0,
@@ -89,21 +89,22 @@ def run(
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
     dry_run: Annotated[  # noqa: FBT002
-        bool, typer.Option("--dry-run", "-n", help="Print what would be measured and what it takes; launch nothing.")
+        bool,
+        typer.Option("--dry-run", "-n", help="Print what would be measured and how long it takes; launch nothing."),
     ] = False,
-    more: Annotated[int, typer.Option(min=0, help="Measure so many blocks beyond those that are stored.")] = 0,
-    anew: Annotated[bool, typer.Option("--new", help="Start another campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
+    more: Annotated[int, typer.Option(min=0, help="Measure this many blocks in addition to those stored.")] = 0,
+    anew: Annotated[bool, typer.Option("--new", help="Start a new campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
     verbose: Verbose = False,  # noqa: FBT002
     quiet: Quiet = False,  # noqa: FBT002
     ignore_failures: Annotated[  # noqa: FBT002
-        bool, typer.Option("--ignore-failures", help="Exit with 0 even if something that was measured failed.")
+        bool, typer.Option("--ignore-failures", help="Exit with code 0 even if a measured case failed.")
     ] = False,
 ) -> None:
     """Run the campaign of a plan, or of candidates and options.
 
-    It builds the core for each library, checks each candidate and launches all of them in blocks. An interrupted
-    campaign is resumed. Options count more than the plan. A plan may change as long as it measures the same:
-    blocks, question, threshold and the like.
+    Builds the measuring program with each library, checks each candidate, and launches all of them in blocks. An
+    interrupted campaign is resumed. Options override the plan. A plan may change as long as it measures the same:
+    blocks, question and threshold may.
 
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """

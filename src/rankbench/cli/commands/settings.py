@@ -11,7 +11,7 @@ from rankbench import libraries
 from rankbench.campaign.variables import variables
 from rankbench.cli.display import columns, console, spread_lines
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError, Variable, Variant
@@ -39,7 +39,7 @@ def settings(
 
     With an operation: the variants that rankbench tune tries, with what must be set for each to take effect.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     with console.status(f"querying {chosen.name} …"):
         listed = variables(chosen, home())

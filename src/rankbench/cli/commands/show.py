@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench.cli.display import answer, console, filled, plain_table, spread_lines
 from rankbench.cli.figures import around, chosen_cases, missing, spread
-from rankbench.cli.formats import AnyFormat, HiddenFlag, chosen_format, print_json, with_output
+from rankbench.cli.formats import AnyFormat, check_format, print_json, with_output
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, asked
 from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
@@ -77,21 +77,22 @@ def show(
     form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
     estimator: Annotated[
         str,
-        typer.Option(help=f"Statistic of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
+        typer.Option(help=f"Statistic per launch; default: the plan's. {notation.ESTIMATOR_HELP}."),
     ] = "",
-    confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
+    confidence: Annotated[
+        str, typer.Option(help="Confidence of intervals; default: the plan's. 90%, 95% or 99%.")
+    ] = "",
     threshold: Threshold = "",
     size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     verbose: Verbose = False,  # noqa: FBT002
     format_: AnyFormat = "table",
-    csv: HiddenFlag = False,  # noqa: FBT002
     **wanted: bool,
 ) -> None:
     """Show which candidate is fastest, and all figures.
 
-    Of every case and candidate: the typical time, and half of its interval.
+    For each case and candidate: the typical time and the half width of its interval.
     """
-    printed = chosen_format(format_, "table", "json", "csv", "markdown", csv=csv)
+    printed = check_format(format_, "table", "json", "csv", "markdown")
     opened = current(folder)
     view = evaluate(
         opened,
@@ -258,9 +259,9 @@ def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary
     """Return a candidate's figure, in bold green if nobody is declared to be faster, or why there is none."""
     if summary is None or not summary.launches:
         return missing(part, verdict, summary)
-    told = len(verdict.winners) < len(verdict.ranking)
+    known = len(verdict.winners) < len(verdict.ranking)
     text = typical(part, verdict, summary)
-    return Text(text, "bold green" if told and name in verdict.winners else "")
+    return Text(text, "bold green" if known and name in verdict.winners else "")
 
 
 def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:

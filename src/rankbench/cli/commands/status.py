@@ -9,8 +9,8 @@ import typer
 from rankbench import store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.display import columns, console, counted, tell
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
-from rankbench.cli.job_status import asked, follow, is_sound, last_job, tell_job, told, wrong, wrong_cases
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.job_status import follow, is_sound, last_job, query_job, show_status, tell_job, wrong, wrong_cases
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.stored import chosen_folder, take_in
 from rankbench.language import render
@@ -41,14 +41,14 @@ def status(
 
     Results that a scheduler's job has brought are taken in first.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
     opened = store.open(chosen_folder(folder))
     if spent:
         show_spending(opened, form)
     elif not (opened.folder / FOLDER).exists():
-        show_json(opened, None) if form == "json" else told(opened)
+        show_json(opened, None) if form == "json" else show_status(opened)
     elif wait:
         follow(opened)
     else:
@@ -56,7 +56,7 @@ def status(
         if form == "json":
             show_json(opened, decision)
             return
-        told(opened)
+        show_status(opened)
         tell_job(opened, decision)
 
 
@@ -65,7 +65,7 @@ def show_json(opened: Store, decision: Decision | None) -> None:
     record, launches = opened.campaign, opened.launches()
     flawed = wrong_cases(opened)
     job = last_job(opened.folder)
-    where = asked(job) if job else None
+    where = query_job(job) if job else None
     print_json(
         {
             "campaign": record.name,

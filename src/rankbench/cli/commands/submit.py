@@ -28,8 +28,8 @@ rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
 def submit(
     wanted: Wanted,
     *,
-    write_only: Annotated[bool, typer.Option("--write-only", help="Write the script; a person submits it.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Follow the job to its end, as `status --wait` does.")] = False,
+    write_only: Annotated[bool, typer.Option("--write-only", help="Write the script, but do not submit it.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the job to end, as `status --wait` does.")] = False,
 ) -> None:
     """Submit a campaign to a scheduler, as one job.
 

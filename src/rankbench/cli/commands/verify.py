@@ -16,7 +16,7 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, placed
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.options import Modules, Prefixes, chosen
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
@@ -70,13 +70,15 @@ class Failure(NamedTuple):
 @with_output
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="LIBRARY", help="Which libraries; else all that are found.")
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="Libraries to test; else all that are found.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="How many; else as many as there are cores.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks; else one per core.")] = None,
     clock: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only by this time source, repeatable; else by all.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this time source, repeatable; else all.")
     ] = None,
-    thorough: Annotated[bool, typer.Option("--thorough", help="Data with every datatype and option too.")] = False,  # noqa: FBT002
+    thorough: Annotated[  # noqa: FBT002
+        bool, typer.Option("--thorough", help="Also check data with every datatype and option.")
+    ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
     format_: TableOrJson = "table",
@@ -88,7 +90,7 @@ def verify(
     Exit code 1: data or times are wrong. What other work or the hypervisor disturbed is no failure: it cannot be
     verified here.
     """
-    form = chosen_format(format_, "table", "json")
+    form = check_format(format_, "table", "json")
     wanted = ranks or max(2, launch.machine().cores)
     failures: list[Failure] = []
     libraries = chosen(names or [], prefix or [], modules or [])
@@ -152,7 +154,7 @@ def tested_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
         result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
     ):
         console.print(f"refused: {reason}", soft_wrap=True, markup=False)
-    for group in alike([result for result in results if result.status not in HARMLESS]):
+    for group in group_by_size([result for result in results if result.status not in HARMLESS]):
         yield failed(bench, group, group[0].case.memory.label)
     broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
     new = [
@@ -219,7 +221,7 @@ def circumstance(result: CaseResult, bench: Bench) -> str:
     return next((one for one in texts if "=" in one), ", ".join(texts))
 
 
-def alike(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
+def group_by_size(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ only by size."""
     return grouped(results, lambda result: (named(result), result.case.form, result.status))
 

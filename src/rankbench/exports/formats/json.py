@@ -89,8 +89,8 @@ def export(view: CampaignView) -> Export:
 
 def schema() -> str:
     """Return the JSON Schema of the document, as `docs/reference/export.schema.json` has it."""
-    told = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
-    return msgspec.json.format(msgspec.json.encode(said(worded(told)))).decode() + "\n"
+    document = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
+    return msgspec.json.format(msgspec.json.encode(drop_unspeakable(worded(document)))).decode() + "\n"
 
 
 def worded(schema: dict[str, Any]) -> dict[str, Any]:
@@ -115,12 +115,12 @@ def empty(schema: Any) -> Any:
     return [empty(one) for one in schema] if isinstance(schema, list) else schema
 
 
-def said(schema: Any) -> Any:
+def drop_unspeakable(schema: Any) -> Any:
     """Return a schema less defaults that JSON cannot spell: keys of what is not known are left out."""
     if isinstance(schema, dict):
-        kept = {key: value for key, value in schema.items() if key != "default" or not unspeakable(value)}
-        return {key: said(value) for key, value in kept.items()}
-    return [said(value) for value in schema] if isinstance(schema, list) else schema
+        entries = {key: value for key, value in schema.items() if key != "default" or not unspeakable(value)}
+        return {key: drop_unspeakable(value) for key, value in entries.items()}
+    return [drop_unspeakable(value) for value in schema] if isinstance(schema, list) else schema
 
 
 def unspeakable(value: object) -> bool:

@@ -112,7 +112,7 @@ def text(part: CampaignView, candidate: str, summaries: dict[Case, Summary]) -> 
     sized = part.operation(first).sized
     lines = [
         f"# OSU {heading(first, part.operation(first), shape)} Test v{VERSION}",
-        *(f"# {one}" for one in said(part, candidate, shape)),
+        *(f"# {one}" for one in comment_lines(part, candidate, shape)),
         f"# Meaning: {msgspec.json.encode(meaning(part, shape)).decode()}",
     ]
     lines += [f"# Datatype: MPI_{first.datatype.upper()}."] if sized else []
@@ -142,7 +142,7 @@ def heading(case: Case, operation: Operation, shape: Shape) -> str:
     return OTHERS.get(f"{name} {case.form}", f"MPI {name} {case.form} {shape.word}")
 
 
-def said(part: CampaignView, candidate: str, shape: Shape) -> list[str]:
+def comment_lines(part: CampaignView, candidate: str, shape: Shape) -> list[str]:
     """Return whose numbers these are and what they mean, as lines of `name: text` after OSU's way."""
     campaign, foreign = part.campaign, part.operation(part.cases[0]).foreign
     measured = f"Measured by: rankbench {campaign.rankbench}, not OSU"
@@ -165,16 +165,17 @@ def meaning(part: CampaignView, shape: Shape) -> Meaning:
     case, estimator = part.cases[0], part.campaign.plan.estimator
     operation = part.operation(case)
     if operation.foreign:
-        told = operation.foreign.meaning
+        definition = operation.foreign.meaning
         text = (
-            f"median over launches of each launch's {estimator} of what {operation.foreign.suite} reported: {told.text}"
+            f"median over launches of each launch's {estimator} of what {operation.foreign.suite} reported: "
+            f"{definition.text}"
         )
     else:
-        told = describe_core_value(operation, case.start, estimator)
-        text = f"{told.text}; by rankbench"
+        definition = describe_core_value(operation, case.start, estimator)
+        text = f"{definition.text}; by rankbench"
     if shape == LATENCY:
         text += BESIDE
-    return msgspec.structs.replace(told, text=text, megabyte=0 if shape in (LATENCY, OVERLAP) else MEGABYTE)
+    return msgspec.structs.replace(definition, text=text, megabyte=0 if shape in (LATENCY, OVERLAP) else MEGABYTE)
 
 
 def cells(part: CampaignView, case: Case, summary: Summary) -> list[str]:

@@ -120,10 +120,10 @@ def test(view: CampaignView) -> str:
     )
 
 
-def references(campaign: Campaign, told: Iterable[Value]) -> Iterator[str]:
+def references(campaign: Campaign, rows: Iterable[Value]) -> Iterator[str]:
     """Yield the reference of each value; A/A twins have none. Without an interval its ends are the value."""
     twins = {candidate.name for candidate in campaign.candidates if candidate.control_of}
-    for one in told:
+    for one in rows:
         if one.value and one.candidate not in twins:
             value, low, high = (short(one.value if end is None else end) for end in (one.value, one.low, one.high))
             name = f"{one.case} {one.candidate}".replace(":", "_")  # A colon would name a system.

@@ -170,8 +170,8 @@ def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
 
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
-    told = {(one.case, one.candidate): (one.value, one.low, one.high) for one in values(view)}
-    found = ((summary, told[summary.case, summary.candidate]) for summary in view.verdict.summaries)
+    ranges = {(one.case, one.candidate): (one.value, one.low, one.high) for one in values(view)}
+    found = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
     rows = (row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in found)
     own = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
     return Table("summaries", [*own, "value REAL", "low REAL", "high REAL"], rows, "case_id, candidate")

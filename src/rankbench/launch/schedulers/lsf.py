@@ -28,7 +28,9 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"Job <({number})> is submitted"
     job_id = "${LSB_JOBID:-}"
     answers = '! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"'
-    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "lsf"})
+    environment = MappingProxyType(
+        {"I_MPI_HYDRA_BOOTSTRAP": "lsf", "OMPI_MCA_plm_rsh_agent": "blaunch", "PRTE_MCA_plm_ssh_agent": "blaunch"}
+    )
     lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:

@@ -16,6 +16,15 @@ FINISHED, UNKNOWN = 35, 153
 QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
 
 
+NODES = """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
+if command -v pbs_tmrsh >/dev/null; then
+    export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=pbs_tmrsh
+    export I_MPI_HYDRA_BOOTSTRAP=rsh I_MPI_HYDRA_BOOTSTRAP_EXEC=pbs_tmrsh
+    export OMPI_MCA_plm_rsh_agent=pbs_tmrsh PRTE_MCA_plm_ssh_agent=pbs_tmrsh
+fi"""
+"""A node stands in the file once for each of its ranks. What pbs_tmrsh starts belongs to the job and needs no ssh."""
+
+
 class Scheduler(schedulers.Scheduler):
     """Jobs by qsub, in chunks of a node each."""
 
@@ -45,9 +54,9 @@ class Scheduler(schedulers.Scheduler):
         )
         return [f"#PBS {option}" for option in [*asked, *job.options]]
 
-    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
-        """A node stands there once for each of its ranks."""
-        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
+        """Read the file of the job's nodes, and let launchers start programs there as PBS wants it."""
+        return NODES
 
     def question(self, number: str) -> list[str]:
         """Ask for the history only where there is one: by default a server keeps none and refuses `-x`."""
@@ -55,12 +64,12 @@ class Scheduler(schedulers.Scheduler):
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The state is a letter."""
-        told = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", text))
-        if "job_state" in told:
-            phase = schedulers.matched(PHASES, told["job_state"])
-            code = f", exit status {told['Exit_status']}" if phase == "ended" and "Exit_status" in told else ""
-            comment = f" ({told['comment']})" if "comment" in told else ""
-            return schedulers.JobState(phase, f"{told['job_state']}{code}{comment}")
+        fields = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", text))
+        if "job_state" in fields:
+            phase = schedulers.matched(PHASES, fields["job_state"])
+            code = f", exit status {fields['Exit_status']}" if phase == "ended" and "Exit_status" in fields else ""
+            comment = f" ({fields['comment']})" if "comment" in fields else ""
+            return schedulers.JobState(phase, f"{fields['job_state']}{code}{comment}")
         if exit_code in {FINISHED, UNKNOWN} or (exit_code and "Unknown Job" in text):
             return schedulers.JobState("ended", "no longer known to PBS")
         return None

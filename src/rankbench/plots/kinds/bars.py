@@ -25,5 +25,5 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     case = view.cases[0]
     measure = marks.unmoved(view.measure(case))
-    title = f"{view.case_name(case)}: {captions.heading(measure)}"
+    title = captions.line_title(view.case_name(case), measure)
     return Chart(form(view.candidates, measure), title, captions.circumstances(view), {"points": rows})

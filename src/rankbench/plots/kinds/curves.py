@@ -33,9 +33,8 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     measure = marks.unmoved(view.measure(view.cases[0]))
     form = over_sizes(view.candidates, tuple(sizes), measure)
-    return Chart(
-        form, f"{view.line_name()}: {captions.heading(measure)}", captions.circumstances(view), {"points": rows}
-    )
+    title = captions.line_title(view.line_name(), measure)
+    return Chart(form, title, captions.circumstances(view), {"points": rows})
 
 
 def row(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:
@@ -54,7 +53,9 @@ def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Mea
     scale = alt.Scale(type="log", nice=False, padding=10)
     points = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
     base = points.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
-    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", scale=scale, axis=axes.value_axis(measure)), y2="high:Q")
+    band = base.mark_area(opacity=0.25).encode(
+        y=alt.Y("low:Q", scale=scale, axis=axes.value_axis(measure)), y2="high:Q"
+    )
     line = base.mark_line(strokeWidth=2).encode(y=alt.Y("value:Q", scale=scale), strokeDash=palette.dash(candidates))
     point = base.mark_point(size=45, filled=True, opacity=1, cursor="pointer").encode(
         y=alt.Y("value:Q", scale=scale), shape=palette.shape(candidates), tooltip=forms.tooltips(*TOLD)

@@ -36,7 +36,7 @@ LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 HILL = 0.62
 """The part of a candidate's row that its highest bin fills."""
 BELOW, ABOVE = -0.14, 0.76
-"""Where, in the same unit, the figures of launches and the words stand."""
+"""Heights, in the same unit, of the values of launches and of the words."""
 TIME = alt.Scale(type="log", nice=False, padding=8)
 
 
@@ -68,25 +68,25 @@ def ends(summaries: list[Summary]) -> tuple[float, float]:
 
 def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return by case and candidate the share of samples in each bin, of all cases that are drawn in one sweep."""
-    whole = view.summaries_of
-    told = {
-        key: [summary for _, summary in found if summary.launches and summary.candidate in view.candidates]
-        for key, found in whole.items()
+    all_summaries = view.summaries_of
+    spread_summaries = {
+        key: [summary for _, summary in case_summaries if summary.launches and summary.candidate in view.candidates]
+        for key, case_summaries in all_summaries.items()
         if view.only is None or key in view.only
     }
-    reach = [(key, *ends(summaries)) for key, summaries in told.items() if summaries]
+    reach = [(key, *ends(summaries)) for key, summaries in spread_summaries.items() if summaries]
     edges = pl.LazyFrame(reach, schema={"case": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     place = (pl.col("time_ns") / pl.col("low")).log() / (pl.col("high") / pl.col("low")).log() * BINS
     samples = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
     binned = samples.join(edges, on="case").with_columns(bin=place.floor().clip(0, BINS).cast(pl.Int32))
-    found: dict[str, dict[str, NDArray[np.float64]]] = {}
+    bins: dict[str, dict[str, NDArray[np.float64]]] = {}
     for case, name, at, count in binned.group_by("case", "candidate", "bin").len().collect().iter_rows():
-        found.setdefault(case, {}).setdefault(name, np.zeros(BINS + 1))[at] = count
-    return {case: {name: values[:BINS] / values.sum() for name, values in by.items()} for case, by in found.items()}
+        bins.setdefault(case, {}).setdefault(name, np.zeros(BINS + 1))[at] = count
+    return {case: {name: values[:BINS] / values.sum() for name, values in by.items()} for case, by in bins.items()}
 
 
 def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
-    """Return the heights of a candidate's bins, one letter each, and the share that the highest stands for.
+    """Return the heights of a candidate's bins, one letter each, and the share of the highest.
 
     A height is the square root of the share, so that rare slow calls are seen; any sample at all has some.
     """
@@ -150,7 +150,7 @@ def placed(names: list[str], dataset: str, offset: float) -> alt.Chart:
 
 
 def hills(names: list[str], measure: Measure) -> alt.Chart:
-    """Return the bins of every candidate as bars that stand on its row."""
+    """Return the bins of every candidate as bars on its row."""
     most = len(LETTERS) - 1
     step = f"pow(datum.high / datum.low, 1 / {BINS})"
     base: alt.Chart = placed(names, "hills", 0).transform_calculate(letter="split(datum.letters, '')")
@@ -167,7 +167,7 @@ def hills(names: list[str], measure: Measure) -> alt.Chart:
         )
         .mark_rect(opacity=0.85, strokeWidth=0)
         .encode(
-            x=alt.X("first:Q", scale=TIME, axis=axes.value_axis(measure)),
+            x=alt.X("first:Q", scale=TIME, axis=axes.value_axis(measure, channel="x")),
             x2="last:Q",
             y2="top:Q",
             tooltip=[*forms.tooltips("candidate"), alt.Tooltip("shown:N", title=format_text("share of samples"))],

@@ -34,7 +34,7 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     ratios = [row["ratio"] for row in rows]
     scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
-    y = alt.Y("ratio:Q", scale=scale, axis=axes.log_axis(format_text("time / typical time"), "datum.label + '×'"))
+    y = alt.Y("ratio:Q", scale=scale, axis=axes.log_axis(format_text("time / typical time"), axes.RATIO_LABEL))
     return Chart(
         forms.form(marks.over_launches(view.candidates, y, "speed"), 220),
         format_text("How fast the machine was during each launch"),

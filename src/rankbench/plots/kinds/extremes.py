@@ -1,4 +1,4 @@
-"""Extremes: the mean over launches of each launch's figure with the smallest and the largest, as many plot them."""
+"""Extremes: the mean over launches of each launch's figure with the smallest and the largest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chart(view: CampaignView) -> Chart | None:
         if len(sizes) > 1
         else bar_form.form(view.candidates, measure)
     )
-    title = format_text("{name}: {heading}, mean and extremes", name=name, heading=captions.heading(measure))
+    title = format_text("{title}, mean and extremes", title=captions.line_title(name, measure))
     return Chart(form, title, captions.circumstances(view, format_text("bars: smallest to largest")), {"points": rows})
 
 
@@ -70,8 +70,8 @@ def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) ->
 def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
     """Draw lines over sizes with bars from the smallest to the largest."""
     scale = alt.Scale(type="log", nice=False, padding=10)
-    told = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
-    base = told.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
+    points = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
+    base = points.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
     y = alt.Y("value:Q", scale=scale, axis=axes.value_axis(measure))
     line = base.mark_line(strokeWidth=1.5).encode(y=y, strokeDash=palette.dash(candidates))
     extremes = base.mark_errorbar(ticks=True).encode(y=alt.Y("low:Q", scale=scale, title=measure.heading), y2="high:Q")

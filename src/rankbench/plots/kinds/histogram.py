@@ -1,4 +1,4 @@
-"""The histogram of one case: bins of whole clock steps where most samples lie, the long tail beside it on a log axis.
+"""The histogram of one case: bins of whole clock steps where most samples lie, then the long tail on a log axis.
 
 Every candidate, and of rings every edge rank, has a row of its own with the same two parts: left of the dashed line
 time runs evenly, right of it by powers of ten. Axes are drawn from data, so that all cases share one form.
@@ -51,7 +51,7 @@ MAIN = 0.64
 """Where the tail begins, as a part of the width."""
 GAP = 0.012
 BARS, MARKS, WORDS = 0.50, 0.565, (0.79, 0.69)
-"""Within a row's height: where the highest bar ends, and where marks of modes and words about the row stand."""
+"""Within a row's height: where the highest bar ends, and where marks of modes and the row's words are."""
 LEFT = -0.075
 ROW_HEIGHT = 128
 BULK = 0.97
@@ -98,13 +98,13 @@ class Axis:
         return MAIN if self.high > self.split else 1.0
 
     def place(self, times: Values) -> Values:
-        """Return where times stand."""
-        left = (times - self.low) / (self.split - self.low) * (self.main - (GAP if self.main < 1 else 0))
+        """Return the positions of times."""
+        main_part = (times - self.low) / (self.split - self.low) * (self.main - (GAP if self.main < 1 else 0))
         if self.main == 1:
-            return np.asarray(left)
+            return np.asarray(main_part)
         reach = math.log(self.high / self.split)
         right = self.main + np.log(np.maximum(times, self.split) / self.split) / reach * (1 - self.main)
-        return np.asarray(np.where(times <= self.split, left, right))
+        return np.asarray(np.where(times <= self.split, main_part, right))
 
     def edges(self) -> Iterator[Values]:
         """Yield the edges of the bins of each part."""
@@ -115,14 +115,14 @@ class Axis:
     def ticks(self) -> list[float]:
         """Return the times to be labelled: round ones on the left, powers of ten on the right."""
         step = nice_step((self.split - self.low) / SHARPEST_TICKS)
-        left = np.arange(math.ceil(self.low / step), math.floor(self.split / step) + 1) * step
+        main_ticks = np.arange(math.ceil(self.low / step), math.floor(self.split / step) + 1) * step
         if self.main == 1:
-            return [float(one) for one in left]
+            return [float(tick) for tick in main_ticks]
         powers = [
             10.0**power for power in range(math.floor(math.log10(self.split)), math.ceil(math.log10(self.high)) + 1)
         ]
         right = [power for power in powers if self.split * 1.3 < power <= self.high]
-        return [*map(float, left), *right]
+        return [*map(float, main_ticks), *right]
 
 
 def chart(view: CampaignView) -> Chart | None:
@@ -142,7 +142,7 @@ def chart(view: CampaignView) -> Chart | None:
         for name, rows in draw(panel, axis, len(shown) - 1 - number).items():
             datasets[name] += rows
     total = format_whole(sum(len(panel.times) for panel in panels))
-    bins = told_bins(sorted({axis.width for axis in axes}))
+    bins = describe_bins(sorted({axis.width for axis in axes}))
     title = format_text(
         "{case}: histogram of {total} samples, {bins}", case=view.case_name(case), total=total, bins=bins
     )
@@ -151,7 +151,7 @@ def chart(view: CampaignView) -> Chart | None:
     return Chart(form(view.candidates, len(shown)), title, captions.circumstances(view), datasets)
 
 
-def told_bins(widths: Sequence[float]) -> str:
+def describe_bins(widths: Sequence[float]) -> str:
     """Return how wide bins are; widths are in rising order."""
     if len(widths) == 1:
         return format_text("bins of {width} ns", width=f"{widths[0]:g}")
@@ -166,23 +166,23 @@ def own(view: CampaignView) -> list[Panel]:
     case = view.cases[0]
     texts = {summary.candidate for _, summary in view.shown_summaries()}
     samples = view.once("samples", lambda: samples_of(view)).get(case.key, {})
-    found = []
+    panels = []
     for name in (candidate for candidate in view.candidates if candidate in texts and candidate in samples):
         times = samples[name]
         if times.min() > 0:
             tail = view.tail(case.key, name) if len(times) >= FITTED else None
-            found.append(Panel(name, name, times, view.modes.get((case.key, name), []), tail))
-    return found
+            panels.append(Panel(name, name, times, view.modes.get((case.key, name), []), tail))
+    return panels
 
 
 def samples_of(view: CampaignView) -> dict[str, dict[str, Values]]:
     """Return by case and candidate the samples that count, of all cases that are drawn in one sweep."""
     counted = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
     chosen = counted if view.near is None else counted.filter(pl.col("case").is_in(list(view.near)))
-    found: dict[str, dict[str, Values]] = {}
+    times: dict[str, dict[str, Values]] = {}
     for (case, name), frame in chosen.collect().partition_by("case", "candidate", as_dict=True).items():
-        found.setdefault(str(case), {})[str(name)] = frame["time_ns"].to_numpy()
-    return found
+        times.setdefault(str(case), {})[str(name)] = frame["time_ns"].to_numpy()
+    return times
 
 
 def rings(view: CampaignView) -> list[Panel]:
@@ -195,14 +195,14 @@ def rings(view: CampaignView) -> list[Panel]:
         return []
     counted = view.rank_samples.filter(pl.col("case") == case.key, ~pl.col("discarded"))
     samples = counted.select("candidate", "series", "time_ns").collect()
-    found = []
+    rows = []
     for name, edge in itertools.product(view.candidates, edges):
         times = samples.filter(pl.col("candidate") == name, pl.col("series") == edge)["time_ns"].to_numpy()
         if len(times) and times.min() > 0:
             modes = view.ring_modes.get((case.key, name, str(edge)), [])
             text = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
-            found.append(Panel(name, text, times, modes, None))
-    return found
+            rows.append(Panel(name, text, times, modes, None))
+    return rows
 
 
 def resolution(view: CampaignView) -> float:
@@ -212,10 +212,10 @@ def resolution(view: CampaignView) -> float:
 
 def step_of(panel: Panel, resolution_ns: float) -> float:
     """Return the step of the samples: that of the clock, or less where one sample is the mean of several calls."""
-    seen = clock_step(panel.times)
-    if seen > WHOLE_STEP * resolution_ns:
+    step = clock_step(panel.times)
+    if step > WHOLE_STEP * resolution_ns:
         return resolution_ns
-    return seen if seen > 1 and on_grid(panel.times, seen) else 1.0
+    return step if step > 1 and on_grid(panel.times, step) else 1.0
 
 
 def on_grid(times: Values, step: float) -> bool:
@@ -254,7 +254,7 @@ def reach(panel: Panel) -> float:
     """Return how far the left part should go for a panel."""
     middle = float(np.median(panel.times))
     bulk = float(np.quantile(panel.times, BULK))
-    far = [1.2 * one.mode.location_ns for one in panel.modes if one.mode.location_ns <= FARTHEST * middle]
+    far = [1.2 * peak.mode.location_ns for peak in panel.modes if peak.mode.location_ns <= FARTHEST * middle]
     return min(max([bulk + 0.1 * (bulk - float(panel.times.min())), *far]), FARTHEST * middle, float(panel.times.max()))
 
 
@@ -278,8 +278,8 @@ def draw(panel: Panel, axis: Axis, row: int) -> dict[str, list[Row]]:
             for tick in axis.ticks()
         ],
         "breaks": [{"x": axis.main - GAP / 2, "y": row, "top": row + BARS + 0.04}] if axis.main < 1 else [],
-        "fits": list(fitted(panel, axis, parts, height, row)),
-        "modes": list(marked(panel, axis, row)),
+        "fits": list(draw_tail(panel, axis, parts, height, row)),
+        "modes": list(mark_modes(panel, axis, row)),
         "words": [
             {"x": 0, "y": row + y, "label": label, "weight": weight}
             for y, label, weight in zip(WORDS, (words(panel), mode_words(panel)), ("bold", "normal"), strict=True)
@@ -304,7 +304,7 @@ def bars(panel: Panel, axis: Axis, edges: Values, counts: NDArray[np.int64], hei
         }
 
 
-def fitted(
+def draw_tail(
     panel: Panel, axis: Axis, parts: list[tuple[Values, NDArray[np.int64]]], height: Height, row: int
 ) -> Iterator[Row]:
     """Yield points of the line of a Pareto tail: how many samples it expects in each bin."""
@@ -322,13 +322,13 @@ def fitted(
                 yield {"x": rounded(place), "y": rounded(y), "line": f"{row}.{number}"}
 
 
-def marked(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
+def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
     """Yield the marks of modes, where there are several, with their names."""
     if len(panel.modes) < 2:
         return
-    for number, one in enumerate(panel.modes, 1):
-        place = float(axis.place(np.array([np.clip(one.mode.location_ns, axis.low, axis.high)]))[0])
-        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "description": render(one.text)}
+    for number, peak in enumerate(panel.modes, 1):
+        place = float(axis.place(np.array([np.clip(peak.mode.location_ns, axis.low, axis.high)]))[0])
+        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "description": render(peak.text)}
 
 
 def words(panel: Panel) -> str:

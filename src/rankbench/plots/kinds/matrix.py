@@ -54,10 +54,10 @@ ODD = "#ff3b30"
 
 @dataclasses.dataclass(frozen=True)
 class Frame:
-    """Where everything stands: columns are numbered from 0, heights are pixels from the top."""
+    """Positions: columns are numbered from 0, heights are pixels from the top."""
 
     ranks: list[int]
-    """In the order in which they stand."""
+    """In the order of the axis."""
     places: Places
     candidates: list[str]
 
@@ -95,7 +95,7 @@ class Frame:
 
     @property
     def above(self) -> int:
-        """Return what stands above the cells of a candidate."""
+        """Return the heading of a candidate's cells."""
         return HEAD + STRIP * len(self.levels) + LABELS
 
     def top(self, candidate: str) -> int:
@@ -125,7 +125,7 @@ def chart(view: CampaignView) -> Chart | None:
             case=case_labels.full(case_labels.endless(case), operation),
             what=measure.heading,
         ),
-        captions.circumstances(view) + order_told(frame),
+        captions.circumstances(view) + describe_order(frame),
         {
             "cells": rows(view, figures, frame),
             "words": list(words(frame)),
@@ -143,8 +143,8 @@ def frame_of(view: CampaignView, shown: list[str]) -> Frame:
     return Frame(*maps.standing(ranks, launches, view.campaign.machine), shown)
 
 
-def order_told(frame: Frame) -> str:
-    """Return in what order ranks stand, if it is not that of the machine."""
+def describe_order(frame: Frame) -> str:
+    """Return the order of ranks, if it is not that of the machine."""
     if frame.places.disputed:
         who = maps.ranks_named(frame.places.disputed)
         return format_text("; ranks in their own order, since launches placed {who} differently", who=who)
@@ -158,40 +158,42 @@ def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) 
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
     logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
-    found = {one.candidate: one for one in view.maps if one.case == case_labels.endless(view.cases[0])}
+    map_by_candidate = {
+        pair_map.candidate: pair_map for pair_map in view.maps if pair_map.case == case_labels.endless(view.cases[0])
+    }
     column = {rank: number for number, rank in enumerate(frame.ranks)}
-    made = []
+    rows = []
     for (case, summary), log in zip(figures, logs, strict=True):
-        operation, own = view.operation(case), found[summary.candidate]
+        operation, shown_map = view.operation(case), map_by_candidate[summary.candidate]
         pair = case_labels.ends(case, operation)
-        ways = maps.both_directions({pair: case}, operation) if pair[::-1] not in own.cases else [pair]
-        told = cell(view, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
+        ways = maps.both_directions({pair: case}, operation) if pair[::-1] not in shown_map.cases else [pair]
+        shaded = cell(view, case, summary, shown_map, pair) | {"shade": round((log - low) / span, 2)}
         for first, second in ways:
             at = {"x": column[second], "y": frame.top(summary.candidate) + frame.cell[0] * column[first]}
-            made.append(told | at)
-    return made
+            rows.append(shaded | at)
+    return rows
 
 
-def cell(view: CampaignView, case: Case, summary: Summary, own: Map, pair: tuple[int, int]) -> Row:
-    """Return one cell, less where it stands."""
+def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: tuple[int, int]) -> Row:
+    """Return one cell without its position."""
     first, second = pair
     measure = view.measure(case)
     return {
         "key": case.key,
         "pair": format_text("from {first} to {second}", first=first, second=second),
-        "seats": format_text("{low} to {high}", low=own.places.seat(first), high=own.places.seat(second)),
-        "share": render(own.between(pair)) or format_text("not known"),
-        "group": format_text("{n} of {all}", n=own.group[pair], all=len(own.groups))
-        if pair in own.group
+        "seats": format_text("{low} to {high}", low=pair_map.places.seat(first), high=pair_map.places.seat(second)),
+        "share": render(pair_map.between(pair)) or format_text("not known"),
+        "group": format_text("{n} of {all}", n=pair_map.group[pair], all=len(pair_map.groups))
+        if pair in pair_map.group
         else format_text("not known"),
-        "odd": pair in own.odd,
+        "odd": pair in pair_map.odd,
         "value": marks.rounded(measure.value(summary.typical_ns)),
         "text": measure.text(summary.typical_ns),
         **marks.figures(summary, measure),
     }
 
 
-# --- what stands around them, and lines -------------------------------------------------------------------------------
+# --- headings and lines -----------------------------------------------------------------------------------------------
 
 
 def words(frame: Frame) -> Iterator[Row]:
@@ -201,9 +203,9 @@ def words(frame: Frame) -> Iterator[Row]:
         top = frame.top(name)
         yield word(name, -frame.margin, top - frame.above + HEAD / 2, "head")
         yield word(format_text("from ↓ to →"), -4 / frame.usual_width, top - LABELS / 2, "right")
-        for number in labelled(frame, frame.usual_width, LETTER * len(str(max(frame.ranks))) + 6):
+        for number in choose_labels(frame, frame.usual_width, LETTER * len(str(max(frame.ranks))) + 6):
             yield word(str(frame.ranks[number]), number + 0.5, top - LABELS / 2, "middle")
-        for number in labelled(frame, height, 11):
+        for number in choose_labels(frame, height, 11):
             yield word(str(frame.ranks[number]), -4 / frame.usual_width, top + height * (number + 0.5), "right")
         for depth, first, last in spans(frame):
             middle = (first + last) / 2
@@ -218,7 +220,7 @@ def word(text: str, x: float, y: float, kind: str) -> Row:
     return {"text": text, "x": round(x, 3), "y": round(y, 1), "kind": kind}
 
 
-def labelled(frame: Frame, room: float, wanted: float) -> Sequence[int]:
+def choose_labels(frame: Frame, room: float, wanted: float) -> Sequence[int]:
     """Return which columns are labelled, where each has so much room and a label wants more or less."""
     return range(0, len(frame.ranks), next(step for step in (1, 2, 4, 8, 16, 32, 64, 1024) if step * room >= wanted))
 
@@ -253,8 +255,8 @@ def brackets(frame: Frame) -> Iterator[Row]:
         top = frame.top(name)
         above = top - LABELS - STRIP * (len(frame.levels) - depth) + STRIP - 4
         yield stroke(first + 2 / width, above, last - 2 / width, above, 1)
-        left = side(frame, depth) + (STRIP - 2) / width
-        yield stroke(left, top + height * first + 2, left, top + height * last - 2, 1)
+        strip_x = side(frame, depth) + (STRIP - 2) / width
+        yield stroke(strip_x, top + height * first + 2, strip_x, top + height * last - 2, 1)
 
 
 def lines(frame: Frame) -> Iterator[Row]:
@@ -287,7 +289,7 @@ def form(frame: Frame, colour: alt.Color) -> Row:
 
 
 def cells(frame: Frame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Return cells, and what stands in them: frames of those that do not fit, and figures."""
+    """Return cells with frames of those that do not fit, and figures."""
     height = frame.cell[0]
     gap = 1 if height > 12 else 0.5 if height > 8 else 0
     base = alt.Chart(forms.data("cells")).encode(
@@ -326,8 +328,8 @@ def texts(x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
     def kind(name: str, **mark: Any) -> alt.Chart:
         only = alt.Chart(forms.data("words")).transform_filter(f"datum.kind === '{name}'")
-        made: alt.Chart = only.mark_text(aria=False, **mark).encode(x=x, y=y, text="text:N")
-        return made
+        text: alt.Chart = only.mark_text(aria=False, **mark).encode(x=x, y=y, text="text:N")
+        return text
 
     return [
         kind("head", align="left", fontWeight="bold", fontSize=12),

@@ -91,6 +91,6 @@ def row(view: CampaignView, case: Case, summary: Summary, position: float) -> Ro
 def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure: Measure) -> Row:
     """Return a panel per candidate with a line, its interval and its points for each placement."""
     series = plots_panels.Series("placement", names, palette.PLACE_COLOURS)
-    told = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
-    layers = plots_panels.panelled(panels, panels.axis(format_text("message size"), words), series, measure, told)
+    fields = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
+    layers = plots_panels.panelled(panels, panels.axis(format_text("message size"), words), series, measure, fields)
     return forms.form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

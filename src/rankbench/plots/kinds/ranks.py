@@ -28,7 +28,7 @@ HEIGHT = 220
 MOST_NUMBERS = 32
 """Ranks whose numbers have room below the axis."""
 BESIDE = 0.6
-"""The part of a rank's width over which candidates stand beside each other."""
+"""The part of a rank's width over which candidates are spread."""
 
 
 def chart(view: CampaignView) -> Chart | None:
@@ -37,14 +37,14 @@ def chart(view: CampaignView) -> Chart | None:
     found = view.once("ranks", lambda: ranks_of(view)).get(case.key, [])
     if not found:
         return None
-    kept = [row for row in found if row["median_ns"] is not None]
+    timed = [row for row in found if row["median_ns"] is not None]
     name = view.case_name(case)
-    if not kept:
+    if not timed:
         rows = [share(view, row) for row in found]
         chosen = shares(view.candidates, case.ranks)
         title = format_text("{case}: how often each rank was the last", case=name)
     else:
-        rows = [times(view, row) for row in kept]
+        rows = [times(view, row) for row in timed]
         chosen = spans(view.candidates, case.ranks, heading(view))
         title = format_text("{case}: from beginning to end of each rank", case=name)
     return Chart(chosen, title, captions.circumstances(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
@@ -57,7 +57,7 @@ def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
 
 
 def place(view: CampaignView, row: Row) -> Row:
-    """Return whose rank it is and where it stands: candidates beside each other."""
+    """Return a rank's candidate and position: candidates are side by side."""
     count = len(view.candidates)
     beside = (view.candidates.index(row["candidate"]) - (count - 1) / 2) * BESIDE / count
     last = format_text("{share:.0%} of {n} samples", share=row["last"], n=row["samples"])
@@ -82,14 +82,14 @@ def times(view: CampaignView, row: Row) -> Row:
     }
 
 
-def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
-    """Return the ranks to the right, candidates beside each other."""
+def beside(candidates: tuple[str, ...], ranks: int, *fields: str) -> alt.Chart:
+    """Return the ranks from left to right, candidates side by side."""
     step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
     axis = alt.Axis(title=format_text("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
     return alt.Chart(forms.data("ranks")).encode(
         x=alt.X("place:Q", scale=alt.Scale(domain=[-BESIDE, ranks - 1 + BESIDE], nice=False), axis=axis),
         color=palette.colour(candidates),
-        tooltip=forms.tooltips("candidate", "rank", *told),
+        tooltip=forms.tooltips("candidate", "rank", *fields),
     )
 
 

@@ -50,7 +50,7 @@ def chart(view: CampaignView) -> Chart | None:
 
 
 def heading(line: str, base: str, *, memory: bool) -> str:
-    """Return what is held against what."""
+    """Return the title: what is compared with what."""
     if memory:
         return format_text("{line}: memory relative to {base}", line=line, base=base)
     return format_text("{line}: time relative to {base}", line=line, base=base)
@@ -99,7 +99,7 @@ def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) 
         if memory
         else format_text("time / time of {base}", base=base)
     )
-    axis = axes.log_axis(title, "datum.label + '×'")
+    axis = axes.log_axis(title, axes.RATIO_LABEL)
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     chart = alt.Chart(forms.data("ratios")).encode(
         x=axes.size_x(list(sizes)),

@@ -36,10 +36,10 @@ LETTER = 7.2
 def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of ranks."""
     cases = view.scaled.get(placeless(view.cases[0]).key, {})
-    own = scales.standings(view, cases, view.candidates)
-    if not any(one.counts for one in own):
+    standings = scales.standings(view, cases, view.candidates)
+    if not any(standing.counts for standing in standings):
         return None
-    shown = [name for name in view.candidates if any(one.candidate == name for one in own)]
+    shown = [name for name in view.candidates if any(standing.candidate == name for standing in standings)]
     totals = sorted({place.ranks for place in cases})
     alone = len({place.nodes for place in cases}) == 1
     each = {place: series_name(view, place, alone=alone) for place in sorted(cases, key=lambda case: case[::-1])}
@@ -48,18 +48,18 @@ def chart(view: CampaignView) -> Chart | None:
     measure = view.measure(view.cases[0])
     sketch = Sketch(
         panels,
-        lambda one: shown.index(one.candidate),
-        lambda one: float(one.site.ranks),
-        lambda one: view.measure(one.case),
-        lambda one: each[one.site],
+        lambda standing: shown.index(standing.candidate),
+        lambda standing: float(standing.site.ranks),
+        lambda standing: view.measure(standing.case),
+        lambda standing: each[standing.site],
         "{fate} from {first} ranks on",
     )
-    points = sketch.points(own, view.campaign)
-    foot = sketch.foot(own, points, view.campaign)
+    points = sketch.points(standings, view.campaign)
+    foot = sketch.foot(standings, points, view.campaign)
     return Chart(
         form(panels, tuple(dict.fromkeys(each.values())), marks.unmoved(measure), failed=bool(foot)),
         format_text("{case}: {what} by ranks", case=view.case_name(view.cases[0]), what=measure.heading),
-        captions.everywhere(view, [one.summary for one in own if one.counts]),
+        captions.everywhere(view, [standing.summary for standing in standings if standing.counts]),
         {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
     )
 
@@ -87,9 +87,9 @@ def form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bo
     """Return the form, with layers for failures where there are any."""
     x = panels.axis(format_text("ranks of all nodes"), labels(panels.values))
     series = Series("series", names, palette.PLACE_COLOURS, 15 + 15 * panels.lines)
-    told = ("candidate", "place", "typical", "interval", "launches", "samples")
+    fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     layers = [
-        *plots_panels.panelled(panels, x, series, measure, told),
+        *plots_panels.panelled(panels, x, series, measure, fields),
         *(plots_panels.at_the_foot(x, series) if failed else ()),
     ]
     return forms.form(layers, plots_panels.PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
@@ -99,7 +99,7 @@ def labels(values: Sequence[float]) -> list[str]:
     """Return a word for the first value and for each that is twice the one before it or more."""
     words, last = [], 0.0
     for value in values:
-        told = value >= 2 * last
-        last = value if told else last
-        words.append(f"{value:g}" if told else "")
+        apart = value >= 2 * last
+        last = value if apart else last
+        words.append(f"{value:g}" if apart else "")
     return words

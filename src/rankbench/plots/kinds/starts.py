@@ -73,7 +73,7 @@ def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
         color=palette.colour(candidates),
     )
     interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("low:Q", scale=scale, axis=axes.time_axis(format_text("time per call"))), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, axis=axes.time_axis(format_text("time per call"), "x")), x2="high:Q"
     )
     point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
         x=alt.X("value:Q", scale=scale),

@@ -29,48 +29,48 @@ LEAST = 1.5
 
 def chart(view: CampaignView) -> Chart | None:
     """Draw one point and one bar per launch."""
-    known = [one for one in states.met(view.launches) if one.known]
+    known = [state for state in states.met(view.launches) if state.known]
     if not known:
         return None
-    ends = sorted(end for one in known for end in ends_of(one))
+    ends = sorted(end for state in known for end in ends_of(state))
     middle = ends[len(ends) // 2]
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
         forms.form(layers(view.candidates, scale), 200),
         format_text("State of the machine during each launch, measured without MPI"),
         subtitle(known),
-        {"launches": [row(view, one) for one in known]},
+        {"launches": [row(view, state) for state in known]},
     )
 
 
 def subtitle(known: list[Met]) -> str:
     """Return which pairs of CPUs the figures are of."""
-    pairs = {pair for one in known for pair in one.level}
-    ((one, two),) = pairs if len(pairs) == 1 else [(0, 0)]
+    pairs = {pair for state in known for pair in state.level}
+    ((first, two),) = pairs if len(pairs) == 1 else [(0, 0)]
     if len(pairs) > 1:
         return format_text("geometric mean over {n} pairs of CPUs", n=len(pairs))
-    return format_text("between CPUs {one} and {two}", one=one, two=two)
+    return format_text("between CPUs {one} and {two}", one=first, two=two)
 
 
-def ends_of(one: Met) -> tuple[float, float]:
+def ends_of(state: Met) -> tuple[float, float]:
     """Return the exchange time before and after a launch; where one of them is not known, the other twice."""
-    return states.mean(one.before or one.after), states.mean(one.after or one.before)
+    return states.mean(state.before or state.after), states.mean(state.after or state.before)
 
 
-def row(view: CampaignView, one: Met) -> Row:
+def row(view: CampaignView, state: Met) -> Row:
     """Return a launch's point; the A/A twin goes by the name of its original."""
     original = {candidate.name: candidate.control_of or candidate.name for candidate in view.campaign.candidates}
-    before_ns, after_ns = ends_of(one)
+    before_ns, after_ns = ends_of(state)
     return {
-        "candidate": original[one.launch.candidate],
-        "launch": one.launch.number,
-        "block": one.launch.block,
-        "exchange_ns": marks.rounded(one.exchange_ns),
+        "candidate": original[state.launch.candidate],
+        "launch": state.launch.number,
+        "block": state.launch.block,
+        "exchange_ns": marks.rounded(state.exchange_ns),
         "before_ns": marks.rounded(before_ns),
         "after_ns": marks.rounded(after_ns),
         "before": format_time(before_ns),
         "after": format_time(after_ns),
-        "changed": one.changing,
+        "changed": state.changing,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -13,6 +14,7 @@ from rankbench.plots.chart import Chart
 from rankbench.plots.winner_cells import SHARED, cell, headings, shown
 
 if TYPE_CHECKING:
+    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Winner map"
@@ -32,11 +34,16 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     letters = captions.initials(view.candidates)
     rows = [cell(verdict, letters, view) for verdict in verdicts]
-    sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=lambda row: row["size_bytes"])))
+    sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=column_order)))
     lines = list(dict.fromkeys(row["line"] for row in rows))
     height, width = label_room(lines)
     form = forms.form(layers(view, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
     return Chart(form, *headings(view, verdicts), {"cells": rows})
+
+
+def column_order(row: Row) -> float:
+    """Return where a cell's column is among the others: cases without a size come last, as in the page."""
+    return float(row["size_bytes"]) if row["sized"] else math.inf
 
 
 def label_room(lines: list[str]) -> tuple[int, int]:

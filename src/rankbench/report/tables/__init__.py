@@ -4,7 +4,7 @@ A kind of table has
 - `TITLE`, the heading of its section in the page; where it is long also `SHORT`, for the navigation,
 - `FLAG` and `HELP`: by which option `rankbench show` prints it, and what the help says of that,
 - `ORDER`: its place among the others, everywhere,
-- `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--csv` prints of them: a frame or None.
+- `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--format csv` prints: a frame or None.
 
 It may have
 - `body(view) -> list[Block]`: what the page shows above the tables,
@@ -14,7 +14,7 @@ It may have
 - `note(table)`: what a folded table says of itself beside its name,
 - `ABSENT`, or `absent(view)`: why there is no such table, for `rankbench show`,
 - `ANCHOR`: the section's name in addresses, if it is not the flag,
-- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print what stands below a figure;
+- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print the detail below a figure;
   `UNASKED`: `rankbench show` prints them without the flag, below each `line` or below the `campaign`.
 """
 
@@ -216,10 +216,10 @@ def winner(verdict: CaseVerdict, spread: str = "") -> str:
         if len(verdict.winners_by_level) == 1
         else ""
     )
-    return only + joined_winners(verdict, spread)
+    return only + join_winners(verdict, spread)
 
 
-def joined_winners(verdict: CaseVerdict, spread: str = "") -> str:
+def join_winners(verdict: CaseVerdict, spread: str = "") -> str:
     """Return the winners and their margin, levels of the reference aside."""
     names = f" {verdict.sign} ".join(verdict.winners)
     if verdict.margin <= 1:
@@ -261,7 +261,7 @@ def failures(view: CampaignView) -> Table:
 
 
 def not_judged(doubted: list[Summary]) -> str:
-    """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
+    """Return why cases of a candidate are not judged: the reason of the worst case."""
     worst = max(doubted, key=lambda summary: summary.error_ns / summary.typical_ns if summary.typical_ns else math.inf)
     if len(doubted) > 1:
         return format_text("not judged: at worst {doubt}", doubt=worst.doubt)
@@ -297,7 +297,7 @@ def listed(names: list[str], most: int = 3) -> str:
 
 
 def libraries(view: CampaignView) -> Table:
-    """Return what each candidate is made of, as found inside its own launches."""
+    """Return the software of each candidate, as seen inside its own launches."""
     campaign = view.campaign
     by_name = {library.name: library for library in campaign.libraries}
     receipts = {receipt.library: receipt for receipt in campaign.receipts}
@@ -309,7 +309,7 @@ def libraries(view: CampaignView) -> Table:
             [
                 Cell(candidate.name, format_text("A/A twin of {name}", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
-                Cell(said(view.launches, candidate.name)),
+                Cell(describe_launches(view.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
                 Cell(settings or format_text("none")),
             ]
@@ -324,7 +324,7 @@ def libraries(view: CampaignView) -> Table:
     return Table(format_text("Candidates"), columns, rows)
 
 
-def said(launches: Iterable[Launch], candidate: str) -> str:
+def describe_launches(launches: Iterable[Launch], candidate: str) -> str:
     """Return the first line of the version string that the library gave inside a launch."""
     strings = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == candidate)
     return next(strings, "–").strip().split("\n")[0]
@@ -332,11 +332,11 @@ def said(launches: Iterable[Launch], candidate: str) -> str:
 
 def seats(view: CampaignView) -> Table:
     """Return where the ranks ran, once for each different answer."""
-    seen: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
+    launches_by: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in view.launches:
         if launch.ranks:
             seats = ", ".join(map(seat, launch.ranks))
-            seen[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
+            launches_by[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
     rows = [
         [
             Cell(placement),
@@ -345,7 +345,7 @@ def seats(view: CampaignView) -> Table:
             Cell(seats),
             Cell(libmpi),
         ]
-        for (placement, seats, libmpi), launches in seen.items()
+        for (placement, seats, libmpi), launches in launches_by.items()
     ]
     columns = [
         format_text("placement"),
@@ -366,14 +366,14 @@ def seat(fact: RankFact) -> str:
 
 def clocks(view: CampaignView) -> Table:
     """Return the time sources in use, their resolution and cost, and how far ranks share a clock."""
-    seen: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    costs_by: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
     for facts, launch in ((launch.facts, launch) for launch in view.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
         several = format_text("{n}, synchronised by {how}", n=identities, how=compared)
         shared = format_text("one, nothing to synchronise") if identities == 1 else several
         key = (facts.source, facts.source_reason, format_time(facts.resolution_ns), shared)
-        seen[key].append(facts.cost_ns)
+        costs_by[key].append(facts.cost_ns)
     rows = [
         [
             Cell(source, reason),
@@ -381,7 +381,7 @@ def clocks(view: CampaignView) -> Table:
             Cell(format_text("{low:time} to {high:time}", low=min(costs), high=max(costs))),
             Cell(shared),
         ]
-        for (source, reason, resolution, shared), costs in seen.items()
+        for (source, reason, resolution, shared), costs in costs_by.items()
     ]
     columns = [
         format_text("source"),

@@ -50,11 +50,11 @@ def note(table: Table) -> str:
 
 def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per launch and operation, for programs."""
-    found = view.first_calls
-    if found.is_empty():
-        return found
+    calls = view.first_calls
+    if calls.is_empty():
+        return calls
     keys = [case.key for case in view.cases]
-    return found.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(view.candidates)))
+    return calls.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(view.candidates)))
 
 
 def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
@@ -63,7 +63,7 @@ def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
     turns = {name: number for number, name in enumerate(view.candidates)}
     rows = by_operation(frame(view)).rows(named=True)
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda one: (places[one["operation"]], one["form"], turns[one["candidate"]])):
+    for row in sorted(rows, key=lambda entry: (places[entry["operation"]], entry["form"], turns[entry["candidate"]])):
         found.setdefault(row["placement"], []).append(row)
     return found
 
@@ -84,15 +84,15 @@ def placement_table(view: CampaignView, placement: str, rows: list[dict[str, Any
     )
 
 
-def cells(view: CampaignView, one: dict[str, Any]) -> list[Cell]:
+def cells(view: CampaignView, row: dict[str, Any]) -> list[Cell]:
     """Return the row of an operation and a candidate."""
-    sizes = (format_size(one[name]) for name in ("from_bytes", "to_bytes"))
+    sizes = (format_size(row[name]) for name in ("from_bytes", "to_bytes"))
     return [
-        Cell(name_of(view, one), case=one["cases"][0]),
-        Cell(one["candidate"]),
-        *(Cell(format_time(one[name])) for name in ("first_ns", "second_ns")),
-        *(Cell(ratio_text(one[name])) for name in ("ratio", "least", "largest")),
-        Cell(str(one["launches"])),
+        Cell(name_of(view, row), case=row["cases"][0]),
+        Cell(row["candidate"]),
+        *(Cell(format_time(row[name])) for name in ("first_ns", "second_ns")),
+        *(Cell(ratio_text(row[name])) for name in ("ratio", "least", "largest")),
+        Cell(str(row["launches"])),
         Cell(" – ".join(dict.fromkeys(sizes))),
     ]
 
@@ -102,9 +102,9 @@ def ratio_text(ratio: float) -> str:
     return format_ratio(ratio) if ratio >= LEAST else f"<{format_ratio(LEAST)}"
 
 
-def name_of(view: CampaignView, one: dict[str, Any]) -> str:
+def name_of(view: CampaignView, row: dict[str, Any]) -> str:
     """Return how an operation in a form is called."""
-    case = next(case for case in view.cases if case.key == one["cases"][0])
+    case = next(case for case in view.cases if case.key == row["cases"][0])
     return case_labels.call(case, view.operation(case))
 
 
@@ -117,7 +117,7 @@ def sentences(view: CampaignView) -> list[str]:
             candidate=name,
             place=place,
             far=FAR,
-            names=[with_ratio(view, one) for one in far],
+            names=[with_ratio(view, row) for row in far],
         )
         for place, rows in rows_by_placement(view).items()
         for name in view.candidates
@@ -127,10 +127,10 @@ def sentences(view: CampaignView) -> list[str]:
 
 def slow(rows: list[dict[str, Any]], candidate: str) -> list[dict[str, Any]]:
     """Return the rows of a candidate whose ratio is large, the largest first."""
-    found = [row for row in rows if row["candidate"] == candidate and row["ratio"] > FAR]
-    return sorted(found, key=lambda one: -one["ratio"])
+    far = [row for row in rows if row["candidate"] == candidate and row["ratio"] > FAR]
+    return sorted(far, key=lambda row: -row["ratio"])
 
 
-def with_ratio(view: CampaignView, one: dict[str, Any]) -> str:
+def with_ratio(view: CampaignView, row: dict[str, Any]) -> str:
     """Return an operation with its ratio and its first call."""
-    return f"{name_of(view, one)} ({format_ratio(one['ratio'])}, {format_time(one['first_ns'])})"
+    return f"{name_of(view, row)} ({format_ratio(row['ratio'])}, {format_time(row['first_ns'])})"

@@ -1,6 +1,6 @@
 """Tables of what was measured between all pairs of ranks: a matrix for each candidate, operation and size.
 
-Below the matrices of one operation and size stands what pairs take by what they share. Nothing is computed here.
+Below the matrices of one operation and size is the time of pairs by what they share. Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def parts(view: CampaignView) -> list[CampaignView]:
 def tables(view: CampaignView) -> list[Table]:
     """Return the matrices, those of one operation and size after each other, and what they say by levels."""
     summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
-    found = []
+    tables_made = []
     for part in parts(view):
-        found += [matrix_table(part, name, summaries) for name in part.candidates]
-        found += level_tables(part)
-    return found
+        tables_made += [matrix_table(part, name, summaries) for name in part.candidates]
+        tables_made += level_tables(part)
+    return tables_made
 
 
 def body(view: CampaignView) -> list[Block]:
@@ -102,10 +102,10 @@ def digits_table(
     candidate: str,
 ) -> Table:
     """Return the matrix of many ranks as a digit for each pair: 0 is the shortest time and 9 the longest."""
-    found = {pair: summaries.get((case.key, candidate)) for pair, case in between.items()}
+    by_pair = {pair: summaries.get((case.key, candidate)) for pair, case in between.items()}
     logs = {
         pair: math.log(summary.typical_ns)
-        for pair, summary in found.items()
+        for pair, summary in by_pair.items()
         if summary and summary.launches and summary.typical_ns
     }
     if not logs:
@@ -113,7 +113,9 @@ def digits_table(
     low, high = min(logs.values()), max(logs.values())
 
     def digit(pair: Pair) -> str:
-        return f"{9 * (logs[pair] - low) / ((high - low) or 1):.0f}" if pair in logs else "–" if pair in found else "·"
+        return (
+            f"{9 * (logs[pair] - low) / ((high - low) or 1):.0f}" if pair in logs else "–" if pair in by_pair else "·"
+        )
 
     lines = {
         first: " ".join("".join(digit((first, second)) for second in run) for run in runs)
@@ -150,23 +152,23 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
 
 def maps_of(part: CampaignView) -> list[Map]:
     """Return the maps of one matrix, by candidate."""
-    return [one for one in part.maps if one.case == case_labels.endless(part.cases[0])]
+    return [pair_map for pair_map in part.maps if pair_map.case == case_labels.endless(part.cases[0])]
 
 
 def level_tables(part: CampaignView) -> Iterator[Table]:
     """Yield the table of what pairs take by what they share, where they share unlike things."""
-    found = [one for one in maps_of(part) if len(one.levels) > 1]
-    if found:
+    level_maps = [pair_map for pair_map in maps_of(part) if len(pair_map.levels) > 1]
+    if level_maps:
         case = part.cases[0]
-        rows = [level_row(part, one, level) for one in found for level in one.levels]
+        rows = [level_row(part, pair_map, level) for pair_map in level_maps for level in pair_map.levels]
         name, what = name_of(part, case), part.measure(case).heading
         caption = format_text("{case}: {what} by what two ranks share", case=name, what=what)
         yield Table(f"{caption}, {captions.circumstances(part)}", [*LEVELS], rows)
 
 
-def level_row(part: CampaignView, one: Map, level: LevelTime) -> list[Cell]:
+def level_row(part: CampaignView, pair_map: Map, level: LevelTime) -> list[Cell]:
     """Return what pairs of one level take, with its ratio to the first level and the interval of that."""
-    texts = [one.candidate, render(one.places.name(level.level)), str(level.pairs)]
+    texts = [pair_map.candidate, render(pair_map.places.name(level.level)), str(level.pairs)]
     typical = part.measure(part.cases[0]).text(level.typical_ns)
     return [*map(Cell, texts), Cell(typical), ratio(level)]
 
@@ -184,10 +186,10 @@ def ratio(level: LevelTime) -> Cell:
 def sentences(view: CampaignView) -> list[str]:
     """Return what the maps say: levels, groups of like pairs, pairs that do not fit."""
     return [
-        f"{name_of(part, part.cases[0])}, {one.candidate}: {render(text)}"
+        f"{name_of(part, part.cases[0])}, {pair_map.candidate}: {render(text)}"
         for part in parts(view)
-        for one in maps_of(part)
-        if (text := language.sentences(maps.sentences(one, part.measure(part.cases[0]))))
+        for pair_map in maps_of(part)
+        if (text := language.sentences(maps.sentences(pair_map, part.measure(part.cases[0]))))
     ]
 
 
@@ -196,31 +198,31 @@ def frame(view: CampaignView) -> pl.DataFrame:
     summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
     return pl.DataFrame(
         [
-            frame_row(part, one, pair, summaries[case.key, one.candidate])
+            frame_row(part, pair_map, pair, summaries[case.key, pair_map.candidate])
             for part in parts(view)
-            for one in maps_of(part)
-            for pair, case in one.cases.items()
-            if (case.key, one.candidate) in summaries
+            for pair_map in maps_of(part)
+            for pair, case in pair_map.cases.items()
+            if (case.key, pair_map.candidate) in summaries
         ],
         infer_schema_length=None,
     )
 
 
-def frame_row(part: CampaignView, one: Map, pair: Pair, summary: Summary) -> dict[str, object]:
+def frame_row(part: CampaignView, pair_map: Map, pair: Pair, summary: Summary) -> dict[str, object]:
     """Return a row of the CSV."""
-    case, odd = one.cases[pair], one.odd.get(pair)
+    case, odd = pair_map.cases[pair], pair_map.odd.get(pair)
     return {
         "operation": case.operation,
         "size_bytes": case.size_bytes,
         "placement": case.placement,
-        "candidate": one.candidate,
+        "candidate": pair_map.candidate,
         "from": pair[0],
         "to": pair[1],
-        "from_place": one.places.seat(pair[0]),
-        "to_place": one.places.seat(pair[1]),
-        "share": render(one.between(pair)),
-        "group": one.group.get(pair),
-        "groups": len(one.groups) if one.table.blocks else None,
+        "from_place": pair_map.places.seat(pair[0]),
+        "to_place": pair_map.places.seat(pair[1]),
+        "share": render(pair_map.between(pair)),
+        "group": pair_map.group.get(pair),
+        "groups": len(pair_map.groups) if pair_map.table.blocks else None,
         "times_as_its_like": odd.factor if odd else None,
         "launches": summary.launches,
         "typical_ns": summary.typical_ns,

@@ -151,10 +151,10 @@ def pooled(summary: Summary) -> Values:
 
 def printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
     """Yield a row for each launch of a case that MPIPerf measured, with the columns that it printed."""
-    found = view.case_rows.filter(
+    rows = view.case_rows.filter(
         pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(view.candidates))
     ).join(view.figures.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"])
-    for row in found.sort("candidate", "launch").iter_rows(named=True):
+    for row in rows.sort("candidate", "launch").iter_rows(named=True):
         values = msgspec.json.decode(row["printed"], type=dict[str, float | None])
         mean = values.get("Mean") or values.get("Total") or 0.0
         scale = row["figure_ns"] / mean if mean else math.nan

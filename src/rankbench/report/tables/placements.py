@@ -1,4 +1,4 @@
-"""Tables of the same cases at several placements, beside each other. Nothing is computed here."""
+"""Tables of the same cases at several placements, side by side. Nothing is computed here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "What the placement does"
 SHORT = "Placements"
-HELP = "Show the same cases at several placements beside each other."
+HELP = "Show the same cases at several placements, side by side."
 FLAG = "placements"
 ORDER = 30
 ANCHOR = "places"
@@ -63,7 +63,7 @@ def tables(view: CampaignView) -> list[Table]:
         table
         for part in parts
         for name in part.candidates
-        if known and tells(table := placement_table(part, name, known))
+        if known and has_text(table := placement_table(part, name, known))
     ]
 
 
@@ -95,8 +95,8 @@ def options(case: Case) -> str:
     return " ".join(f"{name}={value}" for name, value in case.options.items())
 
 
-def tells(table: Table) -> bool:
-    """Return whether anything stands in a table, be it why there is no figure."""
+def has_text(table: Table) -> bool:
+    """Return whether a table has any text, a reason for a missing figure included."""
     return any(cell.case and (cell.detail or cell.text != "–") for row in table.rows for cell in row)
 
 

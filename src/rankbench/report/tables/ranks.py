@@ -34,17 +34,19 @@ TOLD = 3
 
 def tables(view: CampaignView) -> list[Table]:
     """Return the fullest table there is of each line: with times where they were kept, else of who was the last."""
-    found = rows_by_case(view)
-    kept = {key: timed for key, rows in found.items() if (timed := [row for row in rows if row["median_ns"]])}
-    seated = seats(view) if kept else {}
-    made = []
+    by_case = rows_by_case(view)
+    timed_by_case = {
+        key: timed for key, rows in by_case.items() if (timed := [row for row in rows if row["median_ns"]])
+    }
+    seated = seats(view) if timed_by_case else {}
+    tables_made = []
     for _, part in view.parts("line"):
         keys = [case.key for case in part.cases]
-        if any(key in kept for key in keys):
-            made.append(time_table(part, kept, seated))
-        elif any(key in found for key in keys):
-            made.append(last_table(part, found))
-    return made
+        if any(key in timed_by_case for key in keys):
+            tables_made.append(time_table(part, timed_by_case, seated))
+        elif any(key in by_case for key in keys):
+            tables_made.append(last_table(part, by_case))
+    return tables_made
 
 
 def page(view: CampaignView) -> list[Table]:
@@ -77,15 +79,15 @@ def frame(view: CampaignView) -> pl.DataFrame:
     )
 
 
-def last_table(part: CampaignView, found: dict[str, list[Row]]) -> Table:
+def last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
     """Return the table of one line."""
     rows = [
         [
             Cell(part.size_text(case), case=case.key),
-            *(Cell(last([row for row in found[case.key] if row["candidate"] == name])) for name in part.candidates),
+            *(Cell(last([row for row in by_case[case.key] if row["candidate"] == name])) for name in part.candidates),
         ]
         for case in part.cases
-        if case.key in found
+        if case.key in by_case
     ]
     start = part.cases[0].start
     caption = format_text("{line}: which rank was the last to end, start: {start}", line=line_name(part), start=start)
@@ -101,7 +103,7 @@ def last(ranks: list[Row]) -> str:
     return ", ".join(texts) or "–"
 
 
-def time_table(part: CampaignView, found: dict[str, list[Row]], seated: Seats) -> Table:
+def time_table(part: CampaignView, by_case: dict[str, list[Row]], seated: Seats) -> Table:
     """Return the table of one line."""
     rows = [
         [
@@ -112,7 +114,7 @@ def time_table(part: CampaignView, found: dict[str, list[Row]], seated: Seats) -
             *(Cell(text) for text in times(row, common=part.campaign.scheduled(case))),
         ]
         for case in part.cases
-        for row in found.get(case.key, [])
+        for row in by_case.get(case.key, [])
     ]
     caption = format_text("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
     return Table(caption, [*HEADS], rows)
@@ -134,24 +136,24 @@ def spelled(time_ns: float | None) -> str:
 
 def seats(view: CampaignView) -> Seats:
     """Return every host and CPU that a rank of a candidate had at a placement, in the order of the launches."""
-    found: Seats = {}
+    seats: Seats = {}
     for launch in view.launches:
         for fact in launch.ranks:
-            found.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
-    return found
+            seats.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
+    return seats
 
 
-def seat(found: dict[tuple[str, int], None]) -> tuple[str, str]:
+def seat(places: dict[tuple[str, int], None]) -> tuple[str, str]:
     """Return the host and the CPU of a rank; several where launches differ."""
-    return " ".join(dict.fromkeys(host for host, _ in found)), " ".join(dict.fromkeys(str(cpu) for _, cpu in found))
+    return " ".join(dict.fromkeys(host for host, _ in places)), " ".join(dict.fromkeys(str(cpu) for _, cpu in places))
 
 
 def rows_by_case(view: CampaignView) -> dict[str, list[Row]]:
     """Return the ranks of each case, candidates in the plan's order."""
     order = {name: number for number, name in enumerate(view.candidates)}
     keys = [case.key for case in view.cases]
-    found = view.single_ranks.filter(pl.col("candidate").is_in(list(order)), pl.col("case").is_in(keys))
+    frame = view.single_ranks.filter(pl.col("candidate").is_in(list(order)), pl.col("case").is_in(keys))
     by_case: dict[str, list[Row]] = {}
-    for to_dict in sorted(found.to_dicts(), key=lambda one: (order[one["candidate"]], one["rank"])):
+    for to_dict in sorted(frame.to_dicts(), key=lambda entry: (order[entry["candidate"]], entry["rank"])):
         by_case.setdefault(to_dict["case"], []).append(to_dict)
     return by_case

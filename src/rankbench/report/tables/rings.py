@@ -1,7 +1,7 @@
 """Tables of rings: grids by ring and by direction, the same as lists with all figures; what a hop costs; shapes.
 
 Each table holds placements inside a node, or between nodes.
-Placements with more ranks on a node than it has cores stand in tables of their own, and their headings say so.
+Placements with more ranks on a node than it has cores have tables of their own, with a heading that says so.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def note(table: Table) -> str:
 def lines(view: CampaignView) -> list[CampaignView]:
     """Divide the cases of rings by all but direction, placement and grid."""
     known = set(view.rings["case"])
-    found: dict[str, list[Case]] = {}
+    by_line: dict[str, list[Case]] = {}
     for case in view.cases:
         if case.key in known:
-            found.setdefault(plain(case).key, []).append(case)
-    return [view.showing(cases) for cases in found.values()]
+            by_line.setdefault(plain(case).key, []).append(case)
+    return [view.showing(cases) for cases in by_line.values()]
 
 
 def plain(case: Case) -> Case:
@@ -88,14 +88,14 @@ def name_of(part: CampaignView) -> str:
 def figures(part: CampaignView) -> Iterator[Table]:
     """Yield first the tables by grid, then the lists with all figures."""
     edges, directions = (groups(part, rings) for rings in (part.rings, part.ring_directions))
-    for by_edge, found in ((True, edges), (False, directions)):
-        for circumstances, rows in found:
+    for by_edge, cases in ((True, edges), (False, directions)):
+        for circumstances, rows in cases:
             what = format_text("grid by ring") if by_edge else format_text("grid by direction")
             yield by_grid(f"{name_of(part)}, {what}: {circumstances}", rows, by_edge=by_edge)
-    for by_edge, found in ((True, edges), (False, directions)):
-        for circumstances, rows in found:
+    for by_edge, cases in ((True, edges), (False, directions)):
+        for circumstances, rows in cases:
             columns = [*ROW, *(["ring of rank"] if by_edge else []), *HEADS]
-            cells = [row(one, by_edge=by_edge) for one in rows.iter_rows(named=True)]
+            cells = [row(entry, by_edge=by_edge) for entry in rows.iter_rows(named=True)]
             yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*columns], cells)
 
 
@@ -124,8 +124,8 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
     lines = counted.sort("ring", maintain_order=True).partition_by(key, as_dict=True, maintain_order=True)
     order = list(rows["direction"].unique(maintain_order=True))
     found = []
-    for name, own in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
-        by_site = {one["site"]: one for one in own.iter_rows(named=True)}
+    for name, line_rows in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
+        by_site = {entry["site"]: entry for entry in line_rows.iter_rows(named=True)}
         found.append(
             [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
         )
@@ -140,11 +140,11 @@ def sites(rows: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("grid").is_in(alone.to_list())).then("grid").otherwise(named)
 
 
-def trio(one: dict[str, Any] | None) -> list[Cell]:
+def trio(entry: dict[str, Any] | None) -> list[Cell]:
     """Return min, median and mean of a ring; dashes where a grid has none of this number."""
-    if one is None:
+    if entry is None:
         return [Cell("–")] * len(USUAL)
-    return [Cell(format_time(one[name]), case=one["case"]) for name in USUAL.values()]
+    return [Cell(format_time(entry[name]), case=entry["case"]) for name in USUAL.values()]
 
 
 def heading(name: str, *, by_edge: bool) -> str:
@@ -162,24 +162,24 @@ def setting(part: CampaignView, rows: pl.DataFrame, *, between: bool, short: boo
     text = f"{where} ({places}), {started}"
     if not short:
         return text
-    warning = "{told}; more ranks than the {cores} cores of a node: waiting is measured"
-    return format_text(warning, told=text, cores=part.campaign.machine.cores)
+    warning = "{text}; more ranks than the {cores} cores of a node: waiting is measured"
+    return format_text(warning, text=text, cores=part.campaign.machine.cores)
 
 
-def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
+def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
     """Return the row of a ring, or of all rings of a direction."""
-    edge = [Cell(str(one["edge"]))] if by_edge else []
-    interval = format_text("{low:time} to {high:time}", low=one["low_ns"], high=one["high_ns"])
+    edge = [Cell(str(entry["edge"]))] if by_edge else []
+    interval = format_text("{low:time} to {high:time}", low=entry["low_ns"], high=entry["high_ns"])
     return [
-        Cell(one["candidate"]),
-        Cell(one["grid"], case=one["case"]),
-        Cell(str(one["hops"])),
-        Cell(one["direction"]),
+        Cell(entry["candidate"]),
+        Cell(entry["grid"], case=entry["case"]),
+        Cell(str(entry["hops"])),
+        Cell(entry["direction"]),
         *edge,
-        Cell(format_time(one["typical_ns"])),
-        Cell(interval if one["coverage"] else format_text("one launch")),
-        *(Cell(format_time(one[name])) for name in FIGURES.values()),
-        *(Cell(format_whole(one[name])) for name in NUMBERS.values()),
+        Cell(format_time(entry["typical_ns"])),
+        Cell(interval if entry["coverage"] else format_text("one launch")),
+        *(Cell(format_time(entry[name])) for name in FIGURES.values()),
+        *(Cell(format_whole(entry[name])) for name in NUMBERS.values()),
     ]
 
 
@@ -187,39 +187,39 @@ def costs(part: CampaignView) -> Iterator[Table]:
     """Yield the table of what one more hop costs, where there are lengths to compare."""
     keys = {case.key for case in part.cases}
     by_key = {case.key: case for case in part.cases}
-    found = [
+    counts = [
         hop_cost
         for hop_cost in part.hop_costs
         if keys.issuperset(hop_cost.cases) and hop_cost.candidate in part.candidates
     ]
-    if found:
-        rows = [cost_row(cost, by_key[cost.cases[0]], part) for cost in found]
-        rests = tuple(key for cost in found for key in cost.cases)
+    if counts:
+        rows = [cost_row(cost, by_key[cost.cases[0]], part) for cost in counts]
+        rests = tuple(key for cost in counts for key in cost.cases)
         yield Table(format_text("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
 
 
 def places(part: CampaignView) -> Iterator[Table]:
     """Yield what libraries made of the ranks' places, where they were free to give them others."""
-    asked = [case.key for case in part.cases if case.options.get("reorder") == "yes"]
+    reordered = [case.key for case in part.cases if case.options.get("reorder") == "yes"]
     shown = part.case_rows.filter(
-        pl.col("case").is_in(asked), pl.col("candidate").is_in(list(part.candidates)), pl.col("status") == "ok"
+        pl.col("case").is_in(reordered), pl.col("candidate").is_in(list(part.candidates)), pl.col("status") == "ok"
     )
     counted = shown.group_by("case", "candidate", "grid", "order", maintain_order=True).len()
     rows = [
         [
-            Cell(one["candidate"]),
-            Cell(one["grid"], case=one["case"]),
-            Cell(given(one["order"])),
-            Cell(str(one["len"])),
+            Cell(entry["candidate"]),
+            Cell(entry["grid"], case=entry["case"]),
+            Cell(describe_rank_order(entry["order"])),
+            Cell(str(entry["len"])),
         ]
-        for one in counted.iter_rows(named=True)
+        for entry in counted.iter_rows(named=True)
     ]
     if rows:
         columns = [format_text("candidate"), format_text("grid"), format_text("places"), format_text("launches")]
         yield Table(format_text("{name}: ranks by place, row by row", name=name_of(part)), columns, rows)
 
 
-def given(order: str) -> str:
+def describe_rank_order(order: str) -> str:
     """Return which ranks have the places of a grid."""
     return format_text("ranks {order}", order=order.replace(",", ", ")) if order else format_text("each rank its own")
 
@@ -274,14 +274,14 @@ def frame(view: CampaignView) -> pl.DataFrame:
     shown = view.rings.filter(
         pl.col("case").is_in([case.key for case in view.cases]), pl.col("candidate").is_in(list(view.candidates))
     )
-    found = {(hop_cost.candidate, case): hop_cost for hop_cost in reversed(view.hop_costs) for case in hop_cost.cases}
+    by_case = {(hop_cost.candidate, case): hop_cost for hop_cost in reversed(view.hop_costs) for case in hop_cost.cases}
     rows = []
-    for one in shown.iter_rows(named=True):
-        cost = found.get((one["candidate"], one["case"]))
-        modes = view.ring_modes.get((one["case"], one["candidate"], str(one["edge"])), [])
+    for entry in shown.iter_rows(named=True):
+        cost = by_case.get((entry["candidate"], entry["case"]))
+        modes = view.ring_modes.get((entry["case"], entry["candidate"], str(entry["edge"])), [])
         rows.append(
             {
-                **one,
+                **entry,
                 "modes": "; ".join(render(mode.text) for mode in modes),
                 "hop_cost_ns": cost.cost_ns if cost else None,
                 "hop_low_ns": cost.low_ns if cost else None,

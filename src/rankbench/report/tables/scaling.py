@@ -79,11 +79,11 @@ def sizes_of_charts(view: CampaignView, sizes: list[dict[Site, Case]]) -> Sizes:
 def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     """Return the chosen cases that scale, by what they have in common but size and placement, by size."""
     chosen = {case.key for case in view.cases}
-    found: dict[str, list[dict[Site, Case]]] = {}
+    by_line: dict[str, list[dict[Site, Case]]] = {}
     for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
-            found.setdefault(case_labels.line_key(placeless(next(iter(cases.values())))), []).append(cases)
-    return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in found.values()]
+            by_line.setdefault(case_labels.line_key(placeless(next(iter(cases.values())))), []).append(cases)
+    return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in by_line.values()]
 
 
 def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:
@@ -97,7 +97,9 @@ def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     name, what = view.case_name(first) + begun(view, first), view.measure(first).heading
     caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
-    fared = {(one.site, one.candidate): one for one in scales.standings(view, cases, view.candidates)}
+    fared = {
+        (standing.site, standing.candidate): standing for standing in scales.standings(view, cases, view.candidates)
+    }
     rows = [row(view, place, cases[place], fared) for place in ordered]
     return Table(
         caption,
@@ -135,21 +137,21 @@ def frame(view: CampaignView) -> pl.DataFrame:
 def frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
     """Yield the rows."""
     for cases in (cases for sizes in operations(view) for cases in sizes):
-        for one in scales.standings(view, cases, view.candidates):
-            moved = view.moved.get(one.case.key, ())
-            per_node = measures.per_node(one.case, one.site.nodes, *moved)
+        for standing in scales.standings(view, cases, view.candidates):
+            moved = view.moved.get(standing.case.key, ())
+            per_node = measures.per_node(standing.case, standing.site.nodes, *moved)
             yield {
-                "operation": one.case.operation,
-                "form": one.case.form,
-                "size_bytes": one.case.size_bytes,
-                "nodes": one.site.nodes,
-                "ranks_per_node": one.site.ranks_per_node,
-                "ranks": one.site.ranks,
-                "oversubscribed": oversubscribed(one.site, view.campaign),
-                **summary_row(one.summary),
-                "bandwidth_per_node_MB_per_s": per_node.value(one.summary.typical_ns)
-                if per_node and one.counts
+                "operation": standing.case.operation,
+                "form": standing.case.form,
+                "size_bytes": standing.case.size_bytes,
+                "nodes": standing.site.nodes,
+                "ranks_per_node": standing.site.ranks_per_node,
+                "ranks": standing.site.ranks,
+                "oversubscribed": oversubscribed(standing.site, view.campaign),
+                **summary_row(standing.summary),
+                "bandwidth_per_node_MB_per_s": per_node.value(standing.summary.typical_ns)
+                if per_node and standing.counts
                 else None,
-                "what_happened": render(one.fate),
-                "fastest": one.candidate in view.verdict_of[one.case.key].winners,
+                "what_happened": render(standing.fate),
+                "fastest": standing.candidate in view.verdict_of[standing.case.key].winners,
             }

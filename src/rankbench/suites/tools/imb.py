@@ -1,7 +1,7 @@
-"""Intel MPI Benchmarks, all components: a head for each run, then a table for each benchmark and number of processes.
+"""Reads the Intel MPI Benchmarks, all components: a head for each run, then a table for each benchmark and rank count.
 
-Their bandwidths count 10^6 bytes as a megabyte since version 2017, 2^20 before. Since then, too, ranks meet in a
-barrier between the calls of a collective. The head's version and command line say what held.
+Since version 2017 a megabyte of their bandwidths is 10^6 bytes (before: 2^20), and ranks meet in a barrier between the
+calls of a collective. The version and the command line in the head show which applies.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAME = "imb"
 TITLE = "Intel MPI Benchmarks"
 
-# --- what the numbers mean ------------------------------------------------------------------------------------------
+# --- the meaning of numbers -------------------------------------------------------------------------------------------
 
 BANDWIDTH, DEFECTS = "Mbytes/sec", "defects"
 MEGABYTE, OLD_MEGABYTE = 10**6, 1 << 20
@@ -41,35 +41,35 @@ COUNTED_BYTES = {
     4.0: "the bytes of two messages sent and of two received over the longest time",
 }
 REPETITIONS = (
-    "1000 repetitions after some that do not count, fewer of sizes that would move more than 40 MB or take more than "
-    "10 s, or as -iter and -time say"
+    "1000 repetitions after some unscored ones, fewer for sizes that would move more than 40 MB or take more than 10 "
+    "s, or as set by -iter and -time"
 )
-REPETITIONS_MT = "1000 repetitions after 100 that do not count, or as -repeat and -warmup say"
-REPETITIONS_P2P = "100000 repetitions after some that do not count, fewer of messages beyond 8 KiB"
+REPETITIONS_MT = "1000 repetitions after 100 unscored ones, or as set by -repeat and -warmup"
+REPETITIONS_P2P = "100000 repetitions after some unscored ones, fewer for messages above 8 KiB"
 MEAN = "mean over ranks (t_min: the fastest rank, t_max: the slowest) of a rank's"
-SINGLY = f"{MEAN} mean time of a call; calls are timed one by one, and all ranks meet in MPI_Barrier between them"
-LOOP = f"{MEAN} time of a loop of calls, which follow each other at once, divided by their number"
-ORIGIN = "time of a loop of calls, which follow each other at once, divided by their number"
-SLOWER = f"{ORIGIN}, of the rank that took longest"
+SINGLY = f"{MEAN} mean time of a call; calls are timed one by one, with MPI_Barrier between them"
+LOOP = f"{MEAN} time of a loop of back-to-back calls, divided by their number"
+ORIGIN = "time of a loop of back-to-back calls, divided by their number"
+SLOWER = f"{ORIGIN}, of the slowest rank"
 THREADS = "mean over ranks and threads (t_min: the fastest, t_max: the slowest) of a thread's"
-THREADS_LOOP = f"{THREADS} time of a loop of calls, which follow each other at once, divided by their number"
+THREADS_LOOP = f"{THREADS} time of a loop of back-to-back calls, divided by their number"
 COMPUTING = (
-    "t_ovrl: mean time from a call's beginning to its completion with a computation in between, of the rank where it "
-    "is longest; t_pure: without the computation; t_CPU: the computation"
+    "t_ovrl: mean time from the start of a call to its completion with a computation in between, of the slowest rank; "
+    "t_pure: without the computation; t_CPU: the computation"
 )
-OVERLAPPED = "overlap: (t_pure + t_CPU - t_ovrl) over the longer of t_pure and t_CPU, cut to 0 to 100 %"
-SHARE = "; the size is that of the vector that is sent, of which every rank gets its share"
+OVERLAPPED = "overlap: (t_pure + t_CPU - t_ovrl) over the longer of t_pure and t_CPU, clipped to 0 to 100 %"
+SHARE = "; the size is that of the sent vector, of which every rank gets a part"
 COMPLETIONS = {
     "non-aggregate": "each call is completed before the next",
-    "aggregate": "calls are completed together, after the last, and the time is divided by their number",
+    "aggregate": "all calls are completed together at the end, and the time is divided by their number",
 }
 WINDOWS = (
-    "bytes of windows of messages, each acknowledged, from the ranks' first half to their second{back}, of all pairs "
-    "together, over the time of the rank that took longest"
+    "bytes of acknowledged windows of messages from the first half of the ranks to the second{back}, of all pairs, "
+    "over the time of the slowest rank"
 )
 TOTAL = f"{BANDWIDTH} and Msg/sec: all ranks' messages over the longest time"
 REDUCTION = re.compile(r".*accumulate.*|fetch_and_op|i?(?:all)?reduce.*", re.IGNORECASE)
-"""Benchmarks that add numbers."""
+"""Benchmarks with reductions."""
 OVERLAP, ANY_SOURCE, FENCE = {"quantity": "overlap"}, {"receive": "any-source"}, {"epoch": "fence"}
 OverRanks = Literal["mean", "maximum", "one"]
 
@@ -79,16 +79,16 @@ class Benchmark(NamedTuple):
 
     component: str
     mode: str
-    """`aggregate`, `non-aggregate`, or nothing where there is one mode only."""
+    """`aggregate`, `non-aggregate`, or empty if there is one mode only."""
     operation: Operation
     options: dict[str, str]
-    """What it does, as options of the core."""
+    """Its properties, as options of the core."""
 
 
 def make_meaning(
     text: str, over_ranks: OverRanks = "mean", *, repetitions: str = REPETITIONS, counted: float = 0.0, **more: Any
 ) -> Meaning:
-    """Return what a number is. `counted`: how often its bandwidth counts a message, where it prints one."""
+    """Return a meaning. `counted`: how often the printed bandwidth counts a message; 0: no bandwidth is printed."""
     printed = [f"{BANDWIDTH}: {COUNTED_BYTES[counted]}"] if counted else []
     fields = {
         "over_calls": "mean",
@@ -112,7 +112,7 @@ def make_entry(
     form: Form = "blocking",
     **more: Any,
 ) -> Benchmark:
-    """Return a benchmark; what else `suites.benchmark` takes can be given too."""
+    """Return a benchmark; `more` are further arguments of `make_benchmark`."""
     name = f"{component}-{spelling.lower()}" + ("-aggregate" if mode == "aggregate" else "")
     title = f"{spelling} of IMB-{component.upper()}" + (f", {mode}" if mode else "")
     overlap = (options or {}).get("quantity") == "overlap"
@@ -162,16 +162,16 @@ def list_started_collectives() -> Iterator[Benchmark]:
     barrier = functools.partial(make_entry, "nbc", counterpart="barrier", form="nonblocking", sized=False)
     yield barrier(
         "Ibarrier",
-        make_meaning(f"{COMPUTING}; {OVERLAPPED}; calls follow each other at once", "maximum"),
+        make_meaning(f"{COMPUTING}; {OVERLAPPED}; calls are back to back", "maximum"),
         options=OVERLAP,
     )
     yield barrier("Ibarrier_pure", make_meaning(LOOP))
 
 
 def list_overlap_pair(component: str, spelling: str, pure: str, call: str, form: Form) -> Iterator[Benchmark]:
-    """Yield a benchmark with a computation during its calls, and the one without."""
+    """Yield a benchmark with a computation during its calls, and one without."""
     share = SHARE * call.startswith("reduce_scatter")
-    text = f"{COMPUTING}; {OVERLAPPED}; all ranks meet in MPI_Barrier between calls{share}"
+    text = f"{COMPUTING}; {OVERLAPPED}; MPI_Barrier between calls{share}"
     yield make_entry(component, spelling, make_synchronised_meaning(text, "maximum"), call, form=form, options=OVERLAP)
     yield make_entry(component, pure, make_synchronised_meaning(SINGLY + share), call, form=form)
 
@@ -187,7 +187,7 @@ def list_point_to_point() -> Iterator[Benchmark]:
     for spelt in ("PingPing", "PingPingSpecificSource"):
         yield make_pair("mpi1", spelt, means, "pingping")
     yield make_pair("mpi1", "PingPingAnySource", means, options=ANY_SOURCE)
-    yield make_message("mpi1", "Sendrecv", make_meaning(f"MPI_Sendrecv round a ring: {LOOP}", counted=2.0), "sendrecv")
+    yield make_message("mpi1", "Sendrecv", make_meaning(f"MPI_Sendrecv around a ring: {LOOP}", counted=2.0), "sendrecv")
     text = f"MPI_Isend to both neighbours in a ring, MPI_Recv from both, MPI_Waitall: {LOOP}"
     yield make_message("mpi1", "Exchange", make_meaning(text, counted=4.0), "exchange")
 
@@ -216,7 +216,7 @@ def list_ext() -> Iterator[Benchmark]:
 
 
 def find_one_sided_counterpart(call: str, mode: str) -> str:
-    """Return the operation of the core that measures a one-sided call: those complete each call."""
+    """Return the core's operation for a one-sided call; empty in aggregate mode, since the core completes each call."""
     return call.lower() if mode == "non-aggregate" else ""
 
 
@@ -224,7 +224,7 @@ def list_rma_pairs() -> Iterator[Benchmark]:
     """Yield the benchmarks of IMB-RMA between two ranks."""
     for mode, how in COMPLETIONS.items():
         rma = functools.partial(make_remote, "rma", mode=mode, ranks_exactly=2)
-        text = f"{{}} within one lock, ended by MPI_Win_flush{{}}: {ORIGIN}; {how}"
+        text = f"{{}} within one lock, completed by MPI_Win_flush{{}}: {ORIGIN}; {how}"
         for call in ("Put", "Get"):
             means = make_meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
             yield rma(f"Unidir_{call.lower()}", means, find_one_sided_counterpart(call, mode))
@@ -250,13 +250,13 @@ def list_rma_groups() -> Iterator[Benchmark]:
         yield rma(f"Exchange_{call.lower()}", make_meaning(text), f"{call.lower()}-exchange")
     text = (
         "t_pure: MPI_Put, MPI_Win_flush and MPI_Barrier while the target waits in the barrier, mean of a loop; t_ovrl: "
-        "while it computes for as long as that and then comes to the barrier"
+        "while the target computes for as long as that before the barrier"
     )
     yield rma("Truly_passive_put", make_meaning(text, "one"), ranks_exactly=2)
 
 
 def list_io() -> Iterator[Benchmark]:
-    """Yield the benchmarks of IMB-IO, of which the core has none."""
+    """Yield the benchmarks of IMB-IO; the core has no counterparts."""
     pointers = {"S": ("Indv", "Expl"), "P": ("Indv", "Expl", "Shared", "Priv"), "C": ("Indv", "Expl", "Shared")}
     synced = {
         "aggregate": "written data are synced at the end",
@@ -274,18 +274,18 @@ def list_io() -> Iterator[Benchmark]:
 
 
 def list_mt() -> Iterator[Benchmark]:
-    """Yield the benchmarks of IMB-MT, all of whose threads call at once."""
+    """Yield the benchmarks of IMB-MT, in which all threads call at the same time."""
     mt = functools.partial(make_meaning, repetitions=REPETITIONS_MT)
     means = mt(f"half of a round trip, all pairs at once: {THREADS_LOOP}", counted=1.0, trip="half")
     yield make_message("mt", "PingPongMT", means, "pingpong-pairs", metric="latency")
     text = f"MPI_Isend, MPI_Recv and MPI_Wait on both ranks of a pair, all pairs at once: {THREADS_LOOP}"
     yield make_message("mt", "PingPingMT", mt(text, counted=1.0))
-    far = "half the ranks away, or as -stride says"
+    far = "half the ranks away, or as set by -stride"
     yield make_message("mt", "SendRecvMT", mt(f"MPI_Sendrecv with ranks {far}: {THREADS_LOOP}", counted=2.0))
     text = f"MPI_Isend to both ranks {far}, MPI_Recv from both, MPI_Waitall: {THREADS_LOOP}"
     yield make_message("mt", "ExchangeMT", mt(text, counted=4.0))
     yield from list_bandwidths("mt", "UniBandMT", "BiBandMT", REPETITIONS_MT)
-    between = "with MPI_Barrier five times between them, unless -barrier says otherwise"
+    between = "with MPI_Barrier five times between them, or as set by -barrier"
     text = f"{THREADS} mean time of a call; calls are timed one by one, {between}"
     for spelt in THREADED:
         yield make_entry("mt", f"{spelt}MT", mt(text, start="library-barrier"), spelt.lower())
@@ -299,15 +299,15 @@ def list_p2p() -> Iterator[Benchmark]:
     means = p2p(f"half of a round trip, all pairs at once: {loop}", trip="half")
     yield make_message("p2p", "PingPong", means, "pingpong-pairs", metric="latency")
     yield make_message("p2p", "PingPing", p2p(f"both ranks of a pair send and receive, all pairs at once: {loop}"))
-    means = p2p(f"MPI_Sendrecv_replace round a ring: {loop}")
+    means = p2p(f"MPI_Sendrecv_replace around a ring: {loop}")
     yield make_message("p2p", "SendRecv_Replace", means, "sendrecv-replace")
-    means = p2p(f"MPI_Irecv and MPI_Send round a ring that is drawn anew for each call, while time runs: {loop}")
+    means = p2p(f"MPI_Irecv and MPI_Send around a random ring, new for each call within the timed part: {loop}")
     yield make_message("p2p", "Corandom", means, "random-pairs", options={"direction": "correlated"})
     for spelt, what in (
-        ("Unirandom", "a message between two ranks that are drawn anew for each, while the others wait"),
-        ("Birandom", "a message each way between two ranks that are drawn anew for each call, while the others wait"),
-        ("Stencil2D", "messages to the four neighbours on a periodic grid, and from them"),
-        ("Stencil3D", "messages to the six neighbours on a periodic grid, and from them"),
+        ("Unirandom", "a message between two random ranks, new for each message, while the others wait"),
+        ("Birandom", "a message in each direction between two random ranks, new for each call, while the others wait"),
+        ("Stencil2D", "messages to and from the four neighbours on a periodic grid"),
+        ("Stencil3D", "messages to and from the six neighbours on a periodic grid"),
     ):
         yield make_message("p2p", spelt, p2p(f"{what}: the sum of all ranks' times over the number of all messages"))
 
@@ -325,27 +325,27 @@ OPERATIONS = [each.operation for each in BENCHMARKS]
 
 
 def get_foreign(operation: Operation) -> Foreign:
-    """Return whose benchmark an operation is."""
+    """Return the foreign part of an operation."""
     return msgspec.convert(operation.foreign, Foreign)
 
 
 KNOWN: dict[str, list[Benchmark]] = {}
-"""By their names in small letters: IMB takes them in any."""
+"""By their names in lower case: IMB ignores the case."""
 for each in BENCHMARKS:
     KNOWN.setdefault(get_foreign(each.operation).benchmark.lower(), []).append(each)
 
 
 def make_unknown(component: str, spelling: str, columns: Sequence[str], *, sized: bool) -> Benchmark:
-    """Return a benchmark that is not in the table, by its headings."""
+    """Return a benchmark that is not in the table, from its headings."""
     value = columns[find_roles(columns)["value"]]
-    text = f"not known to rankbench: {value} as the heading says, as other tables of IMB the mean of a run's calls"
+    text = f"unknown to rankbench: {value} by the heading; assumed to be a mean over calls, as in other tables of IMB"
     over_ranks: OverRanks = "mean" if value == "t_avg[usec]" else "maximum"
     means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not reported", text=text, megabyte=MEGABYTE)
     metric = "bandwidth" if value == BANDWIDTH else "time"
     return make_entry(component or "unknown", spelling, means, metric=metric, sized=sized)
 
 
-# --- a run ----------------------------------------------------------------------------------------------------------
+# --- a run ------------------------------------------------------------------------------------------------------------
 
 HEAD = re.compile(
     r"#\s*Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d.*?), (?P<part>\S+) part(?P<gpu> \(GPU\))?"
@@ -361,7 +361,7 @@ FACTS = {
     "MPI Version": "mpi_version",
     "MPI Thread Environment": "thread_environment",
 }
-"""What the head's lines are called among a table's facts."""
+"""Names of a table's facts by the lines of the head."""
 PARTS = {
     "MPI-1": "mpi1",
     "MPI-2": "ext",
@@ -373,19 +373,19 @@ PARTS = {
     "MT": "mt",
     "IMB-P2P": "p2p",
 }
-"""Components, as the head calls them."""
+"""Components by their names in the head."""
 OFF, ON = {"off", "0", "disable", "no"}, {"on", "1", "enable", "yes"}
 LATEST_VERSION = (2021, 11)
 
 
 @dataclass
 class Run:
-    """What the head of a run shows."""
+    """The head of a run."""
 
     version: str = ""
     part: str = ""
     accelerated: bool = False
-    """Whether it is of the programs that put messages into the memory of an accelerator."""
+    """Whether the program uses messages in the memory of an accelerator."""
     head_facts: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
     """The command line."""
@@ -394,30 +394,30 @@ class Run:
 
     @property
     def component(self) -> str:
-        """Return the component's name, or nothing if none is known by what the head says."""
+        """The component's name; empty if the head has no known one."""
         return PARTS.get(self.part, "")
 
     @property
     def version_number(self) -> tuple[int, ...]:
-        """Return the version in numbers, such as (2019, 6) of `2019 Update 6`; today's if it is not reported."""
+        """The version as numbers, such as (2019, 6) for `2019 Update 6`; the latest one if not printed."""
         return tuple(int(each) for each in re.findall(r"\d{1,9}", self.version, re.ASCII)) or LATEST_VERSION
 
     @property
     def is_before_2017(self) -> bool:
-        """Return whether it is older than 2017, when the meaning of numbers changed."""
+        """Whether the version is older than 2017, when the meaning of numbers changed."""
         return self.version_number < (2017,)
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return what the run shows about itself."""
+        """Facts about the run."""
         return {**self.head_facts, "command": " ".join(self.words)} if self.words else dict(self.head_facts)
 
     def get_argument(self, option: str) -> str:
-        """Return what the command line says after an option, or nothing."""
+        """Return the word after an option in the command line, in lower case; empty without it."""
         return next((value.lower() for name, value in itertools.pairwise(self.words) if name.lower() == option), "")
 
     def take(self, text: str) -> None:
-        """Take a line of the head."""
+        """Read a line of the head."""
         if text.startswith(COMMAND):
             self.in_command = True
         elif self.in_command:
@@ -427,12 +427,12 @@ class Run:
             self.take_fact(name.strip(), value.strip())
 
     def take_command(self, words: list[str]) -> None:
-        """Take a line of the command line, which can go on in the next: what is empty ends it."""
+        """Read a line of the command line, which can continue in the next line and ends with an empty one."""
         self.words.extend(words[: MAX_WORDS - len(self.words)])
         self.in_command = bool(words) or not self.words
 
     def take_fact(self, name: str, value: str) -> None:
-        """Take a line with a name and what it is."""
+        """Read a line with a name and a value."""
         if name in FACTS and value:
             self.head_facts.setdefault(FACTS[name], value)
         elif name.startswith("MPI_Datatype"):
@@ -440,25 +440,25 @@ class Run:
 
 
 def list_changes(run: Run, entry: Benchmark, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield how a benchmark is not as usual in a run: a name for it, its meaning, and what is added to the text."""
+    """Yield how a benchmark differs in a run: a name, changes of the meaning, and an addition to its text."""
     means = get_foreign(entry.operation).meaning
     sync = run.get_argument("-sync")
     if means.start == "library-barrier" and entry.component != "mt":
         if sync in OFF or (run.is_before_2017 and sync not in ON):
-            yield "unsynchronised", {"start": "none"}, "but here without the barrier: calls follow each other at once"
+            yield "unsynchronised", {"start": "none"}, "but here without the barrier: calls are back to back"
         elif run.get_argument("-imb_barrier") in ON:
-            yield "imb-barrier", {"start": "barrier"}, "but here by a barrier of IMB's own, made of MPI_Sendrecv"
+            yield "imb-barrier", {"start": "barrier"}, "but here with IMB's own barrier of MPI_Sendrecv"
     if means.megabyte and run.is_before_2017:
         yield "before-2017", {"megabyte": OLD_MEGABYTE}, "a megabyte has 2^20 bytes"
     value = columns[find_roles(columns, entry.operation.metric)["value"]]
     if means.over_ranks == "maximum" and value == "t_avg[usec]":
         yield "groups", {"over_ranks": "mean"}, "but here t_avg, the mean over the ranks of all groups (-multi 0)"
     if DEFECTS in columns:
-        yield "checked", {"data": "checked"}, "what was received is looked at within the loop, since built with -DCHECK"
+        yield "checked", {"data": "checked"}, "received data are checked within the loop, since built with -DCHECK"
 
 
 def adapt_to_run(run: Run, entry: Benchmark, columns: Sequence[str]) -> Operation:
-    """Return a benchmark's operation as it is in a run."""
+    """Return a benchmark's operation, adapted to a run."""
     operation = entry.operation
     for name, change, text in list_changes(run, entry, columns):
         text = f"{get_foreign(operation).meaning.text}; {text}"
@@ -466,7 +466,7 @@ def adapt_to_run(run: Run, entry: Benchmark, columns: Sequence[str]) -> Operatio
     return operation
 
 
-# --- a table --------------------------------------------------------------------------------------------------------
+# --- a table ----------------------------------------------------------------------------------------------------------
 
 BENCHMARK = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\S+)(?: \((?P<grid>\d+(?: x \d+)+)\))?$", re.ASCII)
 HEADINGS = re.compile(r"(?:Group\s+)?#(?:bytes|repetitions)\s")
@@ -494,7 +494,7 @@ TIMES = ("t_ovrl[usec]", "t_avg[usec]", "t[usec]")
 
 @dataclass
 class Section:
-    """A table while it is read; with `-multi 1` it is one for each group of ranks."""
+    """A table while it is read; with `-multi 1` one for each group of ranks."""
 
     file: str
     run: Run
@@ -508,34 +508,32 @@ class Section:
     headings: list[str] = field(default_factory=list)
     drafts: Drafts = field(default_factory=Drafts)
     wrong: str = ""
-    """What was said to be wrong with the row that comes next."""
+    """Error message for the next row."""
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return the headings but for those of the group and the size."""
+        """The headings without group and size."""
         return tuple(each for each in self.headings if each not in {GROUP, SIZE})
 
     @functools.cached_property
     def benchmark(self) -> Benchmark:
-        """Return the benchmark, made from its headings if it is not known."""
+        """The benchmark, made from its headings if it is unknown."""
         same = KNOWN.get(self.spelling.lower(), [])
         if not self.run.component and len({each.component for each in same}) > 1:
             same = []
-        wanted = self.run.component or next((each.component for each in same), "")
-        benchmarks = [each for each in same if each.component == wanted and each.mode in {self.mode, ""}]
-        return (
-            benchmarks[0]
-            if benchmarks
-            else make_unknown(wanted, self.spelling, self.columns, sized=SIZE in self.headings)
-        )
+        component = self.run.component or next((each.component for each in same), "")
+        benchmarks = [each for each in same if each.component == component and each.mode in {self.mode, ""}]
+        if benchmarks:
+            return benchmarks[0]
+        return make_unknown(component, self.spelling, self.columns, sized=SIZE in self.headings)
 
     @functools.cached_property
     def operation(self) -> Operation:
-        """Return the benchmark's operation as it is in the run."""
+        """The benchmark's operation, adapted to the run."""
         return adapt_to_run(self.run, self.benchmark, self.columns)
 
     def take(self, line: Line, text: str) -> None:
-        """Take a line, whose text is given without blanks around it."""
+        """Read a line; `text` is without surrounding blanks."""
         place = Place(self.file, line.number)
         if begins_a_row(text):
             self.take_row(place, text)
@@ -548,20 +546,20 @@ class Section:
             self.drafts.keep_unrecognised(line)
 
     def take_title(self, text: str) -> None:
-        """Take a line of what stands above the columns."""
-        if found := RANKS.match(text):
-            self.ranks, self.threads = int(found["ranks"]), int(found["threads"] or 1)
-        elif found := GROUPS.match(text):
-            self.ranks, self.options["groups"] = int(found["ranks"]), found["groups"]
-        elif found := IDLE.match(text):
-            self.facts["idle_ranks"] = found["idle"]
-        elif found := MODE.match(text):
-            self.mode = found["mode"].lower()
-        elif found := WINDOW.match(text):
-            self.options["window"] = found["window"]
+        """Read a line above the columns."""
+        if match := RANKS.match(text):
+            self.ranks, self.threads = int(match["ranks"]), int(match["threads"] or 1)
+        elif match := GROUPS.match(text):
+            self.ranks, self.options["groups"] = int(match["ranks"]), match["groups"]
+        elif match := IDLE.match(text):
+            self.facts["idle_ranks"] = match["idle"]
+        elif match := MODE.match(text):
+            self.mode = match["mode"].lower()
+        elif match := WINDOW.match(text):
+            self.options["window"] = match["window"]
 
     def take_headings(self, place: Place, headings: list[str]) -> None:
-        """Take the line that names the columns."""
+        """Read the line of headings. Raises RankbenchError for unknown ones."""
         if self.headings:
             raise place.make_error(f"headings again in the table of {self.spelling}, expected rows or '# Benchmarking'")
         self.headings = headings
@@ -575,7 +573,7 @@ class Section:
             raise place.make_error(f"no column of {self.spelling} is known: {shown[:200]} (known: {known})")
 
     def take_row(self, place: Place, text: str) -> None:
-        """Take a row."""
+        """Read a row."""
         if not self.headings:
             raise place.make_error(f"a row of {self.spelling} before the line that names its columns, such as '{SIZE}'")
         reason = SKIPPED_SIZE.search(text)
@@ -586,7 +584,7 @@ class Section:
         self.wrong = ""
 
     def read_skipped_row(self, place: Place, text: str, reason: int) -> tuple[str, Row]:
-        """Return the group and the row of a size that IMB gave up; what is wrong begins at `reason`."""
+        """Return the group and the row of a size that IMB skipped; the message begins at `reason`."""
         cells = place.split(text[:reason], [GROUP, SIZE] if GROUP in self.headings else [SIZE])
         size_bytes, wrong = self.parse_message_size(place, cells[-1]), " ".join(text[reason:].split())
         return self.parse_group(place, cells), Row(place.line, size_bytes, (NONE,) * len(self.columns), wrong)
@@ -601,11 +599,11 @@ class Section:
         return self.parse_group(place, cells), Row(place.line, size_bytes, numbers, wrong)
 
     def parse_group(self, place: Place, cells: list[str]) -> str:
-        """Return the number of the group of ranks, or nothing where there are none."""
+        """Return the number of the group of ranks; empty without groups."""
         return str(place.parse_size(cells[0], GROUP)) if self.headings[0] == GROUP else ""
 
     def parse_message_size(self, place: Place, cell: str) -> int:
-        """Return the size of a message, 0 where there is none: IMB-MT prints that of all threads together."""
+        """Return the size of a message, 0 without one: IMB-MT prints the size of all threads together."""
         size_bytes = place.parse_size(cell, SIZE)
         if size_bytes % self.threads:
             raise place.make_error(f"{SIZE} is '{size_bytes}', expected a multiple of the {self.threads} threads")
@@ -620,7 +618,7 @@ class Section:
             **self.collect_options(),
             **({"group": group} if group else {}),
         }
-        found = find_roles(columns, operation.metric)
+        column_roles = find_roles(columns, operation.metric)
         return Table(
             operation=operation,
             form=operation.form,
@@ -628,8 +626,8 @@ class Section:
             ranks=self.ranks,
             options=dict(sorted(options.items())),
             columns=columns,
-            roles=found,
-            scale=find_scale(columns[found["value"]], operation),
+            roles=column_roles,
+            scale=find_scale(columns[column_roles["value"]], operation),
             rows=[],
             line=self.line,
             version=self.run.version,
@@ -637,26 +635,26 @@ class Section:
         )
 
     def collect_options(self) -> dict[str, str]:
-        """Return what else defines the numbers, by the run's version and command line."""
-        run, found = self.run, self.benchmark
-        name, counterpart = get_foreign(found.operation).benchmark, get_foreign(found.operation).counterpart
+        """Return the options that follow from the run's version and command line."""
+        run, entry = self.run, self.benchmark
+        name, counterpart = get_foreign(entry.operation).benchmark, get_foreign(entry.operation).counterpart
         more = {"mode": self.mode, "off_cache": run.get_argument("-off_cache")}
         if run.accelerated:
             more["memory"] = run.get_argument("-mem_alloc_type") or "device"
         if self.threads > 1:
             more["threads"] = str(self.threads)
-        if found.component == "mpi1" and name in {"Uniband", "Biband"}:
+        if entry.component == "mpi1" and name in {"Uniband", "Biband"}:
             more["window"] = run.get_argument("-window_size") or ("256" if run.version_number >= (2021, 2) else "64")
-        if found.component == "mpi1" and name in {"PingPong", "PingPing"} and run.version_number < (2017, 1):
+        if entry.component == "mpi1" and name in {"PingPong", "PingPing"} and run.version_number < (2017, 1):
             more |= ANY_SOURCE
-        if counterpart in ROOTED and found.component != "mt":
+        if counterpart in ROOTED and entry.component != "mt":
             more["root"] = (
                 "rotating" if (run.get_argument("-root_shift") or ("off", "on")[run.is_before_2017]) in ON else ""
             )
         return {option: value for option, value in more.items() if value}
 
     def find_datatype(self) -> str:
-        """Return the datatype in the core's words, or nothing if it is not reported."""
+        """Return the datatype by its name in the core; empty if unknown."""
         name = self.spelling.lower()
         if self.run.component == "p2p" or name == "compare_and_swap":
             return "byte" if self.run.component == "p2p" else "int"
@@ -665,34 +663,34 @@ class Section:
 
 
 def find_roles(columns: Sequence[str], metric: str = "time") -> dict[Role, int]:
-    """Return which column is what: the value is a time if there is one, unless a bandwidth is measured."""
-    found: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(columns) if name in ROLES}
+    """Return the column of each role: the value is a time if there is one, unless a bandwidth is measured."""
+    column_roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(columns) if name in ROLES}
     order = (BANDWIDTH, *TIMES) if metric == "bandwidth" else (*TIMES, BANDWIDTH)
     value = next((name for name in order if name in columns), None)
-    return found if value is None else {"value": columns.index(value), **found}
+    return column_roles if value is None else {"value": columns.index(value), **column_roles}
 
 
 def find_scale(heading: str, operation: Operation) -> float:
-    """Return by what a value is multiplied to be nanoseconds or bytes per second."""
+    """Return the factor that converts a value to nanoseconds or bytes per second."""
     return float(get_foreign(operation).meaning.megabyte) if heading == BANDWIDTH else 1000.0
 
 
 def describe_defects(columns: Sequence[str], numbers: Sequence[float]) -> str:
-    """Return what IMB found wrong with the data of a row."""
+    """Return IMB's message about wrong data in a row; empty if there is none."""
     value = numbers[columns.index(DEFECTS)] if DEFECTS in columns else 0.0
     return f"{DEFECTS}: {value:g}" if value else ""
 
 
-# --- a text ---------------------------------------------------------------------------------------------------------
+# --- a text -----------------------------------------------------------------------------------------------------------
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether the first lines of a text are IMB's."""
+    """Return whether the first lines of a text are from IMB."""
     return any(HEAD.match(text) or BENCHMARK.match(text) for text in (line.text.strip() for line in head))
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield the tables of a text. Raises RankbenchError where one is damaged."""
+    """Yield the tables of a text. Raises RankbenchError if one is damaged."""
     run, section = Run(), None
     for line in text.lines:
         stripped = line.text.strip()
@@ -716,42 +714,41 @@ def read(text: Text) -> Iterator[Table]:
         yield from section.drafts.finish()
 
 
-# --- running it -------------------------------------------------------------------------------------------------------
+# --- running ----------------------------------------------------------------------------------------------------------
 
 SIZES = "sizes.txt"
-"""In the folder of a launch."""
+"""File in the folder of a launch."""
 
 
 TYPE_OPTION = "-red_data_type"
 
 
 def program(operation: Operation) -> str:
-    """Return the name of the program that has a benchmark."""
-    component = next(one.component for one in BENCHMARKS if one.operation.name == operation.name)
+    """Return the name of a benchmark's program."""
+    component = next(entry.component for entry in BENCHMARKS if entry.operation.name == operation.name)
     return f"IMB-{component.upper()}"
 
 
-def planned(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
-    """Return a benchmark as a plan and the arguments of its own run it: with its datatype and its repetitions."""
+def apply_plan(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
+    """Return a benchmark with the datatype and repetitions of a plan and of the user's arguments."""
     times = find_option(user_arguments, ("-iter",)) or str(plan.sampling.good)
     limit = find_option(user_arguments, ("-time",)) or f"{plan.case_limit_s:g}"
-    fewer = f"{{}} repetitions after some that do not count, fewer of sizes that would take more than {limit} s"
+    fewer = f"{{}} repetitions after some unscored ones, fewer for sizes that would take more than {limit} s"
     kind = find_option(user_arguments, (TYPE_OPTION,)).lower() if operation.datatype == "float" else ""
     return replace(set_repetitions(operation, {REPETITIONS: fewer}, times), datatype=kind or operation.datatype)
 
 
-def typed(_operation: Operation, _path: Path) -> list[str]:
-    """Return no arguments: IMB adds numbers of MPI_FLOAT, as the core does."""
+def list_type_arguments(_operation: Operation, _path: Path) -> list[str]:
+    """Return no arguments: IMB reduces MPI_FLOAT, as the core does."""
     return []
 
 
 def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan, folder: Path) -> list[str]:
-    """Return what the program is reported: the benchmark on all ranks, sizes, and repetitions as the plan has
-    samples."""
-    asked = [get_foreign(operation).benchmark, "-npmin", str(ranks)]
-    asked += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
+    """Return the arguments of the program: the benchmark on all ranks, sizes, and as many repetitions as samples."""
+    words = [get_foreign(operation).benchmark, "-npmin", str(ranks)]
+    words += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
     if operation.sized:
         path = folder / SIZES
         write(path, "".join(f"{size}\n" for size in sizes))
-        asked += ["-msglen", str(path)]
-    return asked
+        words += ["-msglen", str(path)]
+    return words

@@ -1,4 +1,4 @@
-"""MPBench of llcbench: a size and a figure on each line, and nothing else. The file's name alone reports what."""
+"""Reads MPBench of llcbench: a size and a value on each line. Only the file's name shows the benchmark."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 NAME = "mpbench"
 TITLE = "MPBench"
 PRECEDENCE = 9
-"""Asked last: any two columns look like it."""
+"""Tried last: any two columns look like it."""
 KIB = 1024.0
 LOOP = (
-    "Repetitions (option -i, 1 unless said) follow each other in one timed loop; the clock is gettimeofday, in whole "
-    "microseconds. One untimed call of the largest size comes before all, and before each size the cache is "
-    "overwritten and MPI_Barrier called. A size comes several times where that was asked (-e), or where sizes between "
-    "the powers of 2 are cut to multiples of 4 bytes. The output shows neither repetitions nor ranks."
+    "Repetitions (option -i, default 1) run in one timed loop; the clock is gettimeofday, in whole microseconds. One "
+    "untimed call of the largest size comes first; before each size the cache is overwritten and MPI_Barrier called. A "
+    "size can come several times (-e, or sizes between powers of 2 that are rounded to multiples of 4 bytes). The "
+    "output has neither the number of repetitions nor that of ranks."
 )
 
 
 class Kind(NamedTuple):
-    """What is printed for a benchmark."""
+    """The output of a benchmark."""
 
     operation: Operation
     column: str
@@ -66,17 +66,17 @@ def _make_pair(
 
 def _make_collective(name: str, call: str, bytes_: str, same: str) -> Operation:
     text = f"KiB (1024 bytes) per second on rank 0: {bytes_}, divided by the time of {call} in a loop on rank 0."
-    help_ = f"bytes that {call} is given per second"
+    help_ = f"bytes per second that are passed to {call}"
     return make_benchmark(NAME, name, name, help_, _make_meaning(text), counterpart=same, metric="bandwidth")
 
 
 LATENCY = _make_pair(
     "latency",
-    "from one MPI_Send to the next; it is no latency",
+    "from one MPI_Send to the next; not a latency",
     "time",
     _make_meaning(
-        "Microseconds per MPI_Send on rank 0 to the last rank, in a loop whose end does not wait until the messages "
-        "have arrived: the gap between two sends, no latency.",
+        "Microseconds per MPI_Send on rank 0 to the last rank, in a loop that does not wait for the messages to "
+        "arrive: the gap between two sends, not a latency.",
         trip="gap",
     ),
     "send-gap",
@@ -113,8 +113,8 @@ BIBANDWIDTH = _make_pair(
 )
 BROADCAST = _make_collective(
     "broadcast",
-    "MPI_Bcast, and once for the whole loop the 4-byte answers of all ranks,",
-    "the bytes of the message once for each call, however many ranks get them, and 4 for each rank",
+    "MPI_Bcast, and of one 4-byte answer of all ranks for the whole loop,",
+    "the bytes of the message once for each call, for any number of ranks, and 4 for each rank",
     "bcast",
 )
 REDUCE = _make_collective(
@@ -123,7 +123,7 @@ REDUCE = _make_collective(
 ALLREDUCE = _make_collective(
     "allreduce", "MPI_Allreduce (MPI_INT, MPI_SUM)", "the bytes of one rank's vector once for each call", "allreduce"
 )
-# The size is that of all blocks of a rank, and how many they are is not reported: no size is that of the core's call.
+# The size is that of all blocks of a rank, whose number is unknown: it cannot be converted to the core's size.
 ALLTOALL = _make_collective(
     "alltoall",
     "MPI_Alltoall",
@@ -146,11 +146,11 @@ NAMES = re.compile(
     r"|(?P<broadcast>broadcast|bcast)|(?P<roundtrip>round ?trip)|(?P<latency>latency)|(?P<bandwidth>bandwidth)"
     r"|(?P<reduce>reduce)|(?P<other>(?:all ?)?gather|scatter|(?:ex)?scan|barrier|put|get))\b"
 )
-"""In a file's name whose other characters than letters are spaces; `other` is nothing that MPBench measures."""
+"""Benchmarks in a file's name, with spaces for all characters except letters; `other` is not measured by MPBench."""
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether lines are two columns, the first one of sizes that never fall."""
+    """Return whether lines have two columns, and the first one has rising sizes."""
     rows = [line.text.split() for line in head if line.text.strip()]
     sizes = [int(row[0]) for row in rows if len(row) == 2 and _is_size(row[0]) and begins_a_row(row[1])]
     return 0 < len(sizes) == len(rows) and sizes == sorted(sizes)
@@ -161,7 +161,7 @@ def _is_size(field: str) -> bool:
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield the table, or one for each time that a size comes."""
+    """Yield the table, or several if sizes are repeated."""
     kind = KINDS[find_kind(text.file)]
     drafts = Drafts()
     first = 0
@@ -178,18 +178,18 @@ def read(text: Text) -> Iterator[Table]:
 
 
 def find_kind(file: str) -> str:
-    """Return the benchmark that a file's name shows, such as `latency` of `cluster_latency.dat`.
+    """Return the benchmark in a file's name, such as `latency` for `cluster_latency.dat`.
 
-    Raises RankbenchError where it shows none, or more than one.
+    Raises RankbenchError if the name has none, or more than one.
     """
     words = re.sub(r"[^a-z]+", " ", Path(file).name.lower())
-    found = {match.lastgroup or "" for match in NAMES.finditer(words)}
-    if len(found) != 1 or not found <= KINDS.keys():
+    benchmarks = {match.lastgroup or "" for match in NAMES.finditer(words)}
+    if len(benchmarks) != 1 or not benchmarks <= KINDS.keys():
         raise RankbenchError(
-            f"{file}: two columns, as MPBench prints them, and the file's name does not report what; "
+            f"{file}: two columns, as MPBench prints them, and the file's name does not name the benchmark; "
             f"name it after the benchmark, such as latency.txt (allowed: {', '.join(KINDS)})"
         )
-    return found.pop()
+    return benchmarks.pop()
 
 
 def _make_table(kind: Kind, line: int) -> Table:

@@ -1,7 +1,7 @@
-"""MPIPerf: a report of a benchmark for numbers of processes and of elements, or the report of each process.
+"""Reads MPIPerf: a report of a benchmark for numbers of processes and of elements, or a report of each process.
 
-Which statistics it prints, and of what, its headings and its settings show: runs that began together or one after the
-other, with or without the quarters at both ends, calls alone or with a computation in between.
+Headings and settings show the printed statistics: runs that start together or one after the other, with or without the
+quarters at both ends, calls alone or with a computation in between.
 """
 
 from __future__ import annotations
@@ -54,56 +54,56 @@ REPORTED = {
     "relative_standard_error": "RSE",
     "relative_error": "RelErr",
 }
-"""Its headings by what they are, for tables of such reports."""
+"""Its headings by name, for tables in the form of its reports."""
 SCALES = {"microseconds": 1e3, "seconds": 1e9}
 SECONDS_DECIMALS = 6
 DEFAULT_STEPS = 10
 
 SLOTS = (
-    "All processes begin each run at a time that was agreed on, on synchronised clocks; runs in which one began late "
-    "or outlasted its time slot do not count. Runs of a warm-up stage come first. They go on until 30 are valid "
-    "(option of the run; 100 at most). Count is of elements: bytes, and of reductions MPI_DOUBLE (MPI_SUM). The data "
-    "is not looked at."
+    "All processes start each run at an agreed time on synchronised clocks; runs in which one started late or exceeded "
+    "its time slot are not valid. A warm-up stage comes first. The measurement ends after 30 valid runs (an option; at "
+    "most 100). Count is of elements: bytes, or MPI_DOUBLE for reductions (MPI_SUM). The data "
+    "are not checked."
 )
 TRIMMED = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="window",
-    text="Mean over runs of the longest process's time, after the fastest 25 % and the slowest 25 % of the valid runs "
-    f"are dropped; Min, Max, StdErr and the interval are of what is left. {SLOTS}",
+    text="Mean over runs of the slowest process's time, without the fastest 25 % and the slowest 25 % of the valid "
+    f"runs; Min, Max, StdErr and the interval are of the same runs. {SLOTS}",
 )
 MASTER = replace(
     TRIMMED,
     over_ranks="one",
-    text="Mean over runs of the time that the call takes the master process alone, after the fastest 25 % and the "
-    f"slowest 25 % of the valid runs are dropped; Min, Max, StdErr and the interval are of what is left. {SLOTS}",
+    text="Mean over runs of the time of the call on the master process, without the fastest 25 % and the slowest 25 "
+    f"% of the valid runs; Min, Max, StdErr and the interval are of the same runs. {SLOTS}",
 )
-UNTRIMMED = "Mean over runs of the time, of all valid runs: nothing is dropped."
+UNTRIMMED = "Mean of the time over all valid runs: nothing is dropped."
 PIPELINED = (
-    "Runs follow each other without any synchronisation: each process divides the time of the whole loop (100 runs "
-    "unless said) by their number, and the longest process's counts. One run before is not timed. Count is of "
-    "elements: bytes, and of reductions MPI_DOUBLE (MPI_SUM). The data is not looked at."
+    "Runs are back to back without synchronisation: each process divides the time of the loop (100 runs by default) by "
+    "their number, and the slowest process counts. One untimed run comes first. Count is of elements: bytes, or "
+    "MPI_DOUBLE for reductions (MPI_SUM). The data are not checked."
 )
-SINGLE_PROCESS = "Of the one process that the option rank names: the mean over all valid runs; nothing is dropped."
+SINGLE_PROCESS = "Of the process in the option rank: the mean over all valid runs; nothing is dropped."
 NONBLOCKING = Meaning(
     over_calls="mean",
     over_ranks="maximum",
     start="window",
-    text="Mean over all valid runs of the longest process's time of the nonblocking call (Init) and MPI_Wait together; "
+    text="Mean over all valid runs of the slowest process's time of the nonblocking call (Init) and MPI_Wait together; "
     f"nothing is dropped. {SLOTS}",
 )
 OVERLAP = Meaning(
     over_calls="mean",
     over_ranks="maximum",
     start="window",
-    text="Time of the nonblocking call, a computation with calls of MPI_Test in it, and MPI_Wait: of each process the "
-    "mean over all valid runs, of these the longest. The computation is as long as the option compute says, as a "
-    "multiple of the time without it (BlockingTime). Overlap is 1 - (Total - CompTime) / BlockingTime, as a fraction, "
-    f"of the process that has most. Nothing is dropped. {SLOTS}",
+    text="Time of the nonblocking call, a computation with calls of MPI_Test, and MPI_Wait: the mean over all valid "
+    "runs for each process, of these the largest. The option compute is the length of the computation as a multiple "
+    "of the time without it (BlockingTime). Overlap is 1 - (Total - CompTime) / BlockingTime, as a fraction, of the "
+    f"process with the largest overlap. Nothing is dropped. {SLOTS}",
 )
 NOT_KNOWN = replace(
     TRIMMED,
-    text=f"A benchmark that is not known to rankbench; sizes are counts of elements of unknown size. {TRIMMED.text}",
+    text=f"A benchmark unknown to rankbench; sizes are counts of elements of unknown size. {TRIMMED.text}",
 )
 
 MOVED = [
@@ -122,7 +122,7 @@ REDUCING = ["Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Sc
 COLLECTIVES = [*MOVED, *REDUCING, "Barrier"]
 PATTERNS = {"WaitPatternUp": "wait-up", "WaitPatternDown": "", "WaitPatternNull": "wait-null"}
 WHOLE_VECTOR = {"Reduce_scatter", "Ireduce_scatter"}
-"""Their count is of the whole vector that is reduced, of which every process gets its part."""
+"""Calls whose count is the whole reduced vector, of which every process gets a part."""
 UNSIZED = {"Barrier", "Ibarrier", *PATTERNS}
 REDUCTIONS = {*REDUCING, *(f"I{name.lower()}" for name in REDUCING)}
 
@@ -154,7 +154,7 @@ def _make_pair(spelling: str, help_: str, counterpart: str) -> Operation:
 
 
 def _make_pattern(spelling: str, counterpart: str) -> Operation:
-    help_ = "processes wait and call nothing: what the measurement itself adds"
+    help_ = "processes wait and call nothing: the overhead of the measurement"
     return make_benchmark(
         NAME, spelling.lower(), spelling, help_, TRIMMED, counterpart=counterpart, kind="self-test", sized=False
     )
@@ -173,7 +173,7 @@ OPERATIONS = [*CALLS.values(), *WITH_WAIT.values(), *WITH_COMPUTATION.values(), 
 
 
 class Run:
-    """What was reported a run before its rows."""
+    """The lines of a run before its rows."""
 
     def __init__(self, line: int, version: str = "") -> None:
         self.line = line
@@ -182,25 +182,25 @@ class Run:
         self.hosts: list[str] = []
         self.columns: tuple[str, ...] = ()
         self.steps: dict[tuple[str, ...], int] = {}
-        """How many computations there were already, by processes, count and rank."""
+        """Number of computations so far, by processes, count and rank."""
 
     @property
     def benchmark(self) -> str:
-        """Return its name as MPIPerf spells it."""
+        """The benchmark's name as MPIPerf spells it."""
         return self.settings.get("Benchmark", "")
 
     def collect_facts(self) -> dict[str, str]:
-        """Return what it reports itself."""
-        texts = {
+        """Return the facts of the run."""
+        settings = {
             name.lower(): value for name, value in self.settings.items() if name not in {"Benchmark", "Elapsed time"}
         }
-        command = {"command": texts.pop("command line")} if "command line" in texts else {}
+        command = {"command": settings.pop("command line")} if "command line" in settings else {}
         hosts = {"hosts": ", ".join(self.hosts)} if self.hosts else {}
-        return {**command, **hosts, **{name: value for name, value in texts.items() if value}}
+        return {**command, **hosts, **{name: value for name, value in settings.items() if value}}
 
 
 class Fields(NamedTuple):
-    """A row by its headings."""
+    """The fields of a row by heading."""
 
     place: Place
     by_heading: dict[str, str]
@@ -212,7 +212,7 @@ def recognises(head: Sequence[Line]) -> bool:
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield a table for each number of processes, and each process or computation that is distinguished."""
+    """Yield a table for each number of processes, and for each process or computation that is listed separately."""
     run: Run | None = None
     drafts = Drafts()
     for line in text.lines:
@@ -240,7 +240,7 @@ def read(text: Text) -> Iterator[Table]:
 
 
 def _refuse_open(file: str, run: Run | None) -> None:
-    """Refuse a report that does not end; that of each process has no end."""
+    """Refuse a report without an end mark; the report of each process has none."""
     if run and run.version:
         raise Place(file, run.line).make_error(
             f"the report that begins here has no end; is the file cut? If the run was ended, write {END} 0 sec. after "
@@ -249,7 +249,7 @@ def _refuse_open(file: str, run: Run | None) -> None:
 
 
 def _read_heading(run: Run | None, text: str) -> None:
-    """Note a setting, a host or the headings."""
+    """Read a setting, a host or the headings."""
     if run is None:
         return
     if HEADING.fullmatch(text):
@@ -261,12 +261,12 @@ def _read_heading(run: Run | None, text: str) -> None:
 
 
 def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
-    place, texts = fields
-    procs, count = (place.parse_size(texts.get(name, ""), name) for name in ("Procs", "Count"))
-    options = {"rank": str(place.parse_size(texts["Rank"], "Rank"))} if "Rank" in texts else {}
-    if "CompTime" in texts:
+    place, by_heading = fields
+    procs, count = (place.parse_size(by_heading.get(name, ""), name) for name in ("Procs", "Count"))
+    options = {"rank": str(place.parse_size(by_heading["Rank"], "Rank"))} if "Rank" in by_heading else {}
+    if "CompTime" in by_heading:
         options = {
-            "compute": _find_computation(run, (texts["Procs"], texts["Count"], texts.get("Rank", ""))),
+            "compute": _find_computation(run, (by_heading["Procs"], by_heading["Count"], by_heading.get("Rank", ""))),
             **options,
         }
     headings = tuple(name for name in run.columns if name not in {"Procs", "Count", "Rank"})
@@ -277,32 +277,34 @@ def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
 
 
 def _find_computation(run: Run, key: tuple[str, ...]) -> str:
-    """Return how long the computation is, as a multiple of the time without it; steps go from 0 to 2."""
-    asked = run.settings.get("Compute time iterations", "")
-    steps = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 9 and int(asked) else DEFAULT_STEPS
+    """Return the length of the computation as a multiple of the time without it; steps go from 0 to 2."""
+    text = run.settings.get("Compute time iterations", "")
+    steps = int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 9 and int(text) else DEFAULT_STEPS
     step = run.steps[key] = run.steps.get(key, -1) + 1
     return "2" if steps == 1 else f"{2 * step / steps:g}"
 
 
 def _parse_numbers(fields: Fields, headings: Sequence[str]) -> tuple[float, ...]:
-    """Return the figures; where no run was valid there are none but the numbers of runs."""
-    place, texts = fields
-    counts = {name: float(place.parse_size(texts[name], name)) for name in headings if name in COUNTS}
+    """Return the values; without a valid run only the numbers of runs."""
+    place, by_heading = fields
+    counts = {name: float(place.parse_size(by_heading[name], name)) for name in headings if name in COUNTS}
     if 0 in counts.values():
         return tuple(counts.get(name, NONE) for name in headings)
     return tuple(
-        counts[name] if name in counts else place.parse_number(texts[name], name, negative=name in NEGATIVE)
+        counts[name] if name in counts else place.parse_number(by_heading[name], name, negative=name in NEGATIVE)
         for name in headings
     )
 
 
 def _make_table(run: Run, fields: Fields, procs: int, options: dict[str, str], headings: tuple[str, ...]) -> Table:
-    place, texts = fields
+    place, by_heading = fields
     roles: dict[Role, int] = {ROLES[name]: place_ for place_, name in enumerate(headings) if name in ROLES}
     counts = [name for name in COUNTS if name in headings]
     if "value" not in roles or not counts:
-        found = " ".join(f"[{name}]" for name in run.columns)
-        raise place.make_error(f"columns {found}, expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]")
+        headings_text = " ".join(f"[{name}]" for name in run.columns)
+        raise place.make_error(
+            f"columns {headings_text}, expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]"
+        )
     roles["repetitions"] = headings.index(counts[-1])
     operation = _find_operation(run, headings)
     cache = {"cache": "defeated"} if run.settings.get("Cache defeat") == "on" else {}
@@ -314,7 +316,7 @@ def _make_table(run: Run, fields: Fields, procs: int, options: dict[str, str], h
         options={**cache, **options},
         columns=headings,
         roles=roles,
-        scale=_find_scale(run, texts[headings[roles["value"]]]),
+        scale=_find_scale(run, by_heading[headings[roles["value"]]]),
         rows=[],
         line=run.line,
         version=run.version,
@@ -323,7 +325,7 @@ def _make_table(run: Run, fields: Fields, procs: int, options: dict[str, str], h
 
 
 def _find_operation(run: Run, headings: Sequence[str]) -> Operation:
-    """Return the benchmark, by its name and by what its columns and settings say that its figures are."""
+    """Return the benchmark, from its name and the meaning of its values in columns and settings."""
     name = run.benchmark
     if "CompTime" in headings:
         known = WITH_COMPUTATION.get(name)
@@ -332,12 +334,14 @@ def _find_operation(run: Run, headings: Sequence[str]) -> Operation:
     operation = known or make_unknown(NAME, name or "unnamed", NOT_KNOWN)
     if "Rank" in run.columns:
         assert operation.foreign
-        whole = operation.foreign.meaning.text if "Init" in headings else SLOTS
-        return make_variant(operation, "process", over_calls="mean", over_ranks="one", text=f"{SINGLE_PROCESS} {whole}")
+        slots = operation.foreign.meaning.text if "Init" in headings else SLOTS
+        return make_variant(operation, "process", over_calls="mean", over_ranks="one", text=f"{SINGLE_PROCESS} {slots}")
     if "FRuns" in headings:
-        kept = run.settings.get("Statistical analysis of data (removing outliers)") == "off"
+        untrimmed = run.settings.get("Statistical analysis of data (removing outliers)") == "off"
         return (
-            make_variant(operation, "untrimmed", over_calls="mean", text=f"{UNTRIMMED} {SLOTS}") if kept else operation
+            make_variant(operation, "untrimmed", over_calls="mean", text=f"{UNTRIMMED} {SLOTS}")
+            if untrimmed
+            else operation
         )
     if "Mean" in headings:
         return make_variant(operation, "pipelined", over_calls="mean", start="none", text=PIPELINED)
@@ -345,7 +349,7 @@ def _find_operation(run: Run, headings: Sequence[str]) -> Operation:
 
 
 def _find_scale(run: Run, field: str) -> float:
-    """Return what makes nanoseconds; the report of each process shows its unit by its decimals only."""
-    told = SCALES.get(run.settings.get("Time scale", ""))
+    """Return the factor to nanoseconds; in the report of each process only the decimals show the unit."""
+    unit_ns = SCALES.get(run.settings.get("Time scale", ""))
     decimals = len(field.partition(".")[2])
-    return told or SCALES["seconds" if decimals == SECONDS_DECIMALS else "microseconds"]
+    return unit_ns or SCALES["seconds" if decimals == SECONDS_DECIMALS else "microseconds"]

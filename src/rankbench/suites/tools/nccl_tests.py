@@ -1,7 +1,7 @@
-"""NCCL tests: each row has the figures of a call out of place, then those of the same call in place.
+"""Reads NCCL tests: each row has the values of a call out of place, then those of the same call in place.
 
-They time collectives of NCCL between GPUs, which are no calls of MPI: nothing of the core is the same. MPI only starts
-the processes.
+They time collectives of NCCL between GPUs, not calls of MPI: the core has no counterparts. MPI only starts the
+processes.
 """
 
 from __future__ import annotations
@@ -71,28 +71,28 @@ DEFAULT_ROOTS = {"-1", "0"}
 NO_REDUCTION = {"", "none"}
 
 TIME_TEXT = (
-    "Microseconds per call: the calls of all timed iterations (20 unless said) are put into the GPU's stream one after "
-    "the other, and their whole time until the stream is empty, by the processor's clock, is divided by their number. "
-    "Of the processes' times the mean is printed, unless -a asked for another, which the output does not show."
+    "Microseconds per call: all timed iterations (20 by default) are put into the GPU's stream one after the other, "
+    "and the time until the stream is empty, by the CPU's clock, is divided by their number. The mean over processes "
+    "is printed, or another one by -a, which the output does not show."
 )
 BANDWIDTH_TEXT = (
-    "algbw and busbw are 10^9 bytes per second: size divided by time, and that times a factor of the collective and "
-    "the number of ranks. Untimed iterations come first, as many as the settings say. The "
-    "column size is of the larger of a rank's buffers; a row's size is what the count of the call says, which is one "
-    "rank's block of an allgather, a reduce_scatter or an alltoall. Ranks are GPUs, and the call is one of NCCL."
+    "algbw and busbw are 10^9 bytes per second: size over time, and that times a factor that depends on the collective "
+    "and the number of ranks. Untimed iterations come first, see the settings. The column size is the larger buffer of "
+    "a rank; a row's size follows from the call's count, which is one rank's block of an allgather, a reduce_scatter "
+    "or an alltoall. Ranks are GPUs, and the call is one of NCCL."
 )
 CHECKED = Meaning(
     over_calls="mean",
     over_ranks="mean",
     start="none",
     data="checked",
-    text=f"{TIME_TEXT} {BANDWIDTH_TEXT} Data is looked at.",
+    text=f"{TIME_TEXT} {BANDWIDTH_TEXT} The data are checked.",
 )
 CPU_TIME = (
-    "Microseconds per call until the processor has put it into the GPU's stream (option -C): not until it is done. Of "
-    "the processes' times the mean is printed, unless -a asked for another."
+    "Microseconds per call until the CPU has put it into the GPU's stream (option -C), not until it is done. The mean "
+    "over processes is printed, or another one by -a."
 )
-NOT_KNOWN = replace(CHECKED, text=f"A test that is not known to rankbench. {CHECKED.text}")
+NOT_KNOWN = replace(CHECKED, text=f"A test unknown to rankbench. {CHECKED.text}")
 
 
 def _make_operation(program: str, call: str, kind: Literal["collective", "point-to-point"] = "collective") -> Operation:
@@ -116,7 +116,7 @@ PROGRAMS = {operation.foreign.benchmark: operation for operation in OPERATIONS i
 
 
 class Run:
-    """What was reported a run before its rows."""
+    """The lines of a run before its rows."""
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -127,22 +127,22 @@ class Run:
         self.groups: list[str] = []
         self.hosts: dict[str, str] = {}
         self.devices: dict[str, str] = {}
-        """Each once, in the order in which they are reported."""
+        """Each once, in the order of the output."""
         self.columns: tuple[str, ...] = ()
 
     @property
     def leading(self) -> int:
-        """Return how many columns say what a row is of."""
+        """The number of columns that identify a row."""
         return sum(name in LEADING for name in self.columns)
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Return the headings of the figures of one call."""
+        """The headings of the values of one call."""
         return self.columns[self.leading : self.leading + (len(self.columns) - self.leading) // 2]
 
 
 class Fields(NamedTuple):
-    """What a row is of."""
+    """The fields that identify a row."""
 
     datatype: str
     reduction: str
@@ -151,7 +151,7 @@ class Fields(NamedTuple):
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether lines are those of an NCCL test."""
+    """Return whether lines are from an NCCL test."""
     return any(SETTINGS.fullmatch(line.text) or HEADING.fullmatch(line.text) for line in head)
 
 
@@ -186,7 +186,7 @@ def _refuse_open(file: str, run: Run | None) -> None:
 
 
 def _read_heading(run: Run | None, text: str, place: Place) -> None:
-    """Note what a line that begins with # shows."""
+    """Read a line that begins with #."""
     if run is None:
         return
     if version := VERSION.fullmatch(text):
@@ -208,7 +208,7 @@ def _read_heading(run: Run | None, text: str, place: Place) -> None:
 
 
 def _read_columns(text: str, place: Place) -> tuple[str, ...]:
-    """Return the headings, without that of the time of day, which stands in two fields at the end of a row."""
+    """Return the headings. Raises RankbenchError for unknown ones."""
     columns = tuple(text.removeprefix("#").split())
     plain = tuple(name for name in columns if name != "timestamp")
     figures = [name for name in plain if name not in LEADING]
@@ -228,15 +228,17 @@ def _add_row(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
     stamped = "timestamp" in run.columns
     columns = tuple(name for name in run.columns if name != "timestamp")
     fields = place.split(line.text, (*columns, "date", "time of day") if stamped else columns)
-    texts = dict(zip(columns[: run.leading], fields, strict=False))
-    size, count = (place.parse_size(texts[name], name) for name in ("size", "count"))
-    each = TYPE_BYTES.get(texts["type"])
+    fields_by_heading = dict(zip(columns[: run.leading], fields, strict=False))
+    size, count = (place.parse_size(fields_by_heading[name], name) for name in ("size", "count"))
+    each = TYPE_BYTES.get(fields_by_heading["type"])
     bytes_ = place.parse_size(str(count * each), "count in bytes") if each else size
     for half, in_place in enumerate((False, True)):
         begin = run.leading + half * len(run.figures)
         figures = dict(zip(run.figures, fields[begin : begin + len(run.figures)], strict=True))
         numbers = tuple(_parse_number(place, field, name) for name, field in figures.items())
-        of = Fields(texts["type"], texts.get("redop", ""), texts.get("root", "-1"), in_place)
+        of = Fields(
+            fields_by_heading["type"], fields_by_heading.get("redop", ""), fields_by_heading.get("root", "-1"), in_place
+        )
         row = Row(line.number, bytes_, (float(size), *numbers), _describe_errors(figures))
         checked = NOT_CHECKED not in figures.values()
         drafts.add((*of, checked), partial(_make_table, run, of, place, checked=checked), row)
@@ -247,7 +249,7 @@ def _parse_number(place: Place, field: str, name: str) -> float:
 
 
 def _describe_errors(figures: dict[str, str]) -> str:
-    """Return what the test says is wrong with the data; `error` of older ones is how far reductions are off."""
+    """Return the test's message about wrong data; `error` of older versions is the error of reductions."""
     wrong = figures.get(WRONG, NOT_CHECKED)
     return "" if wrong == NOT_CHECKED or float(wrong) == 0 else f"{wrong} wrong values"
 
@@ -271,13 +273,13 @@ def _make_table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
 
 
 def _find_operation(run: Run, place: Place, *, checked: bool) -> Operation:
-    """Return the benchmark, which older versions do not name: then the file's name shows it."""
+    """Return the benchmark; for older versions, which do not print it, from the file's name."""
     program = run.program or _find_program(place)
     operation = (
         PROGRAMS.get(program) or PROGRAMS.get(program.removesuffix("_mpi")) or make_unknown(NAME, program, NOT_KNOWN)
     )
     if not checked:
-        text = f"{TIME_TEXT} {BANDWIDTH_TEXT} Data is not looked at."
+        text = f"{TIME_TEXT} {BANDWIDTH_TEXT} The data are not checked."
         operation = make_variant(operation, "unchecked", data="not checked", text=text)
     if "cputime" in run.figures:
         operation = make_variant(operation, "cputime", text=f"{CPU_TIME} {BANDWIDTH_TEXT}")
@@ -285,13 +287,13 @@ def _find_operation(run: Run, place: Place, *, checked: bool) -> Operation:
 
 
 def _find_program(place: Place) -> str:
-    found = PROGRAM_IN_NAME.findall(Path(place.file).name.lower())
-    if len(set(found)) != 1:
+    names = PROGRAM_IN_NAME.findall(Path(place.file).name.lower())
+    if len(set(names)) != 1:
         raise place.make_error(
-            "the test does not show which collective it is, nor does the file's name; name it after the program, such "
+            "neither the output nor the file's name names the collective; name the file after the program, such "
             f"as all_reduce_perf.txt (allowed: {', '.join(PROGRAMS)})"
         )
-    plain = found[0].replace("_", "")
+    plain = names[0].replace("_", "")
     return next(name for name in PROGRAMS if name.removesuffix("_perf").replace("_", "") == plain)
 
 

@@ -1,6 +1,6 @@
-"""NetPIPE 3 and 5: `np.out`, columns without a heading, and what it prints on the terminal, a sentence for each size.
+"""Reads NetPIPE 3 and 5: `np.out`, columns without headings, and terminal output, a sentence for each size.
 
-The two versions are distinguished by their columns. A megabit is 2^20 bits in version 3 and 10^6 in version 5.
+The columns show the version. A megabit is 2^20 bits in version 3 and 10^6 in version 5.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "Performance measured without cache effects": {"cache": "cold"},
     "Pass data from a different memory buffer": {"cache": "cold"},
 }
-"""What is said before the first size, and what it says of all."""
+"""Options by the lines before the first size."""
 
 Pattern = Literal["pingpong", "bidirectional", "stream"]
 PATTERNS: dict[str, Pattern] = {
@@ -56,16 +56,14 @@ PATTERNS: dict[str, Pattern] = {
     "Streaming": "stream",
 }
 
-NETWORK_NOTE = (
-    "Whether it went over MPI or straight over TCP or another network the output does not show; MPI is assumed."
-)
+NETWORK_NOTE = "The output does not show whether it used MPI, TCP or another network; MPI is assumed."
 HALF = "Half of a round trip between two ranks by MPI_Send and MPI_Recv, as rank 0 measures it"
-REPETITIONS = "Repetitions, of which one trial is a loop, fall with size so that a trial takes about as long."
-BEST = f"the least of 7 trials' means. {REPETITIONS} A megabit is 2^20 bits. The data is not looked at. {NETWORK_NOTE}"
+REPETITIONS = "A trial is a loop of repetitions, fewer for larger sizes so that trials take similar times."
+BEST = f"the smallest mean of 7 trials. {REPETITIONS} A megabit is 2^20 bits. The data are not checked. {NETWORK_NOTE}"
 MEAN = (
-    f"the mean of 7 trials' means (3 or 1 with --quick and --quicker). {REPETITIONS} A gigabit is 10^9 bits; "
+    f"the mean of the means of 7 trials (3 or 1 with --quick and --quicker). {REPETITIONS} A gigabit is 10^9 bits; "
     "bandwidths of several pairs are added, and sizes from 1 MB on the terminal are rounded to 1 KB. The first and the "
-    f"last byte of each message are looked at. {NETWORK_NOTE}"
+    f"last byte of each message are checked. {NETWORK_NOTE}"
 )
 PINGPONG = Meaning(over_calls="minimum", over_ranks="one", start="none", trip="half", text=f"{HALF}: {BEST}")
 MEGABIT = 1 << 20
@@ -87,7 +85,7 @@ def _make_operation(name: str, help_: str, meaning: Meaning, metric: Literal["la
 
 
 def _make_rate_meaning(text: str, counted: float) -> Meaning:
-    """Return what bandwidths mean; a megabyte here is eight megabits."""
+    """Return the meaning of bandwidths; a megabyte is eight megabits."""
     return replace(PINGPONG, trip="call", counted=counted, megabyte=MEGABIT, text=f"{text}: that of {BEST}")
 
 
@@ -95,14 +93,16 @@ FIRST: dict[Pattern, Operation] = {
     "pingpong": _make_operation("pingpong", "half a round trip", PINGPONG, "latency"),
     "stream": _make_operation(
         "stream",
-        "bytes per second of messages that follow each other one way",
-        _make_rate_meaning("Bandwidth of messages that are sent in a row and not answered", 1.0),
+        "bytes per second of messages in a row in one direction",
+        _make_rate_meaning("Bandwidth of messages in a row without an answer", 1.0),
         "bandwidth",
     ),
     "bidirectional": _make_operation(
         "bidirectional",
-        "bytes per second both ways at once",
-        _make_rate_meaning("Bandwidth of messages both ways at once, sent and received ones added", 2.0),
+        "bytes per second in both directions at the same time",
+        _make_rate_meaning(
+            "Bandwidth of messages in both directions at the same time, sent and received bytes added", 2.0
+        ),
         "bandwidth",
     ),
 }
@@ -120,15 +120,15 @@ OPERATIONS = [*FIRST.values(), *map(_make_version_5, FIRST.values())]
 
 
 class Shape(NamedTuple):
-    """One of the four kinds of output."""
+    """One of the four forms of output."""
 
     version: str
     columns: tuple[str, ...]
     time: int
-    """Which column is the time."""
+    """Column of the time."""
     time_ns: float
     rate: int
-    """Which column is the bandwidth."""
+    """Column of the bandwidth."""
     rate_bytes: float
     """Bytes per second of its unit."""
 
@@ -142,7 +142,7 @@ SHAPES = {
 
 
 class Preamble:
-    """What was said before the sizes."""
+    """The lines before the first size."""
 
     def __init__(self) -> None:
         self.line = 0
@@ -152,19 +152,19 @@ class Preamble:
         self.hosts: list[str] = []
 
     def read_line(self, text: str) -> bool:
-        """Return whether a line says what is measured, or where."""
+        """Read a host, a pattern or options; return whether the line has one."""
         if host := HOST.fullmatch(text):
             self.hosts.append(host["host"])
             return True
         pattern = next((pattern for begins, pattern in PATTERNS.items() if begins in text), None)
         self.pattern = pattern or self.pattern
-        options = next((one for begins, one in OPTIONS.items() if begins in text), None)
+        options = next((options for begins, options in OPTIONS.items() if begins in text), None)
         self.options |= options or {}
         return bool(pattern or options)
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether lines are NetPIPE's sentences, or all of them columns with its decimals."""
+    """Return whether a line is a sentence of NetPIPE, or all are columns with its decimals."""
     texts = [line.text for line in head if line.text.strip()]
     if any(SENTENCE_3.fullmatch(text) or SENTENCE_5.fullmatch(text) for text in texts):
         return True
@@ -174,28 +174,28 @@ def recognises(head: Sequence[Line]) -> bool:
 
 def read(text: Text) -> Iterator[Table]:
     """Yield the table of each run."""
-    said = Preamble()
+    preamble = Preamble()
     drafts = Drafts()
     for line in text.lines:
         place = Place(text.file, line.number)
-        said.line = said.line or line.number
+        preamble.line = preamble.line or line.number
         if line.text.startswith(BEGINS):
             tables = list(drafts.finish())
             yield from tables
             if tables:
-                said = Preamble()
+                preamble = Preamble()
         elif SENTENCE.fullmatch(line.text):
-            _add(drafts, said, *_read_sentence(line.text, place), place)
+            _add_row(drafts, preamble, *_read_sentence(line.text, place), place)
         elif begins_a_row(line.text) and not re.match(r"\s*\d+:", line.text):
-            shape = said.shape if said.shape.startswith("file") else _find_shape(line.text, place)
-            _add(drafts, said, shape, _read_row(line.text, place, SHAPES[shape]), place)
-        elif not said.read_line(line.text):
+            shape = preamble.shape if preamble.shape.startswith("file") else _find_shape(line.text, place)
+            _add_row(drafts, preamble, shape, _read_row(line.text, place, SHAPES[shape]), place)
+        elif not preamble.read_line(line.text):
             drafts.keep_unrecognised(line)
     yield from drafts.finish()
 
 
 def _find_shape(text: str, place: Place) -> str:
-    """Return which version's columns a row has."""
+    """Return the form of output from the number of columns."""
     count = len(text.split())
     shape = {3: "file 3", 5: "file 5", 7: "file 5"}.get(count)
     if shape is None:
@@ -217,7 +217,7 @@ def _read_sentence(text: str, place: Place) -> tuple[str, Row]:
     if match := SENTENCE_3.fullmatch(text):
         size = place.parse_size(match["size"], "bytes")
         numbers = tuple(place.parse_number(match[name], name) for name in ("times", "rate", "time"))
-        return "terminal 3", Row(place.line, size, numbers, _wrong(match["rest"]))
+        return "terminal 3", Row(place.line, size, numbers, _describe_errors(match["rest"]))
     if match := SENTENCE_5.fullmatch(text):
         prefix = PREFIXES[match["size_unit"].removesuffix("B")]
         size = place.parse_size(f"{place.parse_number(match['size'], 'size') * prefix:.0f}", "size")
@@ -230,28 +230,28 @@ def _read_sentence(text: str, place: Place) -> tuple[str, Row]:
             place.parse_number(f"{place.parse_number(match[name], name) * unit:.12g}", name)
             for name, unit in zip(("times", "rate", "time"), units, strict=True)
         )
-        return "terminal 5", Row(place.line, size, numbers, _wrong(match["rest"]))
+        return "terminal 5", Row(place.line, size, numbers, _describe_errors(match["rest"]))
     raise place.make_error(
         "expected a size, 'times -->', a bandwidth and a time, as NetPIPE prints them; is the line cut?"
     )
 
 
-def _wrong(rest: str) -> str:
+def _describe_errors(rest: str) -> str:
     if failures := WRONG.fullmatch(rest):
         return f"{failures['failures']} failures of its data check"
     return "its data check failed" if "integrity problems" in rest else ""
 
 
-def _add(drafts: Drafts, preamble: Preamble, shape: str, row: Row, place: Place) -> None:
+def _add_row(drafts: Drafts, preamble: Preamble, shape: str, row: Row, place: Place) -> None:
     preamble.shape = preamble.shape or shape
     if shape != preamble.shape:
         raise place.make_error(
-            f"a row as of NetPIPE's {shape} after one of its {preamble.shape}, expected one kind in a run"
+            f"a row of NetPIPE's {shape} after one of its {preamble.shape}, expected one form in a run"
         )
-    drafts.add("", partial(_table, preamble, SHAPES[shape], row), row)
+    drafts.add("", partial(_make_table, preamble, SHAPES[shape], row), row)
 
 
-def _table(preamble: Preamble, shape: Shape, row: Row) -> Table:
+def _make_table(preamble: Preamble, shape: Shape, row: Row) -> Table:
     operation = FIRST[preamble.pattern]
     timed = preamble.pattern == "pingpong"
     value = shape.time if timed else shape.rate
@@ -262,7 +262,7 @@ def _table(preamble: Preamble, shape: Shape, row: Row) -> Table:
         operation=operation if shape.version == "3.x" else _make_version_5(operation),
         form="blocking",
         datatype="byte",
-        ranks=PAIR_RANKS if shape.version == "3.x" else _ranks(shape, row) if timed else 0,
+        ranks=PAIR_RANKS if shape.version == "3.x" else _estimate_ranks(shape, row) if timed else 0,
         options=dict(sorted(preamble.options.items())),
         columns=shape.columns,
         roles=roles,
@@ -274,8 +274,8 @@ def _table(preamble: Preamble, shape: Shape, row: Row) -> Table:
     )
 
 
-def _ranks(shape: Shape, row: Row) -> int:
-    """Return twice the pairs, whose bandwidths version 5 adds; 0 where rounding leaves more than one answer."""
+def _estimate_ranks(shape: Shape, row: Row) -> int:
+    """Return twice the number of pairs, whose bandwidths version 5 adds; 0 if rounding makes it ambiguous."""
     rate, time = row.numbers[shape.rate], row.numbers[shape.time]
     rate_off, time_off = (0.0005, 0.005) if "times" not in shape.columns else (rate / 2000, time / 2000)
     each = shape.rate_bytes * shape.time_ns * 1e-9 / max(row.size_bytes, 1)

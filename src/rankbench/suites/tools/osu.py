@@ -5,10 +5,9 @@
     # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
     1                       0.90              0.88              0.92        1000
 
-Titles are read loosely, since they differ from version to version; a number is read as it stands or not at all. What a
-number means does not stand in the output: it is reported here, for the options that a program has unless reported
-otherwise.
-Only in what rankbench writes in OSU's shape it stands in a line `# Meaning: {...}`, and is read from there.
+Titles differ between versions and are matched loosely; numbers must match exactly. The output does not define its
+numbers: their meaning is written here, for the default options of a program. Output in OSU's format that rankbench
+wrote has a line `# Meaning: {...}` with the definition.
 """
 
 from __future__ import annotations
@@ -41,24 +40,22 @@ MEGABYTE = 10**6
 NOISE_LINES = 20
 MAX_FACTS = 100
 CACHE_SIZE = 100
-"""Titles and headings whose reading is kept, as each stands in a file many times."""
+"""Number of cached titles and headings: each comes many times in a file."""
 MAX_TITLE = 2000
-"""Characters of a line that may be a title, headings or a meaning."""
+"""Largest number of characters in a title, headings or a meaning."""
 LARGEST = 1 << 62
 
 
-# --- what its benchmarks are, and what their numbers mean ---------------------------------------------------------
+# --- benchmarks and the meaning of their numbers ----------------------------------------------------------------------
 
-LATENCY_LOOP = "10,000 times, above 8 KiB 1,000 times, after 100 and 10 that do not count"
-WINDOW_LOOP = "100 windows of 64 messages, above 8 KiB 20 of them, after 10 and 2 that do not count"
-COLLECTIVE_LOOP = "1,000 calls, above 8 KiB 100, after 100 and 10 that do not count"
+LATENCY_LOOP = "10,000 times after 100 unscored ones, above 8 KiB 1,000 times after 10"
+WINDOW_LOOP = "100 windows of 64 messages after 10 unscored ones, above 8 KiB 20 windows after 2"
+COLLECTIVE_LOOP = "1,000 calls after 100 unscored ones, above 8 KiB 100 calls after 10"
 MB = "1 MB is 10^6 bytes"
-LIBRARY_TIME = (
-    "time inside the library, from one MPI_Wtime to the next, with MPI_Barrier after each call, outside of it"
-)
-REDUCTION_NOTE = "; numbers of MPI_FLOAT are added, since 7 of MPI_CHAR unless the output says otherwise"
+LIBRARY_TIME = "time in the call, between two readings of MPI_Wtime, with MPI_Barrier after each call outside of that"
+REDUCTION_NOTE = "; reduces MPI_FLOAT, since version 7 MPI_CHAR unless the output says otherwise"
 
-SEND_SIZE = "the size is what each rank gives"
+SEND_SIZE = "the size is what each rank sends"
 VECTOR = f"the size is each rank's whole vector{REDUCTION_NOTE}"
 BLOCK = "the size is the block from each rank to each"
 COLLECTIVES = {
@@ -73,8 +70,8 @@ COLLECTIVES = {
     "gather": f"{SEND_SIZE} to the root, rank 0",
     "gatherv": f"{SEND_SIZE} to the root, rank 0",
     "reduce": f"{VECTOR}; the root is rank 0",
-    "reduce_scatter": f"the size is each rank's whole vector, of which every rank gets its share{REDUCTION_NOTE}",
-    "reduce_scatter_block": f"the size is each rank's whole vector, of which every rank gets its share{REDUCTION_NOTE}",
+    "reduce_scatter": f"the size is each rank's whole vector, of which every rank gets a part{REDUCTION_NOTE}",
+    "reduce_scatter_block": f"the size is each rank's whole vector, of which every rank gets a part{REDUCTION_NOTE}",
     "scatter": "the size is the block that each rank gets from the root, rank 0",
     "scatterv": "the size is the block that each rank gets from the root, rank 0",
     "neighbor_allgather": "the size is what each rank sends to every neighbour",
@@ -83,9 +80,9 @@ COLLECTIVES = {
     "neighbor_alltoallv": "the size is the block from each rank to each of its neighbours",
     "neighbor_alltoallw": "the size is the block from each rank to each of its neighbours",
 }
-"""MPI's collective calls, and what a size is of them."""
+"""MPI's collective calls, with the meaning of their size."""
 WHOLE_VECTOR = {"reduce_scatter", "reduce_scatter_block"}
-"""Whose size is p times the block that the core's is."""
+"""Calls whose size is the vector of all p ranks; the core's size is one block of it."""
 REDUCING = {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block"}
 REDUCING |= {"acc_latency", "get_acc_latency", "cas_latency", "fop_latency"}
 
@@ -99,7 +96,7 @@ def _make_collective(call: str, form: Form, meaning: Meaning) -> Operation:
         f"osu_{spelt}",
         f"MPI_{call.capitalize()}, {form}, by OSU",
         meaning,
-        # Neighbours are those of a grid that the output does not show.
+        # The output does not show the grid of the neighbours.
         counterpart="" if neighbours or call in WHOLE_VECTOR else call,
         kind="neighbourhood" if neighbours else "collective",
         forms=(form,),
@@ -111,16 +108,16 @@ def _make_collective(call: str, form: Form, meaning: Meaning) -> Operation:
 
 def _make_blocking(call: str) -> Operation:
     start: Literal["none", "library-barrier"] = "none" if call == "barrier" else "library-barrier"
-    loop = "time of a call, one after the other" if call == "barrier" else LIBRARY_TIME
+    loop = "time of a call in a loop" if call == "barrier" else LIBRARY_TIME
     text = f"mean over ranks of each rank's mean {loop}; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
     return _make_collective(call, "blocking", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
 
 
 def _make_nonblocking(call: str) -> Operation:
     text = (
-        f"Overall is the mean over ranks of each rank's mean time of the call, a computation that takes as long as the "
-        f"communication alone does, and MPI_Wait, with MPI_Barrier after it; Pure Comm. is the same of call and "
-        f"MPI_Wait alone; Overlap is the share of it that the computation hid; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
+        "Overall is the mean over ranks of each rank's mean time of the call, a computation as long as the "
+        "communication alone, and MPI_Wait, with MPI_Barrier after it; Pure Comm. is the same for call and MPI_Wait "
+        f"alone; Overlap is the share of it that the computation hides; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
     )
     meaning = Meaning(over_calls="mean", over_ranks="mean", start="library-barrier", text=text)
     return _make_collective(call, "nonblocking", meaning)
@@ -129,8 +126,8 @@ def _make_nonblocking(call: str) -> Operation:
 def _make_persistent(call: str) -> Operation:
     start: Literal["not reported", "library-barrier"] = "not reported" if call == "barrier" else "library-barrier"
     text = (
-        f"mean over ranks of each rank's mean time of MPI_Start and MPI_Wait, less what MPI_{call.capitalize()}_init "
-        f"takes, which is called before; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
+        f"mean over ranks of each rank's mean time of MPI_Start and MPI_Wait, without MPI_{call.capitalize()}_init, "
+        f"which is called before; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
     )
     return _make_collective(call, "persistent", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
 
@@ -143,7 +140,7 @@ def _make_half_trip(
         over_ranks="mean" if pairs else "one",
         start="none",
         trip="half",
-        text=f"half of the mean time of a message and its answer, which is as long; {text}; {LATENCY_LOOP}",
+        text=f"half of the mean time of a message and an answer of the same size; {text}; {LATENCY_LOOP}",
     )
     return make_benchmark(
         NAME,
@@ -176,7 +173,7 @@ def _make_windows(
         start="none",
         counted=counted,
         megabyte=MEGABYTE if metric == "bandwidth" else 0,
-        text=f"all bytes by all time, {text}; {WINDOW_LOOP}; {MB}",
+        text=f"all bytes over the whole time, {text}; {WINDOW_LOOP}; {MB}",
     )
     return make_benchmark(
         NAME,
@@ -197,7 +194,7 @@ def _make_remote(name: str, counterpart: str, text: str, *, pairs: bool = False,
         over_calls="mean",
         over_ranks="mean" if pairs else "one",
         start="none",
-        text=f"mean time of {text} and what completes it, as the output's `Synchronization` shows; {LATENCY_LOOP}",
+        text=f"mean time of {text} and its completion, see `Synchronization` in the output; {LATENCY_LOOP}",
     )
     return make_benchmark(
         NAME,
@@ -214,12 +211,12 @@ def _make_remote(name: str, counterpart: str, text: str, *, pairs: bool = False,
 
 ANSWERED_WINDOWS = "windows of MPI_Isend until the receiver's short answer"
 BOTH_WAYS = "bytes of both directions count"
-PUT_HALF = "; with fences or post and start half of a put there and one back"
+PUT_HALF = "; with fences or post and start half of the time of a put there and one back"
 START_UP = Meaning(
     over_calls="single",
     over_ranks="mean",
     start="none",
-    text="mean over ranks of the time of MPI_Init, once in a launch, in whole milliseconds; min and max are of ranks",
+    text="mean over ranks of the time of MPI_Init, once in a launch, in whole milliseconds; min and max are over ranks",
 )
 OPERATIONS: list[Operation] = [
     *(_make_blocking(call) for call in COLLECTIVES),
@@ -231,8 +228,10 @@ OPERATIONS: list[Operation] = [
     ),
     _make_half_trip("latency", "MPI_Send and MPI_Recv", counterpart="pingpong"),
     _make_half_trip("latency_persistent", "MPI_Start and MPI_Wait", counterpart="pingpong", form="persistent"),
-    _make_half_trip("latency_mt", "with threads that receive, and since 5.6 threads that send, at each end in turn"),
-    _make_half_trip("latency_mp", "with processes forked beside both ranks"),
+    _make_half_trip(
+        "latency_mt", "with several receiving threads, since 5.6 also sending threads, at each end in turn"
+    ),
+    _make_half_trip("latency_mp", "with forked processes of both ranks"),
     _make_half_trip("partitioned_latency", "by partitioned communication", form="persistent"),
     _make_half_trip("multi_lat", "all pairs at once, mean over ranks", counterpart="pingpong-pairs", pairs=True),
     _make_windows("bw", ANSWERED_WINDOWS, counterpart="bandwidth"),
@@ -246,11 +245,11 @@ OPERATIONS: list[Operation] = [
         counted=2.0,
     ),
     _make_windows(
-        "mbw_mr", f"{ANSWERED_WINDOWS}, all pairs together, by their mean time", counterpart="message-rate", many=True
+        "mbw_mr", f"{ANSWERED_WINDOWS}, all pairs together, over their mean time", counterpart="message-rate", many=True
     ),
     _make_windows(
         "mbw_mr-rate",
-        "messages per second of all pairs: their bandwidth by the size",
+        "messages per second of all pairs: their bandwidth over the size",
         counterpart="message-rate",
         many=True,
         metric="rate",
@@ -276,7 +275,7 @@ OPERATIONS: list[Operation] = [
     ),
     _make_windows(
         "get_mbw",
-        "windows of MPI_Get, all pairs together, with MPI_Barrier before each; a second number without a heading is "
+        "windows of MPI_Get, all pairs together, with MPI_Barrier before each; a second number, without a heading, is "
         "10^6 times the messages per second",
         form="blocking",
         kind="one-sided",
@@ -289,7 +288,7 @@ OPERATIONS: list[Operation] = [
 PROGRAMS = {operation.name.removeprefix(f"{NAME}-"): operation for operation in OPERATIONS}
 
 
-# --- what its titles and headings say -----------------------------------------------------------------------------
+# --- titles and headings ----------------------------------------------------------------------------------------------
 
 TITLE_LINE = re.compile(r"#\s*OSU\s+(\S.{0,200}?)(?:\s+Test){1,2}(?:\s+v?(\d[\w.+-]{0,30}))?", re.IGNORECASE)
 ACCELERATOR = re.compile(r"-((?:CUDA|OPENACC|ROCM|SYCL|MANAGED)(?: MANAGED)?)\b", re.IGNORECASE)
@@ -319,7 +318,7 @@ TITLES = {
     "put bi-directional bandwidth": "put_bibw",
     "get multiple bandwidth bandwidth": "get_mbw",
 }
-"""Programs by their titles, but for collectives, whose titles are made of the words below and the call's name."""
+"""Programs by title. Titles of collectives consist of the words below and the call's name."""
 CALL_WORDS = {
     "all-to-all": "alltoall",
     "all-to-allv": "alltoallv",
@@ -329,9 +328,9 @@ CALL_WORDS = {
 }
 OTHER_WORDS = {"latency", "personalized", "exchange", "non-blocking", "persistent"}
 SAME_TITLE = {"bw": ("bw_fan_in", "bw_fan_out"), "ialltoallv": ("ialltoallw",)}
-"""Programs of some versions that print the title of another one: only the name of a file distinguishes them."""
+"""Programs that print the title of another one in some versions: only the file's name distinguishes them."""
 HEADLESS = "get_mbw"
-"""Has a column without a heading."""
+"""Program with a column without a heading."""
 
 SIZE = re.compile(r"#?\s*Size(?:\s\s+|\t|$)")
 FIRST_HEADING = re.compile(r"(?:Avg Latency|Latency|Overall|Bandwidth) ?\(|MB/s\b")
@@ -347,7 +346,7 @@ UNITS = {
     "Messages/s": ("rate", 1.0),
 }
 QUANTITIES = {"time": {"time", "latency"}, "bandwidth": {"bandwidth"}, "rate": {"rate"}}
-"""Metrics of operations by what a unit is of."""
+"""Metrics of operations by the quantity of a unit."""
 ROLES: dict[str, Role] = {
     "Min Latency": "minimum",
     "Max Latency": "maximum",
@@ -363,7 +362,7 @@ ROLES: dict[str, Role] = {
 }
 PERCENTILES: set[Role] = {"p50", "p90", "p95", "p99"}
 UNDEFINED: set[Role | None] = {"overlap", "rate"}
-"""Quotients, which are printed as `nan` where something was divided by nothing."""
+"""Quotients, printed as `nan` after a division by 0."""
 
 WINDOWS = re.compile(r"#(?:\s+\d{1,9})+")
 SECTIONS = {"# Uni-directional Bandwidth (MB/sec)": "mbw_mr", "# Message Rate Profile": "mbw_mr-rate"}
@@ -377,7 +376,7 @@ BUFFERS = re.compile(
 FACT = re.compile(r"(?:#\s*(?=.*:)|(?=Dimensions size|Time took))([A-Z][\w. -]{0,60}?)\s*[:=]\s*(\S.{0,200})")
 """`# Window creation: MPI_Win_allocate`, `Dimensions size = 4`."""
 MEANING = re.compile(r"#\s*Meaning:\s*(\{.*\})")
-"""What rankbench says of its own numbers."""
+"""The meaning of numbers in OSU's format that rankbench wrote."""
 OPTIONS = {
     "window creation": "allocation",
     "window": "allocation",
@@ -397,30 +396,30 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"\d{1,19}", re.ASCII)
 NO_ROW = re.compile(r"(?!)")
 PLAIN_SIZE, PLAIN_NUMBER = r"(\d{1,18})", r" +(\d{1,99}(?:\.\d{1,99})?)"
-"""Of rows in which nothing has to be looked at."""
+"""Parts of rows that need no further checks."""
 SINGLE_NUMBER = re.compile(PLAIN_SIZE + PLAIN_NUMBER, re.ASCII)
 SINGLE = 2
-"""Words in a row of one number."""
+"""Words in a row with one number."""
 SIZES = {str(1 << power): 1 << power for power in range(41)} | {"0": 0}
-"""Those that nearly all rows have, by how they are spelt."""
+"""Sizes of nearly all rows, by their text."""
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether one of the lines is a title of OSU, or what its osu_init prints."""
+    """Return whether one of the lines is a title of OSU, or a line of osu_init."""
     short = (line.text.strip() for line in head if len(line.text) <= MAX_TITLE)
     return any(_read_title(text) or START_UP_LINE.fullmatch(text) for text in short)
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield the tables of a text. Raises RankbenchError at a row that is damaged, or whose columns are not known."""
+    """Yield the tables of a text. Raises RankbenchError for a damaged row or unknown columns."""
     reader = _Reader(text.file)
     single, rows = reader.single, reader.rows
     head: list[Line] = []
-    new, sizes = tuple.__new__, SIZES  # It makes a row as `Row` does, in half the time: there may be millions.
+    new, sizes = tuple.__new__, SIZES  # Makes a `Row` in half the time: there can be millions.
     for line in text.lines:
         number, words = line
         parts = words.split()
-        # Nearly all lines are a size and a number that can be nothing else; the reader looks at those that are not.
+        # Nearly all lines are a size and a number. The reader checks the other ones.
         if single and len(parts) == SINGLE and (size := sizes.get(parts[0])) is not None and words.isascii():
             try:
                 value = float(parts[1])
@@ -446,7 +445,7 @@ def read(text: Text) -> Iterator[Table]:
 
 @dataclass
 class _Run:
-    """What is known of the run of a benchmark whose lines are being read."""
+    """A run of a benchmark while its lines are read."""
 
     title: str
     program: str
@@ -455,38 +454,38 @@ class _Run:
     options: dict[str, str]
     facts: dict[str, str]
     meaning: Meaning | None = None
-    """What the file itself says of its numbers."""
+    """The meaning of its numbers, if the file has it."""
     datatype: str = ""
     operation: Operation | None = None
-    """None as long as the line that shows the columns did not come."""
+    """None until the line with the columns."""
     scale: float = 0.0
     headings: list[str] = field(default_factory=list)
-    """Of the numbers, without the size."""
+    """Headings of the numbers, without the size."""
     sized: bool = False
     checked: bool = False
     roles: dict[Role, int] = field(default_factory=dict)
     plain: re.Pattern[str] = NO_ROW
-    """Matches a row in which there is nothing unusual, if rows are a size and numbers and no more."""
+    """Matches a row that needs no further checks, if rows are a size and numbers only."""
     rows: list[Row] = field(default_factory=list)
     noise: list[Line] = field(default_factory=list)
 
     @property
     def columns(self) -> list[str]:
-        """Return all headings but that of the validation."""
+        """All headings except the validation."""
         return ["Size", *self.headings] if self.sized else self.headings
 
     @property
     def width(self) -> int:
-        """Return the number of words in a row."""
+        """The number of words in a row."""
         return self.sized + len(self.headings) + self.checked
 
     def make_next(self, line: int) -> _Run:
-        """Return a run of the same program whose columns are not known yet."""
+        """Return a run of the same program without columns."""
         options, facts = dict(self.options), dict(self.facts)
         return _Run(self.title, self.program, line, self.version, options, facts, self.meaning, self.datatype)
 
     def make_copy(self, line: int) -> _Run:
-        """Return a run that begins as this one, and whose columns are the same."""
+        """Return a run of the same program with the same columns."""
         run = self.make_next(line)
         run.operation, run.scale, run.headings = self.operation, self.scale, list(self.headings)
         run.sized, run.checked, run.roles, run.plain = self.sized, self.checked, self.roles, self.plain
@@ -494,30 +493,30 @@ class _Run:
 
 
 class _Reader:
-    """Takes lines one after the other and makes tables of them."""
+    """Makes tables of lines, one after the other."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.name = f"{PurePath(file).name}."
         self.run: _Run | None = None
         self.options: dict[str, str] = {}
-        """Those that stand before the title of the run that they are of."""
+        """Options before the title of their run."""
         self.facts: dict[str, str] = {}
         self.heads: dict[tuple[str, ...], _Run] = {}
-        """Runs by the lines with which they began: many in a file begin alike."""
+        """Runs by their first lines: many in a file begin with the same ones."""
 
     @property
     def single(self) -> bool:
-        """Return whether rows are a size and one number."""
+        """Whether rows are a size and one number."""
         return bool(self.run and self.run.plain is SINGLE_NUMBER)
 
     @property
     def rows(self) -> list[Row]:
-        """Return the rows of the run, to which further ones may be added."""
+        """The rows of the run, to which rows can be added."""
         return self.run.rows if self.run else []
 
     def take_row(self, line: Line, parts: list[str]) -> bool:
-        """Take the words of a line if they are a row. Raises RankbenchError where they are a damaged one."""
+        """Read the words of a line if they are a row. Raises RankbenchError for a damaged row."""
         run, number = self.run, line.number
         if run and (row := run.plain.fullmatch(line.text)):
             size, *numbers = row.groups()
@@ -528,11 +527,9 @@ class _Reader:
         if not (run.operation and len(parts) == run.width) and not all(map(ROWLIKE.match, parts)):
             return False
         if not run.operation:
-            raise self._make_error(
-                number, "a row, and before it no line that shows the columns, as `# Size  Latency (us)`"
-            )
+            raise self._make_error(number, "a row before the line with the columns, such as `# Size  Latency (us)`")
         if run.rows and not run.sized:
-            raise self._make_error(number, f"a second row, where {run.title} has one")
+            raise self._make_error(number, f"a second row;  {run.title} has one")
         if run.program == HEADLESS and not run.rows and len(parts) == run.width + 1:
             run.headings.append("")
             run.plain = NO_ROW
@@ -540,12 +537,12 @@ class _Reader:
         return True
 
     def _read_row(self, run: _Run, number: int, parts: list[str]) -> Row:
-        """Return a row. Raises RankbenchError where it is damaged."""
+        """Return a row. Raises RankbenchError if it is damaged."""
         verdicts = [part for part in parts if run.checked and part in VERDICTS]
         texts = [part for part in parts if part not in verdicts]
         if len(texts) != len(run.columns) or len(verdicts) != run.checked:
             text = ", ".join([*run.columns, *([VALIDATION] if run.checked else [])])
-            raise self._make_error(number, f"{len(parts)} values, where the columns are: {text}")
+            raise self._make_error(number, f"{len(parts)} values, expected {text}")
         size = self._parse_whole(number, "Size", texts.pop(0)) if run.sized else 0
         numbers = [self._parse_number(number, *pair) for pair in zip(run.headings, texts, strict=True)]
         if TRANSMITTED in run.headings:
@@ -555,7 +552,7 @@ class _Reader:
 
     def _parse_whole(self, number: int, heading: str, text: str) -> int:
         if not WHOLE.fullmatch(text) or int(text) > LARGEST:
-            raise self._make_error(number, f"{heading} is {text[:40]!r}; a whole number of bytes would be right")
+            raise self._make_error(number, f"{heading} is {text[:40]!r}; expected a whole number of bytes")
         return int(text)
 
     def _parse_number(self, number: int, heading: str, text: str) -> float:
@@ -563,7 +560,7 @@ class _Reader:
             return math.nan
         if not NUMBER.fullmatch(text) or math.isinf(float(text)):
             raise self._make_error(
-                number, f"{heading or 'the last value'} is {text[:40]!r}; a number from 0 would be right"
+                number, f"{heading or 'the last value'} is {text[:40]!r}; expected a number of 0 or more"
             )
         return float(text)
 
@@ -571,7 +568,7 @@ class _Reader:
         return RankbenchError(f"{self.file}:{number}: {wrong}")
 
     def take_head(self, head: Sequence[Line]) -> Iterator[Table]:
-        """Take lines that begin with `#`, with nothing but blank ones between, and yield what they end."""
+        """Read lines that begin with `#`, with only blank ones between, and yield the tables that they end."""
         if not head:
             return
         texts = tuple([line.text for line in head])
@@ -587,7 +584,7 @@ class _Reader:
             self.heads[texts] = run.make_copy(run.line)
 
     def take(self, line: Line) -> Iterator[Table]:
-        """Take a line that is no row and not blank, and yield what it ends."""
+        """Read a line that is neither a row nor blank, and yield the tables that it ends."""
         text = line.text.strip() if len(line.text) <= MAX_TITLE else ""
         if title := _read_title(text):
             yield from self.end()
@@ -602,7 +599,7 @@ class _Reader:
             self.run.noise.append(line)
 
     def end(self) -> Iterator[Table]:
-        """Yield what was read of a run to its end."""
+        """Yield the tables of the run and end it."""
         run, self.run = self.run, None
         if run and run.rows:
             yield from _make_tables(run)
@@ -616,7 +613,7 @@ class _Reader:
         self.options, self.facts = {}, {}
 
     def _continue(self, number: int, text: str) -> Iterator[Table]:
-        """Take a line with which the table of another datatype or quantity may begin."""
+        """Read a line that can begin the table of another datatype or quantity."""
         run = self.run
         if run and run.rows:
             again = run.make_next(number)
@@ -631,29 +628,29 @@ class _Reader:
             self._set_columns(run, number, text)
 
     def _set_columns(self, run: _Run, number: int, text: str) -> None:
-        """Keep what the columns are. Raises RankbenchError where they are not those of the program."""
-        found = _read_columns(run.program, run.title, text)
-        if found.operation is None:
+        """Set the columns. Raises RankbenchError if the program has no such columns."""
+        columns = _read_columns(run.program, run.title, text)
+        if columns.operation is None:
             sentence = ", ".join(_split_headings(run.program, text)[1])
-            raise self._make_error(number, f"{run.title} with columns that are not known: {sentence}")
-        run.operation, run.scale, run.headings = found.operation, found.scale, list(found.headings)
-        run.sized, run.checked, run.roles, run.plain = found.sized, found.checked, found.roles, found.plain
+            raise self._make_error(number, f"{run.title} with unknown columns: {sentence}")
+        run.operation, run.scale, run.headings = columns.operation, columns.scale, list(columns.headings)
+        run.sized, run.checked, run.roles, run.plain = columns.sized, columns.checked, columns.roles, columns.plain
 
     def _read_meaning(self, number: int, text: str) -> bool:
-        """Keep what a line shows; return whether it shows anything. Raises RankbenchError at a broken meaning."""
+        """Read a meaning or a fact; return whether the line has one. Raises RankbenchError for a damaged meaning."""
         match = MEANING.fullmatch(text)
         if not match or not self.run or self.run.rows:
             return self._keep_fact(text)
         try:
             self.run.meaning = msgspec.json.decode(match[1], type=Meaning)
         except msgspec.DecodeError as error:
-            raise self._make_error(number, f"a line Meaning that rankbench did not write: {error}") from None
+            raise self._make_error(number, f"a line Meaning that is not from rankbench: {error}") from None
         if self.run.meaning.counted <= 0 or self.run.meaning.megabyte not in {0, MEGABYTE}:
-            raise self._make_error(number, "a line Meaning whose bytes are counted as rankbench does not count them")
+            raise self._make_error(number, "a line Meaning with a count of bytes that rankbench does not write")
         return True
 
     def _keep_fact(self, text: str) -> bool:
-        """Keep what a line reports the run, or of the next one if rows have come; return whether it shows anything."""
+        """Keep a fact of the run, or of the next run after its rows; return whether the line has one."""
         run = self.run if self.run and not self.run.rows else self
         if pairs := PAIRS.fullmatch(text):
             run.options |= {"pairs": pairs[1], "window": pairs[2]}
@@ -661,16 +658,16 @@ class _Reader:
             run.options["buffers"] = f"{buffers[1]}, {buffers[2]}"
         elif (match := FACT.fullmatch(text)) and len(run.facts) < MAX_FACTS:
             key = match[1].lower()
-            kept = run.options if key in OPTIONS else run.facts
-            kept[OPTIONS.get(key, key)] = match[2]
+            facts = run.options if key in OPTIONS else run.facts
+            facts[OPTIONS.get(key, key)] = match[2]
         return text.startswith("#") or bool(match)
 
     def _read_start_up(self, number: int, text: str, version: str) -> Table:
-        """Return what osu_init shows in one line."""
+        """Return the table of a line of osu_init."""
         match = START_UP_LINE.fullmatch(text)
         if not match:
             raise self._make_error(
-                number, "not as osu_init prints it; `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms` would be"
+                number, "not a line of osu_init, such as `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms`"
             )
         columns = ("min", "max", "avg")
         numbers = tuple(self._parse_number(number, *pair) for pair in zip(columns, match.groups()[1:], strict=True))
@@ -691,42 +688,42 @@ class _Reader:
 
 @functools.lru_cache(CACHE_SIZE)
 def _compile_plain_row(numbers: int) -> re.Pattern[str]:
-    """Return what matches rows of a size and so many numbers, in which nothing has to be looked at."""
+    """Return a pattern for rows of a size and so many numbers that need no further checks."""
     return re.compile(PLAIN_SIZE + PLAIN_NUMBER * numbers, re.ASCII)
 
 
 @functools.lru_cache(CACHE_SIZE)
 def _find_unit(heading: str) -> str:
-    """Return what stands in brackets, or all of it."""
+    """Return the unit in brackets, or the whole heading."""
     return re.sub(r".*\(|\).*", "", heading)
 
 
 @functools.lru_cache(CACHE_SIZE)
 def _ends_rows(program: str, text: str) -> bool:
-    """Return whether a line shows a datatype, a quantity or columns: whatever follows is another table."""
+    """Return whether a line has a datatype, a quantity or columns, and so begins another table."""
     return bool(DATATYPE.fullmatch(text) or text in SECTIONS or _split_headings(program, text)[1])
 
 
 @functools.lru_cache(CACHE_SIZE)
 def _split_headings(program: str, text: str) -> tuple[bool, list[str]]:
-    """Return whether there is a size and what else the columns are; nothing where a line does not show columns."""
+    """Return whether there is a size, and the other columns; none if a line has no columns."""
     if program in SECTION_UNITS and WINDOWS.fullmatch(text):
         return True, text[1:].split()
     size = SIZE.match(text)
     rest = text[size.end() :] if size else text.lstrip("# ")
     if not size and not FIRST_HEADING.match(rest):
         return False, []
-    found = HEADING.findall(rest)
-    if found and not HEADING.sub("", rest).strip():
-        return bool(size), found
+    headings = HEADING.findall(rest)
+    if headings and not HEADING.sub("", rest).strip():
+        return bool(size), headings
     return bool(size), re.split(r"\s\s+", rest) if size else []
 
 
 class _Columns(NamedTuple):
-    """What a line of headings shows."""
+    """The columns of a table."""
 
     operation: Operation | None
-    """None where the program has no such columns."""
+    """None if the program has no such columns."""
     scale: float
     headings: list[str]
     """Of the numbers, without the size and the validation."""
@@ -738,10 +735,10 @@ class _Columns(NamedTuple):
 
 @functools.lru_cache(CACHE_SIZE)
 def _read_columns(program: str, title: str, text: str) -> _Columns:
-    """Return what the columns of a program's table are."""
-    sized, texts = _split_headings(program, text)
-    checked, headings = VALIDATION in texts, [heading for heading in texts if heading != VALIDATION]
-    unit = SECTION_UNITS.get(program) if _has_window_columns(headings) else _find_unit(texts[0])
+    """Return the columns of a program's table."""
+    sized, names = _split_headings(program, text)
+    checked, headings = VALIDATION in names, [heading for heading in names if heading != VALIDATION]
+    unit = SECTION_UNITS.get(program) if _has_window_columns(headings) else _find_unit(names[0])
     quantity, scale = UNITS.get(unit or "", ("", 0.0))
     roles = _find_roles(headings)
     operation: Operation | None = PROGRAMS.get(program) or _make_unknown(title, roles, quantity, sized=sized)
@@ -754,12 +751,12 @@ def _read_columns(program: str, title: str, text: str) -> _Columns:
 
 
 def _has_window_columns(headings: Sequence[str]) -> bool:
-    """Return whether there is a column for each size of window."""
+    """Return whether there is a column for each window size."""
     return bool(headings) and headings[0].isdecimal()
 
 
 class _Title(NamedTuple):
-    """What the title of a run shows."""
+    """The title of a run."""
 
     text: str
     program: str
@@ -769,7 +766,7 @@ class _Title(NamedTuple):
 
 @functools.lru_cache(CACHE_SIZE)
 def _read_title(text: str) -> _Title | None:
-    """Return what a line shows that is a title."""
+    """Return the title in a line; None if it is not one."""
     title = TITLE_LINE.fullmatch(text)
     if not title:
         return None
@@ -779,7 +776,7 @@ def _read_title(text: str) -> _Title | None:
 
 
 def _find_program(title: str) -> str:
-    """Return which program prints a title, without `osu_`; nothing where none is known to."""
+    """Return the program that prints a title, without `osu_`; empty if it is unknown."""
     plain = re.sub(r"^mpi[\s_]+", "", " ".join(title.lower().split()))
     words = plain.split()
     call = "_".join(CALL_WORDS.get(word, word) for word in words if word not in OTHER_WORDS)
@@ -788,13 +785,13 @@ def _find_program(title: str) -> str:
 
 
 def _make_unknown(title: str, roles: Container[Role], quantity: str, *, sized: bool) -> Operation:
-    """Return a row for a benchmark that is not known, from its title and headings."""
+    """Return an operation for an unknown benchmark, from its title and headings."""
     meaning = Meaning(
         over_calls="mean",
         over_ranks="mean",
         start="not reported",
         megabyte=MEGABYTE if quantity == "bandwidth" else 0,
-        text=f"not known to rankbench: what the output calls {title}; taken for a mean over calls and ranks",
+        text=f"unknown to rankbench: {title} in the output; assumed to be a mean over calls and ranks",
     )
     slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "unknown"
     metric: Literal["time", "bandwidth", "rate"] = "time"
@@ -819,17 +816,16 @@ def _find_role(heading: str) -> Role | None:
 
 
 def _find_roles(headings: list[str]) -> dict[Role, int]:
-    """Return which column is what. Percentiles beside an overlap are left out: of which of the times is not
-    reported."""
-    found: dict[Role, int] = {
+    """Return the column of each role, without percentiles beside an overlap: it is unknown of which time they are."""
+    column_roles: dict[Role, int] = {
         role: place for place, heading in enumerate(headings) if place and (role := _find_role(heading))
     }
-    unclear = PERCENTILES if "pure" in found else set()
-    return {"value": 0, **{role: place for role, place in found.items() if role not in unclear}}
+    unclear = PERCENTILES if "pure" in column_roles else set()
+    return {"value": 0, **{role: place for role, place in column_roles.items() if role not in unclear}}
 
 
 def _make_tables(run: _Run) -> Iterator[Table]:
-    """Yield the table of a run, or one for each size of window, if there is a column for each."""
+    """Yield the table of a run, or one for each window size if each has a column."""
     assert run.operation
     operation = _mark_as_rankbench(run.operation, run.meaning) if run.meaning else run.operation
     pairs = run.options.get("pairs", "")
@@ -858,7 +854,7 @@ def _make_tables(run: _Run) -> Iterator[Table]:
 
 
 def _mark_as_rankbench(operation: Operation, meaning: Meaning) -> Operation:
-    """Return a benchmark whose numbers rankbench wrote in OSU's shape: they mean what it says of them."""
+    """Return a benchmark for numbers that rankbench wrote in OSU's format, with its own meaning."""
     assert operation.foreign
     written = replace(operation.foreign, benchmark=f"{operation.foreign.benchmark} of rankbench", meaning=meaning)
     start = meaning.start.replace(" ", "-")
@@ -867,41 +863,41 @@ def _mark_as_rankbench(operation: Operation, meaning: Meaning) -> Operation:
 
 
 def _collect_options(run: _Run) -> dict[str, str]:
-    made = {"validation": "yes"} if run.checked else {}
+    options = {"validation": "yes"} if run.checked else {}
     if "pure" in run.roles:
-        made["quantity"] = "overlap"
-    return dict(sorted((run.options | made).items()))
+        options["quantity"] = "overlap"
+    return dict(sorted((run.options | options).items()))
 
 
 def _find_datatype(run: _Run) -> str:
-    """Return the core's name of a datatype; characters that are only moved are bytes, those that are added are not."""
+    """Return the core's name of a datatype: characters are bytes, except in reductions."""
     name = run.datatype.removeprefix("MPI_").lower()
     calculates = run.program in REDUCING or run.program.removeprefix("i").removesuffix("_persistent") in REDUCING
     return "byte" if name == "char" and not calculates else name
 
 
-# --- running it -----------------------------------------------------------------------------------------------------
+# --- running ----------------------------------------------------------------------------------------------------------
 
 NO_REPETITIONS = {"osu_init"}
 TYPE_OPTIONS = ("-T", "--type")
 TYPE_HELP = b"mpi_float"
-"""In the programs that can be started with another datatype, since it is part of their help."""
+"""Text in programs with an option for the datatype: it is part of their help."""
 REPETITIONS = {
-    LATENCY_LOOP: "{} times, after 100, above 8 KiB 10, that do not count",
-    WINDOW_LOOP: "{} windows of 64 messages, after 10, above 8 KiB 2, that do not count",
-    COLLECTIVE_LOOP: "{} calls, after 100, above 8 KiB 10, that do not count",
+    LATENCY_LOOP: "{} times after 100 unscored ones, above 8 KiB 10",
+    WINDOW_LOOP: "{} windows of 64 messages after 10 unscored ones, above 8 KiB 2",
+    COLLECTIVE_LOOP: "{} calls after 100 unscored ones, above 8 KiB 10",
 }
-"""What stands in place of the usual repetitions where their number is given."""
+"""Replacements for the default repetitions if their number is set."""
 
 
 def program(operation: Operation) -> str:
-    """Return the name of the program that has a benchmark."""
+    """Return the name of a benchmark's program."""
     assert operation.foreign
     return operation.foreign.benchmark
 
 
-def planned(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
-    """Return a benchmark as a plan and the arguments of its own run it: with its datatype and its repetitions."""
+def apply_plan(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> Operation:
+    """Return a benchmark with the datatype and repetitions of a plan and of the user's arguments."""
     times = find_option(user_arguments, ("-i", "--iterations")) or str(plan.sampling.good)
     kind = (
         find_option(user_arguments, TYPE_OPTIONS).lower().removeprefix("mpi_") if operation.datatype == "float" else ""
@@ -910,16 +906,16 @@ def planned(operation: Operation, plan: Plan, user_arguments: Sequence[str]) -> 
     return replace(described, datatype=kind or operation.datatype)
 
 
-def typed(operation: Operation, path: Path) -> list[str]:
-    """Return the arguments with which a program adds numbers of its benchmark's datatype.
+def list_type_arguments(operation: Operation, path: Path) -> list[str]:
+    """Return the arguments that set the datatype of a reduction.
 
-    Programs before version 7 have no such option, and add numbers of MPI_FLOAT.
+    Programs before version 7 have no such option and reduce MPI_FLOAT.
     """
     choice = operation.datatype == "float" and TYPE_HELP in path.read_bytes()
     return [TYPE_OPTIONS[0], f"mpi_{operation.datatype}"] if choice else []
 
 
 def arguments(operation: Operation, sizes: Sequence[int], _ranks: int, plan: Plan, _folder: Path) -> list[str]:
-    """Return the sizes given to the program: from the least size to the largest, by factors of two, and how often."""
+    """Return the arguments of the program: the range of sizes, in factors of two, and the repetitions."""
     repeated = [] if program(operation) in NO_REPETITIONS else ["-i", str(plan.sampling.good)]
     return [*repeated, "-m", f"{min(sizes)}:{max(sizes)}"] if operation.sized else repeated

@@ -1,7 +1,7 @@
-"""ReproMPI: a row for each call, a summary of each size, or start and end of each process; settings as `#@name=value`.
+"""Reads ReproMPI: a row for each call, a summary of each size, or start and end of each process.
 
-What a figure is depends on four things that settings and headings show: which figure of the calls of a size, the time
-by each process's own clock or by a common one, how processes begin together, and which call. Each has its own name.
+The meaning of a value depends on settings and headings: the statistic over calls of a size, each process's own clock or
+a common one, how processes start together, and the call. Each combination has its own name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CALLS = "#MPI calls:"
 END = "# Execution time:"
 SECOND_NS = 1e9
 LEADING = {"process", "test", "count", "msize_bytes"}
-"""Columns that say what a row is of."""
+"""Columns that identify a row."""
 COMMON_CLOCK = {"gl_tstart_sec", "gl_tend_sec"}
 ROLES: dict[str, Role] = {
     "mean_sec": "mean",
@@ -47,38 +47,39 @@ DATATYPES = {"MPI_BYTE": "byte", "MPI_INT": "int", "MPI_FLOAT": "float", "MPI_DO
 
 Figure = Literal["", "median", "mean", "min"]
 FIGURES: dict[Figure, tuple[Literal["single", "median", "mean", "minimum"], str]] = {
-    "": ("single", "Each figure is of one call."),
+    "": ("single", "Each value is of one call."),
     "median": ("median", "Median over the valid calls of a size."),
     "mean": ("mean", "Mean over the valid calls of a size."),
-    "min": ("minimum", "Least of the valid calls of a size."),
+    "min": ("minimum", "Minimum over the valid calls of a size."),
 }
 RUNTIMES: dict[str, tuple[Literal["maximum", "span", "one"], str]] = {
-    "local": ("maximum", "A call counts with the longest of the processes' times, each by its own clock."),
-    "global": ("span", "A call lasts from the first process's start until the last one's end, on synchronised clocks."),
-    "process": ("one", "The time is that of the process which the option process names, its end less its start."),
+    "local": ("maximum", "The time of a call is the longest of the processes' times, each by its own clock."),
+    "global": (
+        "span",
+        "The time of a call is from the first process's start to the last one's end, on synchronised clocks.",
+    ),
+    "process": ("one", "The time is the end minus the start of the process in the option process."),
 }
 StartName = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]
 STARTS: dict[str, tuple[StartName, str]] = {
     "MPI_Barrier": ("library-barrier", "MPI_Barrier comes before each call."),
     "Double_MPI_Barrier": ("library-barrier", "MPI_Barrier comes twice before each call."),
-    "dissem_barrier": ("barrier", "A dissemination barrier of ReproMPI's own comes before each call."),
+    "dissem_barrier": ("barrier", "ReproMPI's own dissemination barrier comes before each call."),
     "window": (
         "window",
-        "Calls begin at agreed times on synchronised clocks, one window apart; late ones and those that outlast their "
-        "window do not count.",
+        "Calls start at agreed times on synchronised clocks, one window apart; late calls and those longer than their "
+        "window are not valid.",
     ),
     "roundtime": (
         "roundtime",
-        "When the next call begins is agreed on after each one, on synchronised clocks, for as long as a given time "
-        "lasts; late ones do not count.",
+        "After each call the start of the next one is agreed on, on synchronised clocks, until a given time is over; "
+        "late calls are not valid.",
     ),
-    "None": ("none", "Calls follow each other."),
+    "None": ("none", "Calls are back to back."),
 }
-NOTES_FOR_ALL = (
-    "No call is left out as a warm-up. A size is the count of elements times their extent. The data is not looked at."
-)
+NOTES_FOR_ALL = "There is no warm-up. A size is the count of elements times their extent. The data are not checked."
 DEFAULTS = "local", "MPI_Barrier"
-"""Of what a benchmark's name says nothing."""
+"""Settings that a benchmark's name does not have."""
 
 
 COLLECTIVES = [
@@ -121,9 +122,9 @@ GUIDELINES = [
     "GL_Scan_as_ExscanReducelocal",
     "GL_Scatter_as_Bcast",
 ]
-"""Collectives that are made of others."""
+"""Collectives that are implemented with other ones."""
 BLOCK = "The count is of one process's block."
-AT_ONCE = "Two processes send to each other at once, and each waits until both its messages are through."
+AT_ONCE = "Two processes send to each other at the same time, and each waits for both messages."
 EXCHANGES = {
     "Sendrecv": ("an exchange by MPI_Sendrecv", "sendrecv"),
     "Isend_Recv": ("an exchange by MPI_Isend and MPI_Recv", ""),
@@ -141,8 +142,8 @@ NOTES = {
 def _make_meaning(call: str, figure: Figure, runtime: str, start_name: str) -> Meaning:
     over_calls, figures = FIGURES[figure]
     over_ranks, clocks = RUNTIMES[runtime]
-    not_told: tuple[StartName, str] = "not reported", f"How processes begin is called {start_name!r}."
-    start, begins = STARTS.get(start_name, not_told)
+    unknown: tuple[StartName, str] = "not reported", f"The start of processes is called {start_name!r}."
+    start, begins = STARTS.get(start_name, unknown)
     return Meaning(
         over_calls=over_calls,
         over_ranks=over_ranks,
@@ -169,13 +170,13 @@ SINGLE_CALLS = {
     **{f"MPI_{name}": _make_collective(f"MPI_{name}", name.lower()) for name in COLLECTIVES},
     **{name: _make_collective(name) for name in (*GUIDELINES, "BBarrier", "Empty")},
     ROUND_TRIP: _make_pair(ROUND_TRIP, "a round trip by MPI_Send and MPI_Recv", "pingpong"),
-    **{name: _make_pair(name, *told) for name, told in EXCHANGES.items()},
+    **{name: _make_pair(name, *texts) for name, texts in EXCHANGES.items()},
 }
 PAIRS = {ROUND_TRIP, *EXCHANGES}
 
 
 def _make_variant(operation: Operation, figure: Figure, runtime: str, start_name: str) -> Operation:
-    """Return a benchmark with other figures, another way to read the time of a call, or another one to begin it."""
+    """Return a variant of a benchmark with another statistic, clock or start."""
     assert operation.foreign
     meaning = _make_meaning(operation.foreign.benchmark, figure, runtime, start_name)
     marks = [
@@ -197,7 +198,7 @@ OPERATIONS = [
 
 
 class Run:
-    """What was reported a run, and its calls that do not count."""
+    """A run: the lines before its rows, and its calls that are not valid."""
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -210,13 +211,13 @@ class Run:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Return the headings of the figures; of a process the time is added that its start and end say."""
-        texts = tuple(name for name in self.columns if name not in LEADING)
-        return (*texts, "runtime_sec") if "process" in self.columns else texts
+        """The headings of the values; for processes with the time from start to end added."""
+        headings = tuple(name for name in self.columns if name not in LEADING)
+        return (*headings, "runtime_sec") if "process" in self.columns else headings
 
 
 class Fields(NamedTuple):
-    """A row, taken apart."""
+    """The fields of a row."""
 
     call: str
     process: str
@@ -225,17 +226,17 @@ class Fields(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return what shows its table apart."""
+        """The key of its table."""
         return self.call, self.process
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether lines are ReproMPI's."""
+    """Return whether lines are from ReproMPI."""
     return any(line.text.startswith(("#@reproMPI", "#@procsync=")) or COMMAND.fullmatch(line.text) for line in head)
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield a table for each call of a run, and each process where those are distinguished."""
+    """Yield a table for each call of a run, and for each process if they are listed separately."""
     run: Run | None = None
     drafts = Drafts()
     for line in text.lines:
@@ -258,9 +259,9 @@ def read(text: Text) -> Iterator[Table]:
 
 
 def _begins(run: Run | None, text: str) -> bool:
-    """Return whether a line begins a run: its command line, or in a file of rows alone its calls or settings."""
-    told = text.startswith((CALLS, "#@"))
-    return COMMAND.fullmatch(text) is not None or (told and (run is None or bool(run.columns)))
+    """Return whether a line begins a run: its command line, or calls or settings in a file without command lines."""
+    is_setting = text.startswith((CALLS, "#@"))
+    return COMMAND.fullmatch(text) is not None or (is_setting and (run is None or bool(run.columns)))
 
 
 def _refuse_open(file: str, run: Run | None) -> None:
@@ -271,7 +272,7 @@ def _refuse_open(file: str, run: Run | None) -> None:
 
 
 def _read_setting(run: Run | None, text: str) -> None:
-    """Note a setting, a call that is measured, the command line or the date."""
+    """Read a setting, a measured call, the command line or the date."""
     if run is None:
         return
     if setting := SETTING.fullmatch(text):
@@ -285,7 +286,7 @@ def _read_setting(run: Run | None, text: str) -> None:
 
 
 def _check_columns(run: Run, place: Place) -> None:
-    """Refuse headings in which there is no time."""
+    """Refuse headings without a time."""
     if "process" in run.columns:
         needed = {"loc_tstart_sec", "loc_tend_sec"}
     else:
@@ -298,33 +299,33 @@ def _check_columns(run: Run, place: Place) -> None:
 
 
 def _find_statistic(columns: Sequence[str]) -> Figure:
-    """Return the summary's figure that stands for a size: the median where there is one."""
+    """Return the statistic that is the value of a size: the median if there is one."""
     return next((name for name in FIGURES if name and f"{name}_sec" in columns), "")
 
 
 def _is_row(run: Run, text: str) -> bool:
-    """Return whether a line is a row: it names a call, or all but the name of one are numbers."""
+    """Return whether a line is a row: it names a call, or all fields except a name are numbers."""
     fields = text.split()
     at = run.columns.index("test")
     name, others = fields[at : at + 1], [*fields[:at], *fields[at + 1 :]]
     return (
-        any(one in run.calls or one in SINGLE_CALLS for one in name)
+        any(word in run.calls or word in SINGLE_CALLS for word in name)
         or begins_a_row(text)
         or (len(fields) == len(run.columns) and all(NUMBER.fullmatch(other) for other in others))
     )
 
 
 def _split_row(run: Run, line: Line, place: Place) -> Fields:
-    texts = dict(zip(run.columns, place.split(line.text, run.columns), strict=True))
-    call = texts["test"]
+    by_heading = dict(zip(run.columns, place.split(line.text, run.columns), strict=True))
+    call = by_heading["test"]
     if not re.fullmatch(r"[A-Za-z]\w*", call, re.ASCII):
         raise place.make_error(f"test is {call!r}, expected the name of a call")
     numbers = {
-        name: place.parse_number(texts[name], name, negative=name in COMMON_CLOCK)
+        name: place.parse_number(by_heading[name], name, negative=name in COMMON_CLOCK)
         for name in run.columns
         if name not in LEADING
     }
-    process = str(place.parse_size(texts["process"], "process")) if "process" in texts else ""
+    process = str(place.parse_size(by_heading["process"], "process")) if "process" in by_heading else ""
     if process:
         numbers["runtime_sec"] = round(numbers["loc_tend_sec"] - numbers["loc_tstart_sec"], 10)
         if numbers["runtime_sec"] < 0:
@@ -333,24 +334,24 @@ def _split_row(run: Run, line: Line, place: Place) -> Fields:
             )
     if numbers.get("valid_nrep") == 0:
         numbers = {name: NONE if name.endswith("_sec") else number for name, number in numbers.items()}
-    row = Row(line.number, _parse_size(run, call, texts, place), tuple(numbers.values()))
+    row = Row(line.number, _parse_size(run, call, by_heading, place), tuple(numbers.values()))
     return Fields(call, process, row, place)
 
 
-def _parse_size(run: Run, call: str, texts: dict[str, str], place: Place) -> int:
-    """Return the message size in bytes; counts are of elements, whose extent the settings show."""
-    if "msize_bytes" in texts:
-        size = place.parse_size(texts["msize_bytes"], "msize_bytes")
+def _parse_size(run: Run, call: str, by_heading: dict[str, str], place: Place) -> int:
+    """Return the message size in bytes; counts are of elements, whose extent is in the settings."""
+    if "msize_bytes" in by_heading:
+        size = place.parse_size(by_heading["msize_bytes"], "msize_bytes")
     else:
         extent = place.parse_size(
             run.settings.get("datatype_extent_bytes", ""), "the setting #@datatype_extent_bytes above"
         )
-        size = place.parse_size(str(place.parse_size(texts["count"], "count") * extent), "count in bytes")
+        size = place.parse_size(str(place.parse_size(by_heading["count"], "count") * extent), "count in bytes")
     return 0 if call in UNSIZED else size
 
 
 def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
-    """Add a row, unless it is a call that does not count."""
+    """Add a row, unless its call is not valid."""
     if "errorcode" in run.columns and fields.row.numbers[run.figures.index("errorcode")] != 0:
         run.invalid.append(fields._replace(row=fields.row._replace(numbers=(NONE,) * len(run.figures))))
         return
@@ -359,13 +360,13 @@ def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
 
 
 def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
-    """Yield the tables of a run; a size of which no call counts has a row without figures."""
+    """Yield the tables of a run; a size without a valid call has a row without values."""
     for fields in run.invalid:
         if (*fields.key, fields.row.size_bytes) not in run.valid:
             run.valid.add((*fields.key, fields.row.size_bytes))
             drafts.add(fields.key, partial(_make_table, run, fields), fields.row)
     if run.invalid:
-        run.facts["left out"] = f"{len(run.invalid)} calls that began late or outlasted their window"
+        run.facts["left out"] = f"{len(run.invalid)} calls that started late or exceeded their window"
     yield from drafts.finish()
 
 

@@ -1,7 +1,7 @@
-"""SKaMPI's .sko: results by name, each row with its loop variables, size, three figures and a time for each process.
+"""Reads SKaMPI's .sko: results by name, each row with loop variables, size, three values and a time for each process.
 
-SKaMPI runs programs in a language of its own. The names of results are those of the programs that come with it; whoever
-writes another can name it as they like, and the file does not show what it calls.
+SKaMPI runs programs in its own language. The known names are those of the programs that come with it; other programs
+can use any names, and the file does not show what they call.
 """
 
 from __future__ import annotations
@@ -30,62 +30,62 @@ VERSION = re.compile(r"#\s*SKaMPI Version\s+(?P<version>\S.*?)\s*")
 START_DATE = re.compile(r"#\s*Started at\s+(?P<started>\S.*?)\s*")
 VARIABLE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)= (?P<value>\S+)")
 SERIES = re.compile(r"-(?:length|procs|nodes)(?:-short|-long)?$")
-"""How results of one call are distinguished that loop over sizes, or over processes with a short or a long message."""
+"""Suffixes of results of one call that loop over sizes, or over processes with a short or a long message."""
 PROCESSES = {"procs", "nodes", "tasks"}
 FIGURES = ("mean", "standard error", "repetitions")
 ROLES: dict[Role, int] = {"value": 0, "error": 1, "repetitions": 2}
 NO_TIME = "---"
 QUANTILES = 16
-"""Of more processes than these not each one's time is printed, but as many quantiles."""
+"""With more processes than this, as many quantiles are printed instead of the time of each process."""
 MICROSECOND_NS = 1e3
 
 STATISTICS = (
-    "Microseconds (unless the program called set_unit). Of all valid repetitions the fastest quarter and the slowest "
-    "quarter are dropped, and the mean and its standard error are of the rest; repetitions, which are printed before "
-    "anything is dropped, go on until the standard error is small enough (8 to 16 or 32 with the programs that come "
-    "with SKaMPI, which use MPI_INT and MPI_SUM). A column for each process is the mean of its times in the same "
-    "repetitions; of more than 16 processes it is 16 quantiles. The data is not looked at."
+    "Microseconds (unless the program called set_unit). Mean and standard error are over the valid repetitions without "
+    "the fastest and the slowest quarter. The printed number of repetitions includes these quarters; repetitions end "
+    "when the standard error is small enough (8 to 16 or 32 with the programs that come with SKaMPI, which use MPI_INT "
+    "and MPI_SUM). A column for each process is the mean of its times in the same repetitions; with more than 16 "
+    "processes they are 16 quantiles. The data are not checked."
 )
 COLLECTIVE = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="window",
-    text="Time from a start that was agreed on until the last process has returned; late starts and repetitions that "
-    f"outlast their window do not count. {STATISTICS}",
+    text="Time from an agreed start until the last process has returned; late starts and repetitions longer than their "
+    f"window are not valid. {STATISTICS}",
 )
 ROUND_TRIP = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="none",
     trip="round",
-    text="Time of a whole round trip between the two processes that are farthest apart; both measure one, the second "
-    f"beginning with its answer, and the longer one counts. A repetition is a single round trip. {STATISTICS}",
+    text="Time of a whole round trip between the two most distant processes; both measure one, the second from its "
+    f"answer on, and the longer one is used. A repetition is a single round trip. {STATISTICS}",
 )
 BOTH_WAYS = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="none",
-    text=f"Time of one call in which two processes send to each other at once; the longer of the two. {STATISTICS}",
+    text=f"Time of one call in which two processes send to each other at the same time; the longer one. {STATISTICS}",
 )
 ONE_SIDED = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="window",
-    text="Time of the call or epoch that the name shows, of those processes that take part; what was opened before and "
-    f"closed after it only SKaMPI's source shows. {STATISTICS}",
+    text="Time of the call or epoch in the name, on the processes that take part; only SKaMPI's source shows what is "
+    f"opened before and closed after it. {STATISTICS}",
 )
 CLOCK = Meaning(
     over_calls="trimmed mean",
     over_ranks="one",
     start="none",
-    text=f"Time of MPI_Wtime, called as often in a row as the variable iters says, on one process. {STATISTICS}",
+    text=f"Time of MPI_Wtime on one process, called `iters` times in a row. {STATISTICS}",
 )
 NOT_KNOWN = Meaning(
     over_calls="trimmed mean",
     over_ranks="maximum",
     start="not reported",
-    text="A measurement of a SKaMPI program that is not known to rankbench: the output shows neither what is called "
-    f"nor how processes begin together. {STATISTICS}",
+    text="A measurement of a SKaMPI program unknown to rankbench: the output shows neither the call nor how processes "
+    f"start together. {STATISTICS}",
 )
 
 
@@ -116,8 +116,8 @@ def _make_one_sided(spelling: str) -> Operation:
     )
 
 
-BY_HAND = "made by hand of other calls:"
-WHOLE_VECTOR = "The size is that of the whole vector that is reduced, of which every process gets its part."
+BY_HAND = "implemented with"
+WHOLE_VECTOR = "The size is that of the whole reduced vector, of which every process gets a part."
 OPERATIONS = [
     _make_pair("Pingpong_Send_Recv", "a round trip by MPI_Send and MPI_Recv", ROUND_TRIP, "pingpong"),
     _make_pair("Pingpong_Send_Iprobe_Recv", "a round trip whose messages are awaited by MPI_Iprobe", ROUND_TRIP),
@@ -153,7 +153,7 @@ OPERATIONS = [
     _make_collective("MPI_Comm_split", "MPI_Comm_split into processes of even and of odd rank", sized=False),
     _make_collective("MPI_Comm_dup", "MPI_Comm_dup", "comm_dup", sized=False),
     make_benchmark(
-        NAME, "wtime", "MPI_Wtime_avg", "what MPI_Wtime costs", CLOCK, kind="local", sized=False, ranks_exactly=1
+        NAME, "wtime", "MPI_Wtime_avg", "the cost of MPI_Wtime", CLOCK, kind="local", sized=False, ranks_exactly=1
     ),
     *map(
         _make_one_sided,
@@ -176,7 +176,7 @@ KNOWN = {operation.foreign.benchmark: operation for operation in OPERATIONS if o
 
 
 class Result(NamedTuple):
-    """What stands at the head of a result."""
+    """The head of a result."""
 
     name: str
     line: int
@@ -185,7 +185,7 @@ class Result(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """A row, taken apart."""
+    """The fields of a row."""
 
     variables: dict[str, str]
     size_bytes: int
@@ -193,12 +193,12 @@ class Fields(NamedTuple):
 
 
 def recognises(head: Sequence[Line]) -> bool:
-    """Return whether lines are SKaMPI's."""
+    """Return whether lines are from SKaMPI."""
     return any(VERSION.fullmatch(line.text) or BEGIN.fullmatch(line.text) for line in head)
 
 
 def read(text: Text) -> Iterator[Table]:
-    """Yield a table for each result, and for each number of processes and value of other loop variables in it."""
+    """Yield a table for each result, number of processes and value of other loop variables."""
     version = ""
     facts: dict[str, str] = {}
     result: Result | None = None
@@ -210,10 +210,10 @@ def read(text: Text) -> Iterator[Table]:
         elif END.fullmatch(line.text):
             result = None
             yield from drafts.finish()
-        elif found := VERSION.fullmatch(line.text):
-            version, facts = found["version"], {}
-        elif found := START_DATE.fullmatch(line.text):
-            facts["started"] = found["started"]
+        elif match := VERSION.fullmatch(line.text):
+            version, facts = match["version"], {}
+        elif match := START_DATE.fullmatch(line.text):
+            facts["started"] = match["started"]
         elif result and (VARIABLE.match(line.text) or begins_a_row(line.text)):
             _add_row(drafts, result, _split_row(line, Place(text.file, line.number)), line.number)
         elif not line.text.lstrip().startswith("#"):
@@ -230,12 +230,12 @@ def _refuse_open(file: str, result: Result | None) -> None:
 
 
 def _split_row(line: Line, place: Place) -> Fields:
-    """Return the variables of a row, its size, and its figures, then a time for each process."""
+    """Return the loop variables of a row, its size, its values and the times of processes."""
     rest = line.text
     variables = {}
-    while found := VARIABLE.match(rest):
-        variables[found["name"]] = found["value"]
-        rest = rest[found.end() :]
+    while match := VARIABLE.match(rest):
+        variables[match["name"]] = match["value"]
+        rest = rest[match.end() :]
     fields = rest.split()
     if len(fields) <= len(FIGURES):
         raise place.make_error(
@@ -258,15 +258,15 @@ def _check_processes(place: Place, variables: dict[str, str], times: int) -> Non
 
 
 def _add_row(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
-    """Add a row to the table of its processes and loop variables; one that is but the size in elements is left out."""
+    """Add a row to the table of its processes and loop variables, without the variable that is the size in elements."""
     options = {
         name: value
         for name, value in sorted(fields.variables.items())
         if name not in PROCESSES and not (name == "count" and fields.size_bytes)
     }
     times = len(fields.numbers) - len(FIGURES)
-    told = [int(fields.variables[name]) for name in sorted(PROCESSES & fields.variables.keys())]
-    ranks = told[0] if told else times if times < QUANTILES else 0
+    counts = [int(fields.variables[name]) for name in sorted(PROCESSES & fields.variables.keys())]
+    ranks = counts[0] if counts else times if times < QUANTILES else 0
     make = partial(_make_table, result, ranks, options, times)
     drafts.add((ranks, times, *options.items()), make, Row(line, fields.size_bytes, fields.numbers))
 

@@ -36,6 +36,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     yield from _unlike(met, at_levels=bool(view.levels))
     yield from _restless(view)
     yield from _fails_beside(view)
+    yield from _smaller_groups(view)
     yield from _favoured(view, met)
     yield from _stolen(view)
     yield from _unknown(met)
@@ -172,8 +173,8 @@ def _restless(view: CampaignView) -> Iterator[Finding]:
 
 
 def _fails_beside(view: CampaignView) -> Iterator[Finding]:
-    """Report candidates that measured nothing beside others, and were launched alone."""
-    launches = [launch for launch in view.launches if launch.alone]
+    """Report candidates that were launched alone, since they measured nothing beside others or resources were short."""
+    launches = [launch for launch in view.launches if launch.alone and launch.together == 1]
     for name, placement in dict.fromkeys((launch.candidate, launch.placement) for launch in launches):
         first = next(launch for launch in launches if (launch.candidate, launch.placement) == (name, placement))
         yield Finding(
@@ -188,6 +189,29 @@ def _fails_beside(view: CampaignView) -> Iterator[Finding]:
             advice=say(
                 "Its comparisons are wider, since its launches do not take turns with the others. Look for a full "
                 "/dev/shm or a limit of memory or processes, or set together = false in the plan."
+            ),
+            cases=[],
+            severity="warning",
+        )
+
+
+def _smaller_groups(view: CampaignView) -> Iterator[Finding]:
+    """Report that not all launches took turns with each other, since the resources of the machine were short."""
+    launches = [launch for launch in view.launches if launch.alone and launch.together > 1]
+    for placement in dict.fromkeys(launch.placement for launch in launches):
+        first = next(launch for launch in launches if launch.placement == placement)
+        yield Finding(
+            kind="state",
+            title=say("Candidates took turns in smaller groups"),
+            text=say(
+                "On {placement} not all candidates took turns with each other from block {block} on, because {why}.",
+                placement=placement,
+                block=first.block,
+                why=first.alone,
+            ),
+            advice=say(
+                "Comparisons between groups are wider. Make /dev/shm larger or reserve more huge pages, or compare "
+                "fewer libraries at once."
             ),
             cases=[],
             severity="warning",

@@ -1,0 +1,98 @@
+"""What all launches of a machine share and one can take from another: space in /dev/shm, huge pages, network contexts.
+
+Pure functions over a root folder, but for the thread that reads what is free while launches run.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from rankbench.launch.topology import text
+from rankbench.quantities import format_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+ROOT = Path("/")
+SHM = "/dev/shm"  # noqa: S108 - only its free space is read
+SPARE = 0.1
+"""The part of what is free that launches must leave."""
+
+Amounts = dict[str, int]
+"""By the name of a resource: bytes of /dev/shm, else pieces."""
+
+
+def read_free(root: Path = ROOT) -> Amounts:
+    """Return what is free of each resource that this machine has and shows."""
+    return dict(amount for find in (_find_shm, _find_huge_pages, _find_contexts) for amount in find(root))
+
+
+def _find_shm(root: Path) -> Iterator[tuple[str, int]]:
+    with suppress(OSError):
+        facts = os.statvfs(root / SHM.removeprefix("/"))
+        yield SHM, facts.f_bavail * facts.f_frsize
+
+
+def _find_huge_pages(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield reserved huge pages that nobody has taken or claimed, by their size."""
+    for folder in sorted((root / "sys/kernel/mm/hugepages").glob("hugepages-*")):
+        total, free, claimed = (_read_number(folder / f"{name}_hugepages") for name in ("nr", "free", "resv"))
+        if total:
+            yield f"huge pages of {folder.name.removeprefix('hugepages-')}", max(0, free - claimed)
+
+
+def _find_contexts(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield the contexts that Omni-Path adapters have left: one is taken by each rank."""
+    for path in sorted((root / "sys/class/infiniband").glob("*/nfreectxts")):
+        yield f"network contexts of {path.parent.name}", _read_number(path)
+
+
+def _read_number(path: Path) -> int:
+    content = text(path).strip()
+    return int(content) if content.isdigit() else 0
+
+
+def format_amount(name: str, amount: float) -> str:
+    """Return an amount of a resource in words, such as `8 MiB of /dev/shm`."""
+    return f"{format_memory(amount)} of {name}" if name == SHM else f"{amount:.0f} {name}"
+
+
+class Monitor:
+    """Reads what is free until it is left, and keeps the least of each resource."""
+
+    def __init__(self, period_s: float, read: Callable[[], Amounts] = read_free) -> None:
+        self._period_s, self._read = period_s, read
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self.before: Amounts = {}
+        self.least: Amounts = {}
+
+    def __enter__(self) -> Self:
+        """Begin to read."""
+        self.before = self._read()
+        self.least = dict(self.before)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Read for the last time."""
+        self._end.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._end.wait(self._period_s):
+            self.least = {name: min(amount, self.least.get(name, amount)) for name, amount in self._read().items()}
+
+    @property
+    def used(self) -> Amounts:
+        """What was taken at most of each resource meanwhile."""
+        return {name: max(0, amount - self.least.get(name, amount)) for name, amount in self.before.items()}
+
+
+def find_shortage(needed: Mapping[str, float], free: Mapping[str, int]) -> str:
+    """Return the first resource of which more is needed than may be taken, or nothing."""
+    return next((name for name, amount in needed.items() if amount > (1 - SPARE) * free.get(name, amount * 2)), "")

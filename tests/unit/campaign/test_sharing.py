@@ -1,0 +1,95 @@
+"""Launches that take turns are no more than the resources of the machine suffice for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from unit.campaign.test_blocks import PLAN, assert_sound, libraries, prepare
+
+from rankbench import evaluation
+from rankbench.campaign import Progress, history, loop
+from rankbench.campaign.sharing import Sharing
+from rankbench.language import render
+from rankbench.launch.resources import SHM, Amounts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["libraries"]
+
+MIB = 1 << 20
+FIRST, SECOND = "mpich-9.1", "mpich-9.2"
+
+
+def uses(*amounts: int) -> dict[tuple[str, str], Amounts]:
+    """Return what launches of a, b, ... use of /dev/shm."""
+    return {(name, "2x1"): {SHM: amount} for name, amount in zip("abcd", amounts, strict=False)}
+
+
+def test_launches_that_fit_are_one_group() -> None:
+    assert Sharing(uses(30, 30, 30)).divide("2x1", "abc", {SHM: 100}) == ([[0, 1, 2]], "")
+
+
+def test_launches_that_do_not_fit_are_divided_in_their_order() -> None:
+    groups, why = Sharing(uses(30 * MIB, 50 * MIB, 40 * MIB)).divide("2x1", "abc", {SHM: 100 * MIB})
+    assert groups == [[0, 1], [2]]
+    assert why == "3 launches need 120 MiB of /dev/shm and 100 MiB of /dev/shm is free"
+
+
+def test_what_launches_used_in_turn_corrects_what_they_need() -> None:
+    sharing = Sharing(uses(10, 10, 10))
+    sharing.learn("2x1", "abc", {SHM: 95})
+    assert sharing.divide("2x1", "abc", {SHM: 100})[0] == [[0, 1], [2]]
+    sharing.learn("2x1", "ab", {SHM: 20})
+    assert sharing.divide("2x1", "abc", {SHM: 100})[0] == [[0, 1], [2]]
+
+
+def test_what_checks_do_not_use_is_learned_from_launches_in_turn() -> None:
+    sharing = Sharing({})
+    sharing.learn("2x1", "ab", {SHM: 95})
+    assert sharing.divide("2x1", "ab", {SHM: 100})[0] == [[0], [1]]
+
+
+def run_with(folder: Path, used: dict[str, int], free: int) -> tuple[loop.Loop, Progress]:
+    """Run a campaign on a machine with so much of /dev/shm, of which launches use so much."""
+    prepared = prepare(folder, PLAN)
+    campaign = prepared.store.campaign
+    progress = Progress(campaign)
+    (placement,) = campaign.plan.placements
+    known = {(name, placement.name): {SHM: amount} for name, amount in used.items()}
+    made = loop.Loop(
+        prepared.store,
+        campaign,
+        prepared.binaries,
+        progress,
+        history.History(campaign.plan.threshold),
+        {},
+        sharing=Sharing(known),
+        read_free=lambda: {SHM: free},
+    )
+    for block in (1, 2):
+        made.block(block)
+    return made, progress
+
+
+@pytest.mark.usefixtures("libraries")
+def test_launches_run_alone_where_the_machine_has_enough_for_one_only(tmp_path: Path) -> None:
+    made, progress = run_with(tmp_path, {FIRST: 60 * MIB, SECOND: 60 * MIB}, 100 * MIB)
+    assert_sound(made.store, blocks=2)
+    launches = made.store.launches()
+    why = "3 launches need 180 MiB of /dev/shm and 100 MiB of /dev/shm is free"
+    assert {(launch.together, launch.alone) for launch in launches} == {(1, why)}
+    assert len(progress.notes) == 2  # Orders of blocks differ.
+    assert progress.notes[0].endswith(f"because {why}")
+    findings = [render(finding.text) for finding in evaluation.evaluate(made.store).verdict.findings]
+    assert f"{FIRST} was measured alone from block 1 on, because {why}." in findings
+
+
+@pytest.mark.usefixtures("libraries")
+def test_launches_take_turns_in_smaller_groups_where_the_machine_has_enough_for_these(tmp_path: Path) -> None:
+    made, _ = run_with(tmp_path, {FIRST: 40 * MIB, SECOND: 40 * MIB}, 100 * MIB)
+    assert_sound(made.store, blocks=2)
+    assert sorted(launch.together for launch in made.store.launches()) == [1, 1, 2, 2, 2, 2]
+    findings = [render(finding.text) for finding in evaluation.evaluate(made.store).verdict.findings]
+    assert any(text.startswith("On socket not all candidates took turns with each other") for text in findings)

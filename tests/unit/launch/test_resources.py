@@ -1,0 +1,60 @@
+"""What is free of the resources that launches of a machine share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from rankbench.launch.resources import SHM, Monitor, find_shortage, format_amount, read_free
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write(root: Path, path: str, content: str) -> None:
+    """Write a file below a recorded root."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+
+
+def test_free_resources_are_shared_memory_huge_pages_and_network_contexts(tmp_path: Path) -> None:
+    (tmp_path / "dev/shm").mkdir(parents=True)
+    pages = "sys/kernel/mm/hugepages/hugepages-2048kB"
+    for name, count in (("nr", 64), ("free", 40), ("resv", 8)):
+        write(tmp_path, f"{pages}/{name}_hugepages", f"{count}\n")
+    write(tmp_path, "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", "0\n")
+    write(tmp_path, "sys/class/infiniband/hfi1_0/nfreectxts", "16\n")
+    free = read_free(tmp_path)
+    facts = os.statvfs(tmp_path)
+    assert free.pop(SHM) == facts.f_bavail * facts.f_frsize
+    assert free == {"huge pages of 2048kB": 32, "network contexts of hfi1_0": 16}
+
+
+def test_a_machine_without_any_of_them_has_none(tmp_path: Path) -> None:
+    assert read_free(tmp_path) == {}
+
+
+def test_a_monitor_keeps_what_was_used_at_most() -> None:
+    amounts, read = [100, 40, 90], threading.Event()
+
+    def read_next() -> dict[str, int]:
+        if len(amounts) == 1:
+            read.set()
+        return {SHM: amounts.pop(0) if len(amounts) > 1 else amounts[0]}
+
+    with Monitor(0.001, read_next) as monitor:
+        assert read.wait(10)
+    assert monitor.used == {SHM: 60}
+
+
+def test_a_tenth_of_what_is_free_must_be_left() -> None:
+    assert find_shortage({SHM: 90}, {SHM: 100}) == ""
+    assert find_shortage({SHM: 91}, {SHM: 100}) == SHM
+    assert find_shortage({"network contexts of hfi1_0": 5}, {SHM: 100}) == ""
+
+
+def test_amounts_have_their_units() -> None:
+    assert format_amount(SHM, 8 << 20) == "8.00 MiB of /dev/shm"
+    assert format_amount("huge pages of 2048kB", 12) == "12 huge pages of 2048kB"
