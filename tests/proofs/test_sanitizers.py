@@ -77,7 +77,7 @@ def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str,
     lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in cases]
     job = tmp_path / "job"
     job.write_text("\n".join(["rankbench-job 1", *lines, ""]))
-    run, records = sanitized.launched(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
+    run, records = sanitized.launch_core(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
     reports = sorted(set(REPORT.findall(run.printed)))
     assert reports == [], run.printed[-4000:]
     assert len(records) == len(cases), run.printed[-4000:]
