@@ -225,7 +225,8 @@ static void remember(void) {
 static bool is_due(const char *name, long bytes) {
     static long calls;
     const char *wanted = getenv("FAULT_CALL"), *after = getenv("FAULT_AFTER"), *until = getenv("FAULT_UNTIL");
-    if (!wanted || strcmp(wanted, name) != 0 || is_over() || !is_unset_or("FAULT_BYTES", bytes) || !is_unset_or("FAULT_RANK", rank_of_launch()))
+    if (!wanted || strcmp(wanted, name) != 0 || is_over() || !is_unset_or("FAULT_BYTES", bytes) ||
+        !is_unset_or("FAULT_RANK", rank_of_launch()))
         return false;
     return ++calls > (after ? atol(after) : 0) && (!until || calls <= atol(until));
 }
