@@ -2,8 +2,8 @@
 #include "output/describe.h"
 
 #include "base/choices.h"
-#include "base/missing.h"
 #include "base/registry.h"
+#include "missing.h"
 #include "output/stream.h"
 
 static void describe_switch(FILE *out, const char *name, bool on) {

@@ -7,9 +7,9 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
-#include "base/missing.h"
 #include "base/registry.h"
 #include "kit/memory.h"
+#include "missing.h"
 #include "output/result.h"
 #include "request/request.h"
 #include "sync/facts.h"

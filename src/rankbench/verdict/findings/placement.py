@@ -249,15 +249,15 @@ def small_messages(line: Line, size_bytes: int) -> Text:
         return say("Ranks did not sit on the same CPUs in all launches, so that no reason is known.")
     if not line.in_one_host:
         return say(
-            "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be "
-            "reported."
+            "Between hosts messages cross the network, of which nothing was measured without MPI: its share is not "
+            "known."
         )
     if uncertain(line.ratios[size_bytes]):
         return say("That is too uncertain for a reason to be looked for.")
     if line.exchange is None:
         return say(
-            "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be "
-            "reported whether the machine is the reason."
+            "What handing a cache line between these CPUs takes without MPI was not measured, so that it is not "
+            "known whether the machine is the reason."
         )
     explain = slower if line.ratios[size_bytes].different else level
     return explain(line, size_bytes, line.exchange)
