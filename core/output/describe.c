@@ -2,7 +2,7 @@
 #include "output/describe.h"
 
 #include "base/choices.h"
-#include "base/core.h"
+
 #include "base/registry.h"
 #include "output/stream.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/allocation.h"
 #include "base/choices.h"
-#include "base/core.h"
+
 #include "base/registry.h"
 #include "kit/memory.h"
 #include "output/result.h"
