@@ -1,8 +1,9 @@
 /* Describes the units that registered themselves, as JSON. */
 #include "output/describe.h"
 
-#include "base/choices.h"
+#include <stdio.h>
 
+#include "base/choices.h"
 #include "base/registry.h"
 #include "output/stream.h"
 

@@ -2,12 +2,12 @@
 #include "output/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/allocation.h"
 #include "base/choices.h"
-
 #include "base/registry.h"
 #include "kit/memory.h"
 #include "output/result.h"
