@@ -1,6 +1,8 @@
 /* Describes the units that registered themselves, as JSON. */
 #include "output/describe.h"
 
+#include <stdio.h>
+
 #include "base/choices.h"
 #include "base/registry.h"
 #include "missing.h"
