@@ -11,7 +11,7 @@ import polars as pl
 
 from fakes import campaigns
 from rankbench import statistics
-from rankbench.language import Text
+from rankbench.language import Text, say
 from rankbench.model import (
     ALL_RANKS,
     Case,
@@ -176,7 +176,7 @@ def case_verdict(case: Case) -> CaseVerdict:
         winners=ranking if tied else ranking[:1],
         outcome="undecided" if tied else "faster",
         margin=1.0 if tied else 2.0,
-        failures={} if len(ranking) == 2 else {"beta": "crashed in 4 of 4 launches"},
+        failures={} if len(ranking) == 2 else {"beta": say("crashed in 4 of 4 launches")},
     )
 
 

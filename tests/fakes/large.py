@@ -82,8 +82,10 @@ class Large:
     @cached_property
     def true_ns(self) -> np.ndarray:
         """The true time of each candidate (columns) in each case (rows)."""
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(map(case_labels.line_key, self.cases)))}
-        line = np.array([numbers[case_labels.line_key(case)] for case in self.cases])[:, None]
+        numbers = {
+            name: number for number, name in enumerate(dict.fromkeys(map(case_labels.make_line_key, self.cases)))
+        }
+        line = np.array([numbers[case_labels.make_line_key(case)] for case in self.cases])[:, None]
         size = np.array([float(case.size_bytes) for case in self.cases])[:, None]
         candidate = np.arange(len(self.candidates))[None, :]
         latency = (400 + 37 * (line % 50)) * (1 + 0.2 * candidate)
@@ -211,7 +213,7 @@ class Large:
         """Return the lines in groups of seven, and the last ones alone."""
         lines: dict[str, list[str]] = {}
         for case in self.cases:
-            lines.setdefault(case_labels.line_key(case), []).append(case.key)
+            lines.setdefault(case_labels.make_line_key(case), []).append(case.key)
         keys = list(lines)
         parts = [keys[first : first + 7] for first in range(0, len(keys) - 10, 7)]
         parts += [[key] for key in keys[sum(map(len, parts)) :]]

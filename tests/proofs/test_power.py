@@ -24,7 +24,7 @@ from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.estimators import VISITS
 from rankbench.statistics.pairing import paired_logs
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from mpi.test_core import Core
@@ -107,7 +107,7 @@ def run(core: Core, home: Path, folder: Path, percents: list[int], seconds: floa
 def measure(campaign_store: Store, estimator: str = "median") -> Measured:
     campaign = campaign_store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    figures = judgeable(statistics.launch_figures(campaign_store.samples(), estimator, by_ranks))
+    figures = select_judgeable(statistics.launch_figures(campaign_store.samples(), estimator, by_ranks))
     twin = next(candidate.name for candidate in campaign.candidates if candidate.control_of)
     seconds = sum(launch.duration_s for launch in campaign_store.launches()) / figures["block"].n_unique()
     return Measured(figures, twin, seconds * 3 / len(campaign.candidates))

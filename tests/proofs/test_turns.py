@@ -22,7 +22,7 @@ from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.pairing import paired_logs
 from rankbench.statistics.turns import turn_effects
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def gather(stores: list[Store]) -> Blocks:
     first = 0
     for number, block_store in enumerate(stores, 1):
         by_ranks = [case.key for case in block_store.campaign.cases if not block_store.campaign.scheduled(case)]
-        figures = judgeable(statistics.launch_figures(block_store.samples(), "median", by_ranks))
+        figures = select_judgeable(statistics.launch_figures(block_store.samples(), "median", by_ranks))
         frames.append(figures.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
         beside |= {first + launch.number: launch.beside for launch in block_store.launches() if launch.beside}
         first += max(launch.number for launch in block_store.launches())

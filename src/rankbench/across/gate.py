@@ -43,7 +43,7 @@ class Check(Record, frozen=True):
     title: str
     candidate: str
     outcome: Outcome
-    text: Words
+    text: Text
     advice: Text = NOTHING
     measured_s: float = 0.0
     """For how long it was timed."""
@@ -92,18 +92,18 @@ class Ratio(NamedTuple):
 
 def then_and_now(held: Held) -> list[Check]:
     """Return the checks of a campaign against an older one: of everything that had a figure then."""
-    then, now, told = held.then, held.now, held.told
+    then, now, comparison = held.then, held.now, held.told
     shared = {case.key for case in common(then.campaign, now.campaign)}
-    if not shared or not told.matches:
-        what = "case" if told.matches else "candidate"
-        raise RankbenchError(f"{told.new} has no {what} in common with {told.old}; nothing to gate")
-    changes = {(change.case, change.old): change for change in told.changes}
-    partners = {match.old: match.new for match in told.matches}
+    if not shared or not comparison.matches:
+        what = "case" if comparison.matches else "candidate"
+        raise RankbenchError(f"{comparison.new} has no {what} in common with {comparison.old}; nothing to gate")
+    changes = {(change.case, change.old): change for change in comparison.changes}
+    partners = {match.old: match.new for match in comparison.matches}
     checks = []
     for case, name, summary in with_figures(then, conditions.candidates(then.campaign)):
-        mine = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
-        ruling = _ruling(summary, mine, changes.get((case.key, name)), told, matched=name in partners)
-        checks.append(check(now if mine else then, case, partners.get(name, name), ruling, mine))
+        current = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
+        ruling = _ruling(summary, current, changes.get((case.key, name)), comparison, matched=name in partners)
+        checks.append(check(now if current else then, case, partners.get(name, name), ruling, current))
     return checks
 
 
@@ -118,11 +118,9 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
     """Return what became of a figure that was there."""
     if not matched:
         advice = say(
-            "Say by --match {name}=NAME who takes its place, or gate against a newer campaign.", name=old.candidate
+            "Name its successor with --match {name}=NAME, or gate against a newer campaign.", name=old.candidate
         )
-        return Ruling(
-            "failed", say("{name} is not in {campaign} any more", name=old.candidate, campaign=now.new), advice
-        )
+        return Ruling("failed", say("{name} is no longer in {campaign}", name=old.candidate, campaign=now.new), advice)
     if gone := lost(old, new, now.new):
         return gone
     if change is None:
@@ -136,7 +134,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
                 for level in change.levels
             ],
             now.threshold,
-            say("what it took in {old}", old=now.old),
+            say("its time in {old}", old=now.old),
         )
     ratio = Ratio(
         change.ratio,
@@ -147,7 +145,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
         change.memory,
     )
     found = say(
-        "needs {ratio} what it took in {old}" if ratio.memory else "takes {ratio} what it took in {old}",
+        "needs {ratio} its memory in {old}" if ratio.memory else "takes {ratio} its time in {old}",
         ratio=ratio.text,
         old=now.old,
     )
@@ -157,7 +155,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
             "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
             ratio=ratio.text,
         )
-        both = say("Measure both libraries in one campaign, and gate by --candidate and --against-candidate.")
+        both = say("Measure both libraries in one campaign, and gate with --candidate and --against-candidate.")
         return Ruling("skipped", why, both, ratio=ratio)
     return ruled
 
@@ -173,9 +171,9 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
     worth = view.campaign.plan.threshold
     checks = []
     for case, _, summary in with_figures(view, [old]):
-        mine = summary_of(view, case, new)
+        current = summary_of(view, case, new)
         comparison = _comparison(view, case, new, old)
-        ruling = lost(summary, mine, view.campaign.name, say("({name} has figures)", name=old))
+        ruling = lost(summary, current, view.campaign.name, say("({name} has figures)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
         if not ruling and comparison:
@@ -183,14 +181,14 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
             enough = comparison.blocks >= FEWEST_BLOCKS
             ratio = Ratio(comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted, enough, memory)
             found = say(
-                "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes",
+                "needs {ratio} the memory of {old}" if memory else "takes {ratio} the time of {old}",
                 ratio=ratio.text,
                 old=old,
             )
             ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
             ruling = ruling._replace(relation=relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:
-            checks.append(check(view, case, new, ruling, mine))
+            checks.append(check(view, case, new, ruling, current))
     if not checks:
         raise RankbenchError(f"{old} has no figures in campaign {view.campaign.name}; nothing to gate")
     return checks
@@ -238,12 +236,12 @@ def _reversed(comparison: Comparison) -> Ruling:
     return Ruling(
         "skipped",
         say(
-            "takes {near} what {old} takes while cores are near, {far} while they are far",
+            "takes {near} the time of {old} while cores are near, {far} while they are far",
             near=near,
             far=far,
             old=comparison.base,
         ),
-        say("Find out which of these is usual where your programs run."),
+        say("Check which state is usual where your programs run."),
     )
 
 
@@ -291,19 +289,19 @@ def lost(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHIN
         return Ruling(
             "failed",
             say("{fate} {remark}", fate=missing, remark=remark) if remark else missing,
-            say("Run the whole of the older plan."),
+            say("Run the complete older plan."),
         )
     if new.doubt:
         doubted = say("not judged: {doubt}", doubt=new.doubt)
-        return Ruling("skipped", doubted, say("Prefer larger messages or the start barrier."))
+        return Ruling("skipped", doubted, say("Use larger messages or the start `barrier`."))
     broken = {status for status in new.failures if status in BROKEN}
     known = {status for status in old.failures if status in BROKEN}
     if not new.launches or CaseStatus.WRONG_DATA in broken or broken - known:
-        told = fate(new, counts=False)
+        ending = fate(new, counts=False)
         return Ruling(
             "failed",
-            say("{fate} {remark}", fate=told, remark=remark) if remark else told,
-            say("`rankbench show` and the launch's log show more."),
+            say("{fate} {remark}", fate=ending, remark=remark) if remark else ending,
+            say("See `rankbench show` and the launch's log."),
         )
     return None
 
@@ -318,7 +316,7 @@ class LevelRatio(NamedTuple):
 def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ruling:
     """Return what is said of a case that has a ratio at each level: it fails at one, passes at all, else is open.
 
-    `than` names the other side, such as `what it took in old`.
+    `than` names the other side, such as `its time in old`.
     """
     rulings = [
         rule(
@@ -340,13 +338,13 @@ def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ru
     slower = next((one for one in rulings if one.outcome == "failed"), None)
     if slower and faster:
         depends = say("{slower}, {faster}", slower=slower.text, faster=faster.text)
-        return Ruling("skipped", depends, say("Find out which of these is usual where your programs run."), "depends")
+        return Ruling("skipped", depends, say("Check which state is usual where your programs run."), "depends")
     for outcome in ("failed", "skipped"):
         if found := next((one for one in rulings if one.outcome == outcome), None):
             return found._replace(ratio=None)
     if not rulings:
         apart = say(
-            "too few launches of both campaigns met the same level: cores were near in one and far in the other"
+            "too few launches of the campaigns were in the same state: cores were near in one and far in the other"
         )
         return Ruling("skipped", apart, say("Measure both libraries in one campaign: --remeasure."))
     relations = {one.relation for one in rulings}
@@ -377,14 +375,14 @@ def _failed(ratio: Ratio, threshold: float, found: Text) -> Ruling:
         least=SMALLEST_P,
         threshold=threshold * 100,
     )
-    advice = say("If that is meant, gate against a newer campaign or raise --threshold.")
+    advice = say("If this is intended, gate against a newer campaign or raise --threshold.")
     return Ruling("failed", text, advice, "slower", ratio)
 
 
 def _left_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
     """Return the ruling on what may or may not be slower by more than the threshold."""
     text = say(
-        "{ratio} leaves open whether it is more than {threshold:g} % slower",
+        "{ratio}: undecided whether it is more than {threshold:g} % slower",
         ratio=ratio.text,
         threshold=threshold * 100,
     )
@@ -400,7 +398,7 @@ def _not_slower(ratio: Ratio, threshold: float) -> Relation:
 
 def more() -> Text:
     """Return what to do where too little is known."""
-    return say("More launches show: raise `blocks` in the plan.")
+    return say("Measure more launches: raise `blocks` in the plan.")
 
 
 def counts(checks: list[Check]) -> Mapping[Outcome, int]:

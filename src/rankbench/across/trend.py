@@ -1,6 +1,6 @@
-"""Over time: campaigns of the same plan in the order of their making, and from which one on a case changed.
+"""Over time: campaigns of the same plan in order of time, and since when a case has changed.
 
-Like `evaluation` it reads stores, but for what each launch came to only: of many campaigns all else would take long.
+Like `evaluation` it reads stores, but only the figures of launches: with many campaigns all else would be slow.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import polars as pl
 
 from rankbench import statistics
 from rankbench.across import conditions
-from rankbench.language import Text, Words, say
+from rankbench.language import Text, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import changes, states
 from rankbench.statistics.common_part import common_part
 from rankbench.statistics.starts import usual_starts
 from rankbench.verdict import case_labels
-from rankbench.verdict.measures import measure
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.measures import choose_measure
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,8 +77,8 @@ class Turn(Record, frozen=True):
     low: float
     high: float
     p_adjusted: float
-    reasons: list[Words]
-    """What else is not what it was in the campaign before."""
+    reasons: list[Text]
+    """What else changed since the campaign before."""
     explained: bool
     """Whether the raw probes of the machine, without MPI, changed as much."""
     cost_ns: float = 0.0
@@ -138,7 +138,7 @@ class History(NamedTuple):
         """Return what the figures of a case are."""
         one = self.cases[case]
         newest = last_with(self.pasts, one)
-        return measure(one, operation_of(newest.campaign, one), *newest.moved.get(case, ()))
+        return choose_measure(one, operation_of(newest.campaign, one), *newest.moved.get(case, ()))
 
 
 def last_with(pasts: Sequence[Past], case: Case) -> Past:
@@ -188,9 +188,9 @@ def made(campaign: Campaign) -> datetime:
 
 
 def names(stores: Sequence[Store]) -> list[str]:
-    """Return how campaigns are called: by their own names, or those of their folders where two are called alike."""
-    own = [store.campaign.name for store in stores]
-    return own if len(set(own)) == len(own) else [str(store.folder) for store in stores]
+    """Return the names of campaigns, or their folders where two have the same name."""
+    titles = [store.campaign.name for store in stores]
+    return titles if len(set(titles)) == len(titles) else [str(store.folder) for store in stores]
 
 
 def recall(store: Store, name: str, estimator: str) -> Past:
@@ -202,7 +202,7 @@ def figures_of(store: Store, estimator: str) -> pl.DataFrame:
     """Read the figures of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    return judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
+    return select_judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
 
 
 def past_of(store: Store, name: str, figures: pl.DataFrame) -> Past:
@@ -277,7 +277,7 @@ def lines(
 def _called(pasts: Sequence[Past], case: Case) -> str:
     """Return how a case is called, by the newest campaign that has it."""
     campaign = last_with(pasts, case).campaign
-    return case_labels.apart(
+    return case_labels.name_variant(
         case,
         operation_of(campaign, case),
         start=usual_starts(campaign)[case.key] != case,
@@ -386,8 +386,8 @@ def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: i
     )
 
 
-def reasons(then: Past, now: Past, old: str, new: str) -> list[Words]:
-    """Return what the records of two campaigns have otherwise: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
+def reasons(then: Past, now: Past, old: str, new: str) -> list[Text]:
+    """Return what differs between the records of two campaigns: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
     sides = [(past.campaign, past.launches, name) for past, name in ((then, old), (now, new))]
     candidates = [conditions.of_candidate(*side) for side in sides]
     others: Iterable[list[dict[str, str]]] = (
@@ -395,10 +395,10 @@ def reasons(then: Past, now: Past, old: str, new: str) -> list[Words]:
         [conditions.of_rankbench(campaign, launches) for campaign, launches, _ in sides],
         [conditions.of_plan(campaign, launches) for campaign, launches, _ in sides],
     )
-    told = [*conditions.of_library(*candidates)]
+    differences = [*conditions.of_library(*candidates)]
     for before, after in others:
-        told += conditions.differences(before, after)
-    return [difference.arrow for difference in told]
+        differences += conditions.differences(before, after)
+    return [difference.arrow for difference in differences]
 
 
 def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:

@@ -1,4 +1,4 @@
-"""Then and now: two campaigns held against each other, with what unpaired figures deserve to be reported. Pure."""
+"""Two campaigns compared, an older and a newer one, with remarks on what limits unpaired comparisons. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.statistics.unpaired_levels import compare_at_levels, far_share
 from rankbench.verdict import case_labels
 from rankbench.verdict.conclusion import FEW_LAUNCHES
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -101,7 +101,7 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ThenAndNow(Record, frozen=True):
-    """Two campaigns held against each other."""
+    """Two campaigns compared."""
 
     old: str
     new: str
@@ -117,7 +117,7 @@ class ThenAndNow(Record, frozen=True):
 
 
 class Held(NamedTuple):
-    """Two campaigns, evaluated alike, and what came of holding them against each other."""
+    """Two campaigns, evaluated in the same way, and their comparison."""
 
     then: CampaignView
     now: CampaignView
@@ -125,7 +125,7 @@ class Held(NamedTuple):
 
 
 def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, threshold: float | None = None) -> Held:
-    """Hold a campaign against an older one, both evaluated as the newer one's plan says.
+    """Compare a campaign with an older one, both evaluated as the newer one's plan says.
 
     `asked` matches candidates, old to new. The threshold is the newer plan's unless another is given.
     """
@@ -159,7 +159,7 @@ def changes(
     titles = {key: title(new, case) for key, case in cases.items()}
     pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
-    then, now = judgeable(old.figures), judgeable(new.figures)
+    then, now = select_judgeable(old.figures), select_judgeable(new.figures)
     rows = compare_at_levels(
         then.filter(then["case"].is_in(list(cases))),
         now,
@@ -217,7 +217,7 @@ def common(old: Campaign, new: Campaign) -> list[Case]:
 
 def title(view: CampaignView, case: Case) -> str:
     """Return how a case is called, with start and placement where they distinguish it from others."""
-    return case_labels.apart(
+    return case_labels.name_variant(
         case,
         view.operations[case.operation],
         start=view.usual_of[case.key] != case,
@@ -229,7 +229,7 @@ def title(view: CampaignView, case: Case) -> str:
 
 
 def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
-    """Say that the older campaign was evaluated otherwise than its plan says."""
+    """Say that the older campaign is not evaluated as its plan says."""
     wanted = [
         say("{estimator}, intervals of {confidence:.0%}", estimator=plan.estimator, confidence=plan.confidence)
         for plan in (then, now)
@@ -238,7 +238,8 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
         yield Remark(
             kind="figures",
             text=say(
-                "The plans ask for other figures ({then} then, {now} now); both are reported as now.",
+                "The plans differ in estimator or confidence ({then} then, {now} now); both are evaluated as the newer "
+                "plan says.",
                 then=wanted[0],
                 now=wanted[1],
             ),
@@ -248,7 +249,7 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
 def remarks(
     old: CampaignView, new: CampaignView, matched: Sequence[Match], found: Sequence[Change], probes: Probes
 ) -> Iterator[Remark]:
-    """Yield what limits the worth of the ratios, each only where it holds, and what holds always last."""
+    """Yield what limits the validity of the ratios: first what holds in this case, last what always holds."""
     yield from _machine(old, new)
     yield from _libraries(old, new, matched)
     yield from _rankbench(old, new)
@@ -263,10 +264,10 @@ def remarks(
 
 def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
     then, now = (conditions.of_machine(view.campaign) for view in (old, new))
-    if told := conditions.differences(then, now):
+    if differences := conditions.differences(then, now):
         yield Remark(
             kind="machine",
-            text=say("The machine is not the same: {differences}.", differences=spelt(told)),
+            text=say("The machine is not the same: {differences}.", differences=spelt(differences)),
             advice=say("To separate libraries from machines, measure both in one campaign on one machine."),
         )
 
@@ -275,36 +276,38 @@ def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -
     for match in matched:
         then = conditions.of_candidate(old.campaign, old.launches, match.old)
         now = conditions.of_candidate(new.campaign, new.launches, match.new)
-        told = conditions.of_library(then, now)
-        if told:
+        differences = conditions.of_library(then, now)
+        if differences:
             yield Remark(
                 kind="library",
                 text=say(
-                    "{new} is not what {old} was: {differences}.",
+                    "{new} differs from {old}: {differences}.",
                     new=match.new,
                     old=match.old,
-                    differences=spelt(told),
+                    differences=spelt(differences),
                 ),
-                advice=say("A change may come from any of these; change one at a time.") if len(told) > 1 else NOTHING,
+                advice=say("A change may come from any of these; change one at a time.")
+                if len(differences) > 1
+                else NOTHING,
             )
 
 
 def _rankbench(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
     then, now = (conditions.of_rankbench(view.campaign, view.launches) for view in (old, new))
-    if told := conditions.differences(then, now):
+    if differences := conditions.differences(then, now):
         yield Remark(
             kind="rankbench",
-            text=say("What measured is not the same: {differences}.", differences=spelt(told)),
+            text=say("rankbench is not the same: {differences}.", differences=spelt(differences)),
             advice=say("Measure the older library again with this rankbench."),
         )
 
 
 def _plan(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
     then, now = (conditions.of_plan(view.campaign, view.launches) for view in (old, new))
-    if told := conditions.differences(then, now):
+    if differences := conditions.differences(then, now):
         yield Remark(
             kind="method",
-            text=say("How was measured is not the same: {differences}.", differences=spelt(told)),
+            text=say("The method is not the same: {differences}.", differences=spelt(differences)),
             advice=say("Run the older plan again with the newer library."),
         )
 
@@ -322,8 +325,8 @@ def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> 
     if alone:
         yield Remark(
             kind="candidates",
-            text=say("Nobody was matched with {names:and}.", names=alone),
-            advice=say("Say by --match OLD=NEW who is to be held against whom."),
+            text=say("No counterpart was found for {names:and}.", names=alone),
+            advice=say("Name counterparts with --match OLD=NEW."),
         )
     shared = {case.key for case in common(then, now)}
     only = [sum(case.key not in shared for case in of.cases) for of in (then, now)]
@@ -348,7 +351,7 @@ def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
     other = [case for case in now.cases if ranks.get(case.key, case.ranks) != case.ranks]
     if other:
         yield say(
-            "{n:count case} {n:of has|have} other numbers of ranks ({then} then, {now} now)",
+            "{n:count case} {n:of has|have} different numbers of ranks ({then} then, {now} now)",
             n=len(other),
             then=ranks[other[0].key],
             now=other[0].ranks,
@@ -358,7 +361,7 @@ def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
     begun = [sorted({start for one, start in side if one in both}) for side in starts]
     if both and begun[0] != begun[1]:
         yield say(
-            "{n} differ by their start only ({then:and} then, {now:and} now)", n=len(both), then=begun[0], now=begun[1]
+            "{n} differ only in their start ({then:and} then, {now:and} now)", n=len(both), then=begun[0], now=begun[1]
         )
 
 
@@ -373,12 +376,10 @@ def _state(probes: Probes) -> Iterator[Remark]:
             kind="state",
             text=say(
                 "The machine was in another state: without MPI, handing a cache line from one CPU to another takes "
-                "{ratio:ratio} the time that it took then.",
+                "{ratio:ratio} the earlier time.",
                 ratio=ratio,
             ),
-            advice=say(
-                "Small messages follow that, whatever the library; measure again when the machine is as it was."
-            ),
+            advice=say("This affects small messages of every library; measure again when the machine is as it was."),
         )
 
 
@@ -394,7 +395,7 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
         yield Remark(
             kind="shares",
             text=say(
-                "Cores were far from each other in {then:.0%} of the visits then and in {now:.0%} now. Typical values "
+                "Cores were far apart in {then:.0%} of the visits then and in {now:.0%} now. Typical values "
                 "mix both states in these shares; ratios are means over the states that both campaigns met, with the "
                 "same shares on both sides.",
                 then=shares[0],
@@ -414,11 +415,11 @@ def _few(found: Sequence[Change]) -> Iterator[Remark]:
         yield Remark(
             kind="launches",
             text=say(
-                "There are few launches, {then} then and {now} now of the case that has fewest: only large changes can "
-                "be reported; fewer than {fewest} show nothing."
+                "There are few launches, {then} then and {now} now in the case with the fewest: only large changes can "
+                "be detected, and none with fewer than {fewest}."
                 if min(least) < FEWEST_LAUNCHES
-                else "There are few launches, {then} then and {now} now of the case that has fewest: only large "
-                "changes is known.",
+                else "There are few launches, {then} then and {now} now in the case with the fewest: only large "
+                "changes can be detected.",
                 then=least[0],
                 now=least[1],
                 fewest=FEWEST_LAUNCHES,
@@ -442,7 +443,7 @@ def _control(old: CampaignView, new: CampaignView) -> Remark:
             then=_alarms(old),
             now=_alarms(new),
         ),
-        advice=say("Of so restless a machine believe large changes only.") if often else advice,
+        advice=say("This machine varies a lot; trust large changes only.") if often else advice,
     )
 
 
@@ -454,18 +455,18 @@ def _alarms(view: CampaignView) -> Text:
 
 def _uncontrolled(found: Sequence[Change], probes: Probes) -> Remark:
     marked = sum(change.explained for change in found)
-    known = say("What the machine took without MPI is not known of both")
+    known = say("The machine's own times, without MPI, are not known for both")
     if texts := list(_raw(probes)):
-        known = say("Without MPI, {told:and} the time that it took then", told=texts)
+        known = say("Without MPI, {probes:and} the earlier time", probes=texts)
         if marked:
             known = say("{known}; {n:count ratio} (°) {n:of is|are} no larger than that", known=known, n=marked)
     return Remark(
         kind="uncontrolled",
         text=say(
-            "The state of the machine between two campaigns is not controlled, and in no interval. {known}.",
+            "The state of the machine between two campaigns is not controlled, and no interval includes it. {known}.",
             known=known,
         ),
-        advice=say("Two libraries in one campaign are paired block by block, which is the better design."),
+        advice=say("Measuring both libraries in one campaign, paired block by block, is the better design."),
     )
 
 
@@ -495,43 +496,43 @@ def spelt(differences: Iterable[Difference]) -> Text:
 def sentences(found: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
     if not found:
-        yield say("No case has figures of both.")
+        yield say("No case has values in both campaigns.")
         return
     for memory in (False, True):
-        own = [change for change in found if change.memory == memory]
-        if own:
-            yield _counts(own, threshold, memory=memory)
-            yield from _means(own, memory=memory)
-            if above := _extremes(own, lambda change: change.ratio, confidence):
+        part = [change for change in found if change.memory == memory]
+        if part:
+            yield _counts(part, threshold, memory=memory)
+            yield from _means(part, memory=memory)
+            if above := _extremes(part, lambda change: change.ratio, confidence):
                 yield say("Grew most: {names}." if memory else "Slowed down most: {names}.", names=above)
-            if below := _extremes(own, lambda change: 1 / change.ratio, confidence):
+            if below := _extremes(part, lambda change: 1 / change.ratio, confidence):
                 yield say("Shrank most: {names}." if memory else "Sped up most: {names}.", names=below)
 
 
 def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
-    told = [change for change in found if change.different]
-    above, explained = sum(change.ratio > 1 for change in told), sum(change.explained for change in told)
+    different = [change for change in found if change.different]
+    above, explained = sum(change.ratio > 1 for change in different), sum(change.explained for change in different)
     text = say(
         "{above} of {all:count figure} {above:of is|are} larger now, {below} smaller"
         if memory
         else "{above} of {all:count figure} {above:of is|are} slower now, {below} faster",
         above=above,
         all=len(found),
-        below=len(told) - above,
+        below=len(different) - above,
     )
-    if len(told) < len(found):
+    if len(different) < len(found):
         text = say(
-            "{told}; of {n} no change above {threshold:g} % can be shown",
-            told=text,
-            n=len(found) - len(told),
+            "{counts}; for {n}, no change above {threshold:g} % can be shown",
+            counts=text,
+            n=len(found) - len(different),
             threshold=threshold * 100,
         )
     if explained:
         text = say(
-            "{told}; {n} of these {all} {n:of is|are} no larger than what the raw probes show",
-            told=text,
+            "{counts}; {n} of these {all} {n:of is|are} no larger than the change of the raw probes",
+            counts=text,
             n=explained,
-            all=len(told),
+            all=len(different),
         )
     return ended(text)
 
@@ -540,28 +541,28 @@ def _means(found: Sequence[Change], *, memory: bool) -> Iterator[Text]:
     by_pair: dict[tuple[str, str], list[Change]] = {}
     for change in found:
         by_pair.setdefault((change.old, change.new), []).append(change)
-    for (old, new), own in by_pair.items():
-        mean = math.exp(sum(math.log(one.ratio) for one in own) / len(own))
-        text = _mean(old, new, mean, len(own), memory=memory)
-        alone = any(one.different for one in own)
-        yield ended(text) if alone else say("{told}, in none of which a change is known.", told=text)
+    for (old, new), pair in by_pair.items():
+        mean = math.exp(sum(math.log(change.ratio) for change in pair) / len(pair))
+        text = _mean(old, new, mean, len(pair), memory=memory)
+        changed = any(change.different for change in pair)
+        yield ended(text) if changed else say("{mean}; no case is known to have changed.", mean=text)
 
 
 def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
     if memory:
         return say(
-            "{new} needs {mean:ratio} the memory that it needed: geometric mean over {n:count case}"
+            "{new} needs {mean:ratio} its earlier memory: geometric mean over {n:count case}"
             if old == new
-            else "{new} needs {mean:ratio} the memory that {old} needed: geometric mean over {n:count case}",
+            else "{new} needs {mean:ratio} the memory of {old}: geometric mean over {n:count case}",
             old=old,
             new=new,
             mean=mean,
             n=count,
         )
     return say(
-        "{new} takes {mean:ratio} the time that it took: geometric mean over {n:count case}"
+        "{new} takes {mean:ratio} its earlier time: geometric mean over {n:count case}"
         if old == new
-        else "{new} takes {mean:ratio} the time that {old} took: geometric mean over {n:count case}",
+        else "{new} takes {mean:ratio} the time of {old}: geometric mean over {n:count case}",
         old=old,
         new=new,
         mean=mean,
@@ -571,12 +572,12 @@ def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
 
 def _extremes(found: Sequence[Change], size: Callable[[Change], float], confidence: float) -> Text:
     """Return the largest changes in one direction; their intervals are for as many as they were selected from."""
-    told = sorted((change for change in found if change.told and size(change) > 1), key=size, reverse=True)
-    if not told:
+    changed = sorted((change for change in found if change.told and size(change) > 1), key=size, reverse=True)
+    if not changed:
         return NOTHING
     return say(
-        "{cases:;}" if any("," in change.title + change.new for change in told[:EXTREMES]) else "{cases:,}",
-        cases=[_extreme(change, len(found), confidence) for change in told[:EXTREMES]],
+        "{cases:;}" if any("," in change.title + change.new for change in changed[:EXTREMES]) else "{cases:,}",
+        cases=[_extreme(change, len(found), confidence) for change in changed[:EXTREMES]],
     )
 
 

@@ -15,7 +15,7 @@ from rankbench.language import render
 from rankbench.model import FAILURES
 from rankbench.report.overview import overview
 from rankbench.statistics import deciding
-from rankbench.verdict.short_answer import tally
+from rankbench.verdict.short_answer import count_decided
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decision
@@ -38,7 +38,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
     tell(
         f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {render(decision.reason)}). "
-        f"{render(tally(verdict.cases))}"
+        f"{render(count_decided(verdict.cases))}"
     )
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:

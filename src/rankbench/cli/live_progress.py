@@ -162,12 +162,12 @@ class Screen:
         firsts = first_of_each(record.cases)
         for case in firsts[:FIGURES_SHOWN]:
             operation = operations[case.operation]
-            measure = measures.measure(case, operation, *self.progress.moved.get(case.key, ()))
+            measure = measures.choose_measure(case, operation, *self.progress.moved.get(case.key, ()))
             figures = [self.progress.figure_ns(name, case) for name in names]
             texts = ("–" if figure is None else measure.spelt(figure) for figure in figures)
             place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
             fastest = [Text(verdict_so_far(look, case))] if look else []
-            table.add_row(Text(case_labels.full(case, operation) + place), *texts, *fastest)
+            table.add_row(Text(case_labels.name_case(case, operation) + place), *texts, *fastest)
         if len(firsts) > FIGURES_SHOWN:
             table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
         return table
@@ -191,7 +191,7 @@ def first_of_each(cases: Sequence[Case]) -> list[Case]:
     """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
     firsts: dict[str, Case] = {}
     for case in sorted(cases, key=lambda case: case.size_bytes):
-        line = msgspec.structs.replace(case_labels.endless(case), start="")
-        firsts.setdefault(case_labels.line_key(line), case)
+        alike = msgspec.structs.replace(case_labels.drop_ends(case), start="")
+        firsts.setdefault(case_labels.make_line_key(alike), case)
     chosen = {case.key for case in firsts.values()}
     return [case for case in cases if case.key in chosen]

@@ -13,9 +13,9 @@ from rankbench.statistics.modes import modes_by_launch
 from rankbench.statistics.ranks import last_ranks
 from rankbench.statistics.references import by_case
 from rankbench.verdict import draft, judge
-from rankbench.verdict.interim import interim_looks
-from rankbench.verdict.nodes import as_launched
-from rankbench.verdict.view import CampaignView, judgeable
+from rankbench.verdict.interim import list_interim_looks
+from rankbench.verdict.nodes import complete_campaign
+from rankbench.verdict.view import CampaignView, select_judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ def evaluate(
 ) -> CampaignView:
     """Evaluate what a campaign has measured so far, by the rules of its plan or by those given."""
     launches, samples = store.launches(), store.samples()
-    campaign = as_launched(_asked(store.campaign, estimator, confidence, threshold), launches)
+    campaign = complete_campaign(_asked(store.campaign, estimator, confidence, threshold), launches)
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
@@ -37,13 +37,13 @@ def evaluate(
     figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
     asked = compared_pairs(campaign, names)
     rest = [pair for pair in combinations(names, 2) if pair not in asked and pair[::-1] not in asked]
-    counted = judgeable(figures)
+    counted = select_judgeable(figures)
     compared = statistics.compare(
         counted,
         asked,
         planned.threshold,
         control=[*twins, *rest],
-        looks=interim_looks(planned),
+        looks=list_interim_looks(planned),
         confidence=planned.confidence,
         levels=by_case(counted, campaign),
     )

@@ -61,7 +61,7 @@ class Progress:
 
     def answer(self) -> Answer | None:
         """Return who has the lowest time over all cases, and against whom that is certain."""
-        return overall.answer(self.evaluate(), Penalty(tuple(list_looks(self.plan.stop)), len(self.block_s)))
+        return overall.find_answer(self.evaluate(), Penalty(tuple(list_looks(self.plan.stop)), len(self.block_s)))
 
     def half_widths(self) -> list[float]:
         """Return half the width of each interval, relative to its typical value."""

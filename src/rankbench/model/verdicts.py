@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from rankbench.language import NOTHING, Text, Words
+from rankbench.language import NOTHING, Text
 from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
@@ -72,7 +72,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Launches that do not count, since too few of their rounds do."""
     all_late: int = 0
     """Launches without figures since no round began in time on all ranks; `failures` has them as `refused`."""
-    doubt: Words = NOTHING
+    doubt: Text = NOTHING
     """Why the case is not judged for this candidate, though it has figures."""
     moved_bytes: int = 0
     moved_messages: int = 0
@@ -89,7 +89,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Launches in which the case ended otherwise, by status."""
     elsewhere: str = ""
     """Where ranks sat that were asked to sit elsewhere, in the first launch that was not as asked."""
-    warnings: list[Words] = []
+    warnings: list[Text] = []
 
     @property
     def left_out(self) -> int:
@@ -199,7 +199,7 @@ class CaseVerdict(Record, frozen=True):
     margin_high: float = 0.0
     """Interval of the smallest true ratio of a candidate that is no winner to the fastest, whichever it is; both 0
     where there is none."""
-    failures: dict[str, Words] = {}
+    failures: dict[str, Text] = {}
     """Why a candidate has no figure, by candidate."""
 
     @property

@@ -47,7 +47,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     mark = (
         by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not decided)
     )
-    joined = case_labels.by_level(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
+    joined = case_labels.format_levels(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
     operation = view.operation(case)
     name = view.case_name(case)
@@ -57,10 +57,9 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     return {
         "key": case.key,
         "case": name,
-        "line": folded(case_labels.line(case, operation)),
-        "size": case_labels.size(case, operation),
-        "size_bytes": case.size_bytes,
-        "sized": operation.sized,
+        "line": folded(case_labels.name_line(case, operation)),
+        "size": case_labels.format_case_size(case, operation),
+        "size_bytes": case.size_bytes if operation.sized else -1,
         "fill": winners[0] if single else SHARED,
         "strength": strength(verdict.margin) if single else 1,
         "mark": mark,

@@ -68,7 +68,7 @@ def write_figures(
     files.make_folder(folder)
     paths: list[Path] = []
     texts = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
-    in_matrix = {case_labels.line_key(case) for case in view.cases if case.key in view.pair_cases}
+    in_matrix = {case_labels.make_line_key(case) for case in view.cases if case.key in view.pair_cases}
     left_out = in_matrix | lines_left_out(view)
     titles: dict[str, list[str]] = {}
     unwanted = [name for name in units.modules(plots.kinds) if name not in kinds]

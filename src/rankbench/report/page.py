@@ -367,9 +367,10 @@ def book(view: CampaignView) -> dict[str, Any]:
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
             "key": [key for key, _, _ in firsts],
-            "call": [case_labels.call(case, operation) for _, case, operation in firsts],
+            "call": [case_labels.name_call(case, operation) for _, case, operation in firsts],
             "rest": [
-                "".join(f", {word}" for word in case_labels.unusual(case, operation)) for _, case, operation in firsts
+                "".join(f", {word}" for word in case_labels.list_unusual(case, operation))
+                for _, case, operation in firsts
             ],
             "placed": [tables.placed(view, case) for _, case, _ in firsts],
             "placement": [placements.index(case.placement) for _, case, _ in firsts],

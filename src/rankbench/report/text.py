@@ -49,8 +49,8 @@ def groups(view: CampaignView) -> Iterator[str]:
     """Yield the groups of lines whose curves have the same shape, each with its members."""
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
     for group in alike(view.verdict):
-        members = case_labels.joined(names[line] for line in group.lines[1:])
-        yield f"**{render(group.title)}** {render(group.text)} {format_text('The same: {members}.', members=members)}"
+        members = case_labels.join_names(names[line] for line in group.lines[1:])
+        yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
 
 
 def markdown_table(table: Table) -> str:

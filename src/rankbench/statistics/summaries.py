@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankbench.language import NOTHING, Text, Words, say
+from rankbench.language import NOTHING, Text, say
 from rankbench.model import LATE_START, CaseStatus, Summary
 from rankbench.plan.estimators import trim_times
 from rankbench.statistics import distributions, estimators
@@ -232,11 +232,11 @@ def _doubt(row: dict[str, Any]) -> Text:
     )
 
 
-def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[Words]:
+def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[Text]:
     typical, skew, bound = figures["typical_ns"], figures.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
-    wordses: list[Words] = []
+    warnings: list[Text] = []
     if figures["coverage"] < confidence:
-        wordses.append(
+        warnings.append(
             say(
                 "{launches} launches: the interval holds with {coverage:.1%} only; {enough} or more give "
                 "{confidence:.0%}",
@@ -247,13 +247,13 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             )
         )
     if row["uncertain"]:
-        wordses.append(
+        warnings.append(
             say("{n} launches are left out: their starts are uncertain by more than 5% of the time", n=row["uncertain"])
         )
     if row["few"]:
-        wordses.append(say("{n} launches are left out: too few of their rounds count", n=row["few"]))
+        warnings.append(say("{n} launches are left out: too few of their rounds count", n=row["few"]))
     if row["common"] and bound > estimators.START_BOUND * typical:
-        wordses.append(
+        warnings.append(
             say(
                 "clocks likely agree within {likely:.1%} of the time, but may differ by {share:.0%} of it if messages "
                 "take longer one way than the other",
@@ -262,17 +262,17 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             )
         )
     if skew > estimators.START_BOUND * typical:
-        wordses.append(
+        warnings.append(
             say(
                 "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it",
                 skew=skew,
                 share=skew / typical,
             )
         )
-    wordses += _hidden(row)
+    warnings += _hidden(row)
     cost = row["cost_ns"] or 0.0
     if cost > estimators.COST_SHARE * typical:
-        wordses.append(
+        warnings.append(
             say(
                 "measuring takes {cost:time} of it, {share:.0%}: differences are larger than they look",
                 cost=cost,
@@ -280,8 +280,8 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             )
         )
     if row["moved"]:
-        wordses.append(say("a rank moved to another CPU in {n} launches; bind ranks to cores", n=row["moved"]))
-    return wordses
+        warnings.append(say("a rank moved to another CPU in {n} launches; bind ranks to cores", n=row["moved"]))
+    return warnings
 
 
 def _hidden(row: dict[str, Any]) -> list[Text]:

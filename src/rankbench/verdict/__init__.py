@@ -17,7 +17,7 @@ from rankbench.model import CaseStatus, CaseVerdict, Verdict
 from rankbench.verdict import findings
 from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.groups import groups
+from rankbench.verdict.groups import find_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def judge(view: CampaignView) -> Verdict:
             (finding for unit in units.modules(findings).values() for finding in unit.find(view)),
             key=lambda finding: GRAVEST_FIRST.index(finding.severity),
         ),
-        groups=groups(view),
+        groups=find_groups(view),
     )
 
 

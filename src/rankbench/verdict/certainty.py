@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def front(view: CampaignView, verdict: CaseVerdict) -> list[str]:
+def find_front(view: CampaignView, verdict: CaseVerdict) -> list[str]:
     """Return the candidates that are not certainly slower than the first of a case.
 
     At 5 % a few verdicts of a long line are wrong; lines are not separated because of these.
     """
     key, first = verdict.case.key, verdict.ranking[0]
-    return [name for name in verdict.ranking if not slower(view, key, first, name)]
+    return [name for name in verdict.ranking if not find_slowdown(view, key, first, name)]
 
 
-def slower(view: CampaignView, case: str, first: str, other: str) -> Comparison | None:
+def find_slowdown(view: CampaignView, case: str, first: str, other: str) -> Comparison | None:
     """Return the comparison by which `other` is certainly slower than `first`, if there is one."""
     comparison = view.comparisons.of(case, first, other)
-    return comparison if comparison and certain(comparison) else None
+    return comparison if comparison and is_certain(comparison) else None
 
 
-def of(ratio: Comparison, name: str) -> Comparison | None:
+def orient_comparison(ratio: Comparison, name: str) -> Comparison | None:
     """Return a comparison with `name` as its `other`, or nothing where it compares two others."""
     if ratio.other == name:
         return ratio
     return turned(ratio) if ratio.base == name else None
 
 
-def certain(ratio: Comparison) -> bool:
+def is_certain(ratio: Comparison) -> bool:
     """Return whether `other` is certainly slower than `base`."""
     return ratio.different and above(ratio.p_adjusted, ratio.low, 0.0, SURE)

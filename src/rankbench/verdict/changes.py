@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.verdict.certainty import slower
+from rankbench.verdict.certainty import find_slowdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,22 +22,22 @@ class Change(NamedTuple):
     after: Comparison
 
 
-def changes_of(view: CampaignView, runs: Sequence[Run]) -> Iterator[Change]:
+def find_changes(view: CampaignView, runs: Sequence[Run]) -> Iterator[Change]:
     """Yield the certain changes between spans, each with the nearest earlier span since the change before it."""
     first = 0
     for place, run in enumerate(runs):
-        changes = (change for before in reversed(runs[first:place]) if (change := change_of(view, before, run)))
+        changes = (change for before in reversed(runs[first:place]) if (change := find_change(view, before, run)))
         if change := next(changes, None):
             yield change
             first = place
 
 
-def change_of(view: CampaignView, before: Run, after: Run) -> Change | None:
+def find_change(view: CampaignView, before: Run, after: Run) -> Change | None:
     """Return the change nearest to where two spans meet: of two winners, each is slower in the other's span."""
     for (_, verdict), (_, two) in product(reversed(before.cases), after.cases):
         for first, second in product(before.names, after.names):
-            left = slower(view, verdict.case.key, first, second)
-            right = slower(view, two.case.key, second, first)
+            left = find_slowdown(view, verdict.case.key, first, second)
+            right = find_slowdown(view, two.case.key, second, first)
             if left and right:
                 return Change(left, right)
     return None

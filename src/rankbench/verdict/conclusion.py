@@ -10,12 +10,12 @@ from rankbench.language import Text, Words, ended, listed, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import LEVEL, distributions
 from rankbench.verdict import mix
-from rankbench.verdict.extremes import Extremes, selected, spelt
-from rankbench.verdict.interim import penalty
-from rankbench.verdict.overall import answer, overall
-from rankbench.verdict.short_answer import at_worst, distance, short_answer
+from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
+from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.overall import compare_overall, find_answer
+from rankbench.verdict.short_answer import claim_short_answer, describe_distance, describe_worst
 from rankbench.verdict.view import CampaignView
-from rankbench.verdict.wording import sized
+from rankbench.verdict.wording import add_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ def conclude(view: CampaignView) -> list[Claim]:
     ample = [verdict for verdict in judged if not view.short_of_cores(verdict.case)] or judged
     times = [verdict for verdict in ample if verdict.case.quantity != "memory"]
     memory = [verdict for verdict in ample if verdict.case.quantity == "memory"]
-    found = answer(view, penalty(view)) if times else None
+    found = find_answer(view, find_penalty(view)) if times else None
     best = view.campaign.baseline or (found.best if found else _best(view, times or memory))
     return [
         *(_fastest(view, best, found, times) if times else ()),
@@ -61,7 +61,7 @@ def _fastest(view: CampaignView, best: str, found: Answer | None, judged: list[C
         yield from _against(view, base, judged)
         yield from _distances(view, base, judged)
         return
-    yield from short_answer(view, found, judged)
+    yield from claim_short_answer(view, found, judged)
     yield from _places(view, judged)
     yield from _exceptions(view, best, set(_keys(judged)))
 
@@ -125,7 +125,7 @@ def _least_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool)
 def _mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
     """Return the geometric mean of a candidate's figures over those of the best, where it has any."""
     logs = _logs(view, best, name, judged) if name != best else {}
-    return mean_ratio(logs) if logs else None
+    return average_ratios(logs) if logs else None
 
 
 def _logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
@@ -134,7 +134,7 @@ def _logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -
     return {key: math.log(view.ratio(key, best, name)) for key in both}
 
 
-def mean_ratio(logs: Mapping[str, float]) -> float:
+def average_ratios(logs: Mapping[str, float]) -> float:
     """Return the geometric mean of ratios, given by their logarithms."""
     return math.exp(sum(logs.values()) / len(logs))
 
@@ -179,16 +179,16 @@ def _distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iter
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
-    paid, rivals, extremes = penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
+    paid, rivals, extremes = find_penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
     for name in view.candidates:
         keys = [verdict.case.key for verdict in judged if {name, best} <= set(verdict.ranking)]
         if name == best or not keys:
             continue
-        ratio = overall(view, best, name, keys, paid, rivals)
-        wordses: list[Words] = [distance(name, ratio, view.campaign.plan.threshold)]
+        ratio = compare_overall(view, best, name, keys, paid, rivals)
+        wordses: list[Words] = [describe_distance(name, ratio, view.campaign.plan.threshold)]
         worst = extremes.largest(keys, best, name)
         if certain := view.comparisons.slower(worst, best, name):
-            wordses.append(say("at worst {worst}", worst=at_worst(view, worst, best, name, len(keys))))
+            wordses.append(say("at worst {worst}", worst=describe_worst(view, worst, best, name, len(keys))))
         if len(keys) < len(judged):
             wordses.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
         text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=wordses)
@@ -239,15 +239,15 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
                 runs.append((cases, title, winners, extremes.largest(_keys(cases), winners[0], best)))
     runs.sort(key=lambda run: -extremes.log(run[3], run[2][0], best))
     for verdicts, title, winners, worst in runs[:MOST_EXCEPTIONS]:
-        margin = selected(view, view.comparisons[worst, winners[0], best], among)
+        margin = decide_selected(view, view.comparisons[worst, winners[0], best], among)
         text = say(
             "{winners:and} {n:of is|are} faster in {where}, by up to {margin}."
             if len(verdicts) > 1
             else "{winners:and} {n:of is|are} faster in {where}, by {margin}.",
             winners=winners,
             n=len(winners),
-            where=sized(title, [verdict.case for verdict in verdicts]),
-            margin=spelt(margin),
+            where=add_sizes(title, [verdict.case for verdict in verdicts]),
+            margin=format_decision(margin),
         )
         yield Claim(text=text, cases=_keys(verdicts), outcome=view.outcome(_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
@@ -258,9 +258,9 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
 
 def _mix(view: CampaignView) -> Iterator[Claim]:
     """Say which candidate the calls of the plan are fastest with."""
-    for one in mix.mixes(view, view.campaign.plan.calls):
+    for one in mix.sum_mixes(view, view.campaign.plan.calls):
         keys = [case.key for part in one.parts for case, _ in part.cases]
-        yield Claim(text=sentences(mix.sentences(view, one)), cases=list(dict.fromkeys(keys)))
+        yield Claim(text=sentences(mix.describe_mix(view, one)), cases=list(dict.fromkeys(keys)))
 
 
 def _gaps(view: CampaignView, name: str) -> Iterator[Claim]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankbench.statistics.decision import decide
-from rankbench.verdict.overall import Overall, decisions, estimate, logs, mean_log, weights
+from rankbench.verdict.overall import Overall, average_logs, decide_overall, estimate_log, tabulate_logs, weigh_cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +37,13 @@ class Choice(NamedTuple):
     place: int
 
 
-def cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, Part] | None:
+def find_cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, Part] | None:
     """Return the best cut, where it surely is better than every single candidate by more than the threshold.
 
     The best of many choices is tested, which all of them pay for (Bonferroni). On either side the one
     that is named must surely be faster than the other one, and win most cases.
     """
-    cases = weights(view, answer.cases)
+    cases = weigh_cases(view, answer.cases)
     sizes = sorted({size for key in cases if (size := view.case_of[key].size_bytes)})
     names = [name for name in view.candidates if name in answer.names]
     choices = [Choice(*pair, place) for pair in permutations(names, 2) for place in range(1, len(sizes))]
@@ -51,14 +51,14 @@ def cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, Part] 
         return None
     keys, weighed = list(cases), np.array([*cases.values()])
     of_size = np.array([view.case_of[key].size_bytes for key in keys])
-    tables = {name: logs(view, answer.best, name, keys) for name in names}
+    tables = {name: tabulate_logs(view, answer.best, name, keys) for name in names}
     means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
     best = min(choices, key=lambda choice: _total(means, choice, of_size, sizes))
     sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
     for name in names:
-        pairs = {one: logs(view, name, one, keys) for one in (best.below, best.above)}
+        pairs = {one: tabulate_logs(view, name, one, keys) for one in (best.below, best.above)}
         policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
-        (decision,) = decisions(view, [mean_log(policy, weighed)], paid, len(choices))
+        (decision,) = decide_overall(view, [average_logs(policy, weighed)], paid, len(choices))
         if not decision.beyond or decision.outcome != "faster":
             return None
     of_side = [[keys[place] for place in np.flatnonzero(side).tolist()] for side in sides]
@@ -90,9 +90,9 @@ def _part(
     ]
     if not alone.count(fastest) or any(alone.count(name) > alone.count(fastest) for name in names):
         return None
-    part = weights(view, keys)
+    part = weigh_cases(view, keys)
     others = [name for name in names if name != fastest]
-    estimates = [estimate(view, fastest, name, part) for name in others]
+    estimates = [estimate_log(view, fastest, name, part) for name in others]
     confidence = view.campaign.plan.confidence
     found = decide(estimates, 0.0, confidence, penalty=paid, family="bonferroni", tests=tests)
     slower = {

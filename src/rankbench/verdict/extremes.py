@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from rankbench.language import Text, say
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.shrinkage import shrunk
-from rankbench.verdict.interim import penalty
-from rankbench.verdict.view import line_key
+from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.view import make_sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,23 +28,28 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def estimate(comparison: Comparison) -> Estimate:
+def make_estimate(comparison: Comparison) -> Estimate:
     """Return the estimate that a comparison rests on; without an error where it has no interval."""
     return Estimate(
         math.log(comparison.ratio), comparison.error, comparison.degrees if math.isfinite(comparison.high) else 0.0
     )
 
 
-def selected(view: CampaignView, comparison: Comparison, among: int) -> Decision:
+def decide_selected(view: CampaignView, comparison: Comparison, among: int) -> Decision:
     """Return a ratio with an interval that pays for its selection among so many."""
-    plan, paid = view.campaign.plan, penalty(view, comparison.blocks)
+    plan, paid = view.campaign.plan, find_penalty(view, comparison.blocks)
     (decision,) = decide(
-        [estimate(comparison)], plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=max(among, 1)
+        [make_estimate(comparison)],
+        plan.threshold,
+        plan.confidence,
+        penalty=paid,
+        family="bonferroni",
+        tests=max(among, 1),
     )
     return decision
 
 
-def spelt(decision: Decision) -> Text:
+def format_decision(decision: Decision) -> Text:
     """Return a ratio with its interval: `1.31× (1.25× to 1.38×)`."""
     return say(
         "{ratio:ratio} ({low:ratio} to {high:ratio})"
@@ -56,7 +61,7 @@ def spelt(decision: Decision) -> Text:
     )
 
 
-def along_sizes(
+def shrink_along_sizes(
     view: CampaignView, cases: Sequence[Case], base: str, other: str, wanted: ArrayLike | None = None
 ) -> Shrunk:
     """Return the log ratios of a line of cases, drawn towards each other; at the wanted sizes, if any are given."""
@@ -79,7 +84,7 @@ class Extremes:
         """Return by the key of each case the cases of its line that differ in size only."""
         lines: dict[tuple[str, str], list[Case]] = {}
         for case_verdict in self._view.case_verdicts:
-            lines.setdefault(line_key(case_verdict.case), []).append(case_verdict.case)
+            lines.setdefault(make_sort_key(case_verdict.case), []).append(case_verdict.case)
         return {case.key: cases for cases in lines.values() for case in cases}
 
     def log(self, case: str, base: str, other: str) -> float:
@@ -90,7 +95,7 @@ class Extremes:
                 case_verdict.case.key for case_verdict in self._view.case_verdicts if both <= set(case_verdict.ranking)
             }
             cases = [line for line in self._lines[case] if line.key in ranked]
-            logs = along_sizes(self._view, cases, base, other).logs.tolist()
+            logs = shrink_along_sizes(self._view, cases, base, other).logs.tolist()
             self._known |= {(case.key, base, other): log for case, log in zip(cases, logs, strict=True)}
         return self._known[case, base, other]
 

@@ -8,10 +8,10 @@ from rankbench.language import Text, Words, clauses, ended, say, sentences
 from rankbench.model import Group
 from rankbench.statistics import resemblance
 from rankbench.statistics.shapes import curves
-from rankbench.verdict.certainty import front
-from rankbench.verdict.lines import Line, at_sizes, lines, undecided_sizes
-from rankbench.verdict.spans import clause, runs_of
-from rankbench.verdict.wording import extent
+from rankbench.verdict.certainty import find_front
+from rankbench.verdict.lines import Line, describe_undecided, find_lines, name_sizes
+from rankbench.verdict.spans import describe_run, find_runs
+from rankbench.verdict.wording import describe_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,12 +26,12 @@ ALIKE = 1 + 1e-6
 """Of equal ratios, that of the smallest message is given."""
 
 
-def groups(view: CampaignView) -> list[Group]:
+def find_groups(view: CampaignView) -> list[Group]:
     """Return the groups of all lines with three sizes or more, the largest first.
 
     The order of the plan makes no difference to who is in a group with whom.
     """
-    asked = sorted(lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
+    asked = sorted(find_lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
     known = [(line, profile) for line, profile in zip(asked, _profiles(view, asked), strict=True) if profile]
     far = resemblance.distances([profile for _, profile in known], view.campaign.plan.threshold)
     return [_group(view, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
@@ -43,7 +43,8 @@ def _profiles(view: CampaignView, asked: list[Line]) -> list[Profile | None]:
         if curve.candidate in view.candidates:
             by_line[curve.line][curve.candidate] = curve
     winners = [
-        {size: front(view, verdict) for size, verdict in line.verdicts.items() if verdict.ranking} for line in asked
+        {size: find_front(view, verdict) for size, verdict in line.verdicts.items() if verdict.ranking}
+        for line in asked
     ]
     return [resemblance.profile(own, front) for own, front in zip(by_line, winners, strict=True)]
 
@@ -51,7 +52,7 @@ def _profiles(view: CampaignView, asked: list[Line]) -> list[Profile | None]:
 def _group(view: CampaignView, together: list[Line]) -> Group:
     titles = [view.title(next(iter(line.cases.values()))) for line in together]
     first, others = together[0], titles[1:]
-    runs = runs_of(first.ranked)
+    runs = find_runs(first.ranked)
     likeness = (
         [
             say(
@@ -65,7 +66,7 @@ def _group(view: CampaignView, together: list[Line]) -> Group:
     return Group(
         lines=[line.key for line in together],
         title=say("{title} and {n} like it" if others else "{title}", title=titles[0], n=len(others)),
-        text=sentences([ended(pattern(first, runs)), *_behind(view, first), *likeness]),
+        text=sentences([ended(describe_line(first, runs)), *_behind(view, first), *likeness]),
         cases=[verdict.case.key for verdict in first.verdicts.values()],
         spans=[run.record for run in runs],
     )
@@ -76,11 +77,11 @@ def _names(titles: list[str]) -> list[Words]:
     return [*titles[:MOST_NAMED], say("{n} more", n=more)] if more > 0 else [*titles]
 
 
-def pattern(line: Line, runs: Sequence[Run]) -> Text:
+def describe_line(line: Line, runs: Sequence[Run]) -> Text:
     """Return in words who is fastest at which sizes, and at which sizes nobody is."""
     sizes = [size for size, _ in line.ranked]
-    texts = [clause(run, _where(run, sizes), at_sizes) for run in runs]
-    rest = undecided_sizes(line.ranked, runs)
+    texts = [describe_run(run, _where(run, sizes), name_sizes) for run in runs]
+    rest = describe_undecided(line.ranked, runs)
     return clauses([*(texts or [say("No winner at any size")]), *rest])
 
 
@@ -93,7 +94,7 @@ def _where(run: Run, sizes: list[int]) -> Text:
         return say("up to {last:size}", last=last)
     if first < last == sizes[-1]:
         return say("from {first:size}", first=first)
-    return extent([verdict.case for _, verdict in run.cases])
+    return describe_sizes([verdict.case for _, verdict in run.cases])
 
 
 def _behind(view: CampaignView, line: Line) -> Iterator[Text]:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def interim_looks(plan: Plan) -> tuple[int, ...]:
+def list_interim_looks(plan: Plan) -> tuple[int, ...]:
     """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
     ends = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).COSTS_ERROR or plan.stop.past
     return tuple(list_looks(plan.stop)) if ends else ()
 
 
-def penalty(view: CampaignView, blocks: int = 0) -> Penalty:
+def find_penalty(view: CampaignView, blocks: int = 0) -> Penalty:
     """Return what is paid for the looks up to this number of blocks; 0: up to the campaign's last one."""
-    return Penalty(interim_looks(view.campaign.plan), blocks or view.judged_figures["block"].n_unique())
+    return Penalty(list_interim_looks(view.campaign.plan), blocks or view.judged_figures["block"].n_unique())

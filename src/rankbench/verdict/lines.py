@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say
 from rankbench.verdict import case_labels
-from rankbench.verdict.spans import clause
-from rankbench.verdict.wording import extent
+from rankbench.verdict.spans import describe_run
+from rankbench.verdict.wording import describe_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Line(NamedTuple):
         return {size: verdict.case.key for size, verdict in self.verdicts.items() if size}
 
 
-def lines(view: CampaignView, fewest: int) -> list[Line]:
+def find_lines(view: CampaignView, fewest: int) -> list[Line]:
     """Return the lines with so many sizes or more, in the plan's order.
 
     Their figures are times, of an overlap the overall one, and ranks have a core each. What is between every two ranks
@@ -56,7 +56,7 @@ def lines(view: CampaignView, fewest: int) -> list[Line]:
     for main_verdict in view.main_verdicts:
         case = main_verdict.case
         if case.quantity in TIMES and case.key not in view.pair_cases and not view.short_of_cores(case):
-            found.setdefault(case_labels.line_key(case), []).append(main_verdict)
+            found.setdefault(case_labels.make_line_key(case), []).append(main_verdict)
     return [
         Line(
             key,
@@ -70,12 +70,12 @@ def lines(view: CampaignView, fewest: int) -> list[Line]:
     ]
 
 
-def size_clauses(runs: Sequence[Run]) -> list[Text]:
+def describe_runs(runs: Sequence[Run]) -> list[Text]:
     """Return who is fastest at which sizes, one clause per span."""
-    return [clause(run, extent([verdict.case for _, verdict in run.cases]), at_sizes) for run in runs]
+    return [describe_run(run, describe_sizes([verdict.case for _, verdict in run.cases]), name_sizes) for run in runs]
 
 
-def undecided_sizes(cases: Cases, runs: Sequence[Run]) -> list[Text]:
+def describe_undecided(cases: Cases, runs: Sequence[Run]) -> list[Text]:
     """Return the sizes that are in no span: where all are equivalent, where levels differ, where it is undecided."""
     inside = {number for run in runs for number, _ in run.cases}
     outside = [(size, verdict) for size, verdict in cases if size not in inside and len(verdict.ranking) > 1]
@@ -83,13 +83,13 @@ def undecided_sizes(cases: Cases, runs: Sequence[Run]) -> list[Text]:
     unlike = [size for size, verdict in outside if verdict.differs]
     undecided = [size for size, verdict in outside if not verdict.decided and not verdict.differs]
     return [
-        *([say("all are equivalent {at}", at=at_sizes(equivalent))] if equivalent else []),
-        *([say("not the same near and far {at}", at=at_sizes(unlike))] if unlike else []),
-        *([say("undecided {at}", at=at_sizes(undecided))] if undecided else []),
+        *([say("all are equivalent {at}", at=name_sizes(equivalent))] if equivalent else []),
+        *([say("not the same near and far {at}", at=name_sizes(unlike))] if unlike else []),
+        *([say("undecided {at}", at=name_sizes(undecided))] if undecided else []),
     ]
 
 
-def at_sizes(sizes: list[int]) -> Text:
+def name_sizes(sizes: list[int]) -> Text:
     """Return `at 8 B and 1 KiB`, or `at 5 sizes`."""
     if len(sizes) > MOST_SIZES:
         return say("at {n:count size}", n=len(sizes))

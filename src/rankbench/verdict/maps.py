@@ -79,15 +79,15 @@ class Map:
         return {pair: one for one in self.fit.misfits for pair in one.pairs}
 
 
-def maps(
+def make_maps(
     campaign: Campaign, launches: Iterable[Launch], figures: pl.DataFrame, operations: dict[str, Operation]
 ) -> list[Map]:
     """Return the maps of a campaign, those of one operation and size after each other."""
     matrices: dict[str, dict[Pair, Case]] = {}
-    texts = case_labels.between_pairs(campaign.cases)
+    texts = case_labels.find_pair_cases(campaign.cases)
     for case in (case for case in campaign.cases if case.key in texts):
-        ends = case_labels.ends(case, operations[case.operation])
-        matrices.setdefault(case_labels.endless(case).key, {})[ends] = case
+        ends = case_labels.find_ends(case, operations[case.operation])
+        matrices.setdefault(case_labels.drop_ends(case).key, {})[ends] = case
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     seated = {
         (name, placement.name): places(
@@ -98,19 +98,19 @@ def maps(
         for placement in campaign.plan.placements
     }
     return [
-        one_map(cases, name, seated[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
+        make_map(cases, name, seated[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
         for cases in matrices.values()
         for name in names
     ]
 
 
-def one_map(cases: dict[Pair, Case], candidate: str, seated: Places, figures: pl.DataFrame, threshold: float) -> Map:
+def make_map(cases: dict[Pair, Case], candidate: str, seated: Places, figures: pl.DataFrame, threshold: float) -> Map:
     """Return the map of one candidate."""
     own = pairs.table(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
-    return Map(case_labels.endless(next(iter(cases.values()))), candidate, cases, seated, own, threshold)
+    return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, seated, own, threshold)
 
 
-def standing(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
+def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
     """Return ranks in the order in which a map shows them: the machine's, where it is known of all, else their own."""
     found = places(launches, machine)
     ordered = [rank for rank in found.seats if rank in ranks]
@@ -119,7 +119,7 @@ def standing(ranks: Collection[int], launches: Iterable[Launch], machine: Machin
     return sorted(ranks), dataclasses.replace(found, levels=[])
 
 
-def both_directions(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
+def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
     """Return the cases with those for the way back, where one figure is of both: a latency is half of a round trip."""
     back = {(second, first): case for (first, second), case in cases.items()} if operation.metric == "latency" else {}
     return back | cases
@@ -128,49 +128,49 @@ def both_directions(cases: dict[Pair, Case], operation: Operation) -> dict[Pair,
 # --- in sentences -----------------------------------------------------------------------------------------------------
 
 
-def sentences(one: Map, measure: Measure) -> Iterator[Text]:
+def describe_map(one: Map, measure: Measure) -> Iterator[Text]:
     """Yield what a map says: where ranks sat if that is in doubt, levels, groups, and what does not fit."""
     if not one.table.blocks:
         return
-    yield from doubted(one)
+    yield from explain_doubt(one)
     if len(one.levels) > 1:
-        yield ended(capital(by_level(one, measure)))
-    yield grouped(one, measure)
-    yield from (ended(capital(misfit(one, odd, measure))) for odd in one.fit.misfits)
+        yield ended(capital(describe_levels(one, measure)))
+    yield describe_groups(one, measure)
+    yield from (ended(capital(describe_misfit(one, odd, measure))) for odd in one.fit.misfits)
 
 
-def doubted(one: Map) -> Iterator[Text]:
+def explain_doubt(one: Map) -> Iterator[Text]:
     """Yield why it is not known what pairs share."""
     if one.places.disputed:
         yield say(
             "Launches placed {ranks} differently, so that it is not known what pairs share.",
-            ranks=ranks_named(one.places.disputed),
+            ranks=name_ranks(one.places.disputed),
         )
     elif not one.known:
         yield say("Where ranks sat is not known, so that it is not known what pairs share.")
 
 
-def by_level(one: Map, measure: Measure) -> Text:
+def describe_levels(one: Map, measure: Measure) -> Text:
     """Return what pairs take by what they share: `within one L3: 200 ns; across sockets: 600 ns (3.00×)`."""
     return clauses(
         say(
             "{level}: {time} ({remarks:,})",
             level=one.places.name(level.level),
             time=measure.spelt(level.typical_ns),
-            remarks=[*against(level, measure), say("{n:count pair}", n=level.pairs)],
+            remarks=[*describe_level_ratio(level, measure), say("{n:count pair}", n=level.pairs)],
         )
         for level in one.levels
     )
 
 
-def against(level: LevelTime, measure: Measure) -> Iterator[Text]:
+def describe_level_ratio(level: LevelTime, measure: Measure) -> Iterator[Text]:
     """Yield how a level compares with the first, as a ratio of times."""
     if level.ratio:
         text = say("{ratio:ratio} the time" if measure.per_second else "{ratio:ratio}", ratio=level.ratio.ratio)
         yield text if level.ratio.different else say("{ratio} ~", ratio=text)
 
 
-def grouped(one: Map, measure: Measure) -> Text:
+def describe_groups(one: Map, measure: Measure) -> Text:
     """Return which groups of like pairs there are, and whether they are the levels."""
     if len(one.table.blocks) < pairs.FEWEST_LAUNCHES:
         return say(
@@ -185,10 +185,12 @@ def grouped(one: Map, measure: Measure) -> Text:
         say("{n} at {time}", n=len(group), time=measure.spelt(pairs.typical_ns(one.table, group)))
         for group in one.groups
     ]
-    return ended(agreeing(one, say("The pairs fall into {n} groups: {times:and}", n=len(one.groups), times=times)))
+    return ended(
+        describe_agreement(one, say("The pairs fall into {n} groups: {times:and}", n=len(one.groups), times=times))
+    )
 
 
-def agreeing(one: Map, groups: Text) -> Text:
+def describe_agreement(one: Map, groups: Text) -> Text:
     """Return what is said of the groups, with how they agree with the levels."""
     if not one.known or len(one.levels) < 2:
         return groups
@@ -212,33 +214,33 @@ def agreeing(one: Map, groups: Text) -> Text:
     )
 
 
-def misfit(one: Map, odd: Misfit, measure: Measure) -> Text:
+def describe_misfit(one: Map, odd: Misfit, measure: Measure) -> Text:
     """Return which pairs do not fit: `between ranks 2 and 5 (within one L3) it takes 1.40× as long as ...: 280 ns`."""
     return say(
         "{pairs} ({kind}) it takes {factor:ratio} as long as between the others of this kind: {time}"
         if one.known
         else "{pairs} it takes {factor:ratio} as long as between the others: {time}",
-        pairs=told_pairs(one, odd.pairs),
+        pairs=name_pairs(one, odd.pairs),
         kind=one.places.name(odd.level) if one.known else "",
         factor=odd.factor,
         time=measure.spelt(pairs.typical_ns(one.table, odd.pairs)),
     )
 
 
-def told_pairs(one: Map, odd: Sequence[Pair]) -> Text:
+def name_pairs(one: Map, odd: Sequence[Pair]) -> Text:
     """Return the names of pairs; where one rank is in all of several, that rank with the others."""
     joint = list(dict.fromkeys((min(pair), max(pair)) for pair in odd))
     common = set.intersection(*map(set, joint))
     if len(joint) > 2 and len(common) == 1:
         (rank,) = common
         others = sorted({other for pair in joint for other in pair} - common)
-        return say("between rank {rank} and {others}", rank=rank, others=ranks_named(others))
-    texts = [ends_named(one, pair, odd) for pair in joint]
+        return say("between rank {rank} and {others}", rank=rank, others=name_ranks(others))
+    texts = [name_pair(one, pair, odd) for pair in joint]
     more = [say("{n} more pairs", n=len(texts) - NAMED)] if len(texts) > NAMED else []
     return listed([*texts[:NAMED], *more])
 
 
-def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
+def name_pair(one: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
     """Return a pair's name, with its direction where the other one is not as odd."""
     first, second = pair
     if all(way in odd or way not in one.cases for way in (pair, (second, first))):
@@ -247,7 +249,7 @@ def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
     return say("from rank {start} to rank {end}", start=start, end=end)
 
 
-def ranks_named(ranks: Sequence[int]) -> Text:
+def name_ranks(ranks: Sequence[int]) -> Text:
     """Return `rank 3`, `ranks 1, 2 and 5`, `ranks 1, 2, 3, 4 and 12 more`."""
     names = [str(rank) for rank in ranks[:NAMED]]
     more = [say("{n} more", n=len(ranks) - NAMED)] if len(ranks) > NAMED else []

@@ -71,7 +71,7 @@ class Measure:
         return f"{first} to {last}"
 
 
-def measure(case: Case, operation: Operation, moved_bytes: int = 0, moved_messages: int = 0) -> Measure:
+def choose_measure(case: Case, operation: Operation, moved_bytes: int = 0, moved_messages: int = 0) -> Measure:
     """Return the measure of a case of which one sample moves so much, over all ranks together.
 
     Where that is not known, as of campaigns of older formats, it is what the operation says of one call.
@@ -87,7 +87,7 @@ def measure(case: Case, operation: Operation, moved_bytes: int = 0, moved_messag
     return Measure("time", operation.metric)
 
 
-def per_node(case: Case, nodes: int, moved_bytes: int = 0, _moved_messages: int = 0) -> Measure | None:
+def measure_per_node(case: Case, nodes: int, moved_bytes: int = 0, _moved_messages: int = 0) -> Measure | None:
     """Return the bandwidth of each of so many nodes, if a sample of the case is a time in which bytes are moved."""
     if case.quantity != "time" or not moved_bytes:
         return None

@@ -24,8 +24,8 @@ from rankbench.language import NOTHING, Text, ended, listed, say
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.verdict import case_labels
-from rankbench.verdict.extremes import along_sizes
-from rankbench.verdict.interim import penalty
+from rankbench.verdict.extremes import shrink_along_sizes
+from rankbench.verdict.interim import find_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -101,17 +101,17 @@ class Mix(NamedTuple):
     """By candidate and place of a part, its share of the time."""
 
 
-def mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
+def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
     """Yield what the calls come to in each placement in which any of them was measured."""
     for placement in view.campaign.plan.placements:
-        lines = {call: line(view, call, placement.name) for call in calls}
-        parts = [part(call, cases) for call, cases in lines.items() if cases]
+        lines = {call: choose_line(view, call, placement.name) for call in calls}
+        parts = [make_part(call, cases) for call, cases in lines.items() if cases]
         if parts:
             missing = [call for call, cases in lines.items() if not cases]
-            yield summed(view, placement.name, parts, missing)
+            yield sum_parts(view, placement.name, parts, missing)
 
 
-def line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
+def choose_line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
     """Return the cases that differ in size only and stand for a call, in the order of sizes: the plainest there are."""
     fitting = [
         timed_verdict.case
@@ -122,17 +122,17 @@ def line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
     ]
     lines: dict[str, list[Case]] = {}
     for case in fitting:
-        lines.setdefault(case_labels.line_key(case), []).append(case)
+        lines.setdefault(case_labels.make_line_key(case), []).append(case)
 
     def plainness(cases: list[Case]) -> tuple[bool, int]:
         operation = view.operations[call.operation]
-        return cases[0].form != operation.form, len(case_labels.unusual(cases[0], operation))
+        return cases[0].form != operation.form, len(case_labels.list_unusual(cases[0], operation))
 
     plainest = min(lines.values(), key=plainness) if lines else []
     return sorted(plainest, key=lambda case: case.size_bytes)
 
 
-def part(call: Calls, cases: Sequence[Case]) -> Part:
+def make_part(call: Calls, cases: Sequence[Case]) -> Part:
     """Return what stands for a call among cases of rising size."""
     below = [case for case in cases if case.size_bytes <= call.size_bytes]
     above = [case for case in cases if case.size_bytes >= call.size_bytes]
@@ -149,21 +149,21 @@ def part(call: Calls, cases: Sequence[Case]) -> Part:
     return Part(call, [(low, 1 - weight), (high, weight)], line=cases)
 
 
-def summed(view: CampaignView, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
+def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
     """Return what the parts come to with each candidate."""
     times: dict[str, list[float]] = {}
     without: dict[str, str] = {}
     for name in view.candidates:
-        values = [time_ns(view, one, name) for one in parts]
+        values = [find_time_ns(view, one, name) for one in parts]
         lacking = [one for one, time in zip(parts, values, strict=True) if time is None]
         if lacking:
-            without[name] = told(lacking[0].calls)
+            without[name] = name_call(lacking[0].calls)
         else:
             times[name] = [time for time in values if time is not None]
-    fitted = agreeing(view, parts, times)
+    fitted = fit_times(view, parts, times)
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
-        (standing(view, parts, best, name, times, fitted) for name in times),
+        (make_standing(view, parts, best, name, times, fitted) for name in times),
         key=lambda one: (one.candidate != best, one.ratio),
     )
     shares = {
@@ -172,7 +172,7 @@ def summed(view: CampaignView, placement: str, parts: list[Part], missing: list[
     return Mix(placement, parts, missing, standings, without, shares)
 
 
-def time_ns(view: CampaignView, one: Part, candidate: str) -> float | None:
+def find_time_ns(view: CampaignView, one: Part, candidate: str) -> float | None:
     """Return what a part takes with a candidate, all its calls together; nothing where a case of it has no figure."""
     log = 0.0
     for case, weight in one.cases:
@@ -188,7 +188,7 @@ def has_figure(view: CampaignView, case: Case, candidate: str) -> bool:
     return bool(summary and summary.launches and summary.typical_ns > 0)
 
 
-def agreeing(view: CampaignView, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
+def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
     """Return times of the parts by candidate, as near as can be to the ratios paired within blocks.
 
     Of two candidates they have exactly the paired ratio; of more the ratios agree with each other only nearly, and a
@@ -198,11 +198,11 @@ def agreeing(view: CampaignView, parts: Sequence[Part], times: dict[str, list[fl
     for place, one in enumerate(parts):
         level = statistics.fmean(math.log(time[place]) for time in times.values())
         for name, numbers in found.items():
-            numbers.append(math.exp(level + statistics.fmean(log_ratio(view, one, base, name) for base in times)))
+            numbers.append(math.exp(level + statistics.fmean(find_log_ratio(view, one, base, name) for base in times)))
     return found
 
 
-def standing(
+def make_standing(
     view: CampaignView,
     parts: list[Part],
     best: str,
@@ -214,10 +214,10 @@ def standing(
     total = sum(times[name])
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
-    plan, compared = view.campaign.plan, comparisons(view, parts, best, name)
-    paid = penalty(view, min((comparison.blocks for own in compared for comparison in own), default=0))
+    plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
+    paid = find_penalty(view, min((comparison.blocks for own in compared for comparison in own), default=0))
     (decision,) = decide(
-        [estimate(view, parts, compared, (best, name), fitted)],
+        [estimate_ratio(view, parts, compared, (best, name), fitted)],
         plan.threshold,
         plan.confidence,
         penalty=paid,
@@ -227,7 +227,7 @@ def standing(
     return Standing(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 
 
-def comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
+def list_comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
     """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
     return [
         [comparison for case, _ in one.cases if (comparison := view.comparisons.of(case.key, base, other))]
@@ -235,7 +235,7 @@ def comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str
     ]
 
 
-def estimate(
+def estimate_ratio(
     view: CampaignView,
     parts: Sequence[Part],
     compared: Sequence[Sequence[Comparison]],
@@ -256,19 +256,19 @@ def estimate(
         for (_, weight), found in zip(one.cases, own, strict=True):
             error += time / total * weight * found.error
             spread += time / total * weight * found.error / math.sqrt(found.degrees)
-        offset += time / total * unmeasured(view, one, base, other)
+        offset += time / total * find_uncertainty(view, one, base, other)
     return Estimate(mean, error, (error / spread) ** 2, offset)
 
 
-def log_ratio(view: CampaignView, one: Part, base: str, other: str) -> float:
+def find_log_ratio(view: CampaignView, one: Part, base: str, other: str) -> float:
     """Return the logarithm of the ratio of a part; between two sizes drawn towards those of the whole line."""
     if len(one.cases) > 1 and base != other:
         line = [case for case in one.line if all(has_figure(view, case, name) for name in (base, other))]
-        return float(along_sizes(view, line, base, other, [one.calls.size_bytes]).logs[0])
+        return float(shrink_along_sizes(view, line, base, other, [one.calls.size_bytes]).logs[0])
     return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in one.cases)
 
 
-def unmeasured(view: CampaignView, one: Part, base: str, other: str) -> float:
+def find_uncertainty(view: CampaignView, one: Part, base: str, other: str) -> float:
     """Return how far the log ratio of a size that was not measured may be from the one that stands for it.
 
     Of an interpolated size it is the distance to that of the farther neighbour. Of an extrapolated one it is the change
@@ -276,7 +276,7 @@ def unmeasured(view: CampaignView, one: Part, base: str, other: str) -> float:
     """
     logs = [math.log(view.ratio(case.key, base, other)) for case, _ in one.cases]
     if len(logs) > 1:
-        between = log_ratio(view, one, base, other)
+        between = find_log_ratio(view, one, base, other)
         return max(abs(log - between) for log in logs)
     if one.stretch == 1 or one.neighbour is None:
         return 0.0
@@ -289,14 +289,14 @@ def unmeasured(view: CampaignView, one: Part, base: str, other: str) -> float:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def told(call: Calls) -> str:
+def name_call(call: Calls) -> str:
     """Return a call in words: `allreduce 8 B`."""
     form = f" {call.form}" if call.form else ""
     size = f" {format_size(call.size_bytes)}" if call.size_bytes else ""
     return f"{call.operation}{form}{size}"
 
 
-def sentences(view: CampaignView, mix: Mix) -> Iterator[Text]:
+def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
     """Say which candidate the mix is fastest with, by how much, what it is made of, and what is not in it."""
     several = len(view.campaign.plan.placements) > 1
     if not mix.standings:
@@ -306,12 +306,12 @@ def sentences(view: CampaignView, mix: Mix) -> Iterator[Text]:
             else "No candidate has figures for all calls of the mix.",
             placement=mix.placement,
         )
-    elif guess := guessed(mix):
+    elif guess := explain_guess(mix):
         yield guess
     else:
-        yield from answer(mix, several=several)
-        yield made_of(mix)
-        yield from not_measured(mix)
+        yield from describe_answer(mix, several=several)
+        yield describe_main_calls(mix)
+        yield from describe_unmeasured(mix)
     if mix.missing:
         yield say(
             "Not in it, since nothing that stands for it {n:of was|were} measured at {placement}: {calls:and}."
@@ -319,13 +319,13 @@ def sentences(view: CampaignView, mix: Mix) -> Iterator[Text]:
             else "Not in it, since nothing that stands for it {n:of was|were} measured: {calls:and}.",
             n=len(mix.missing),
             placement=mix.placement,
-            calls=map(told, mix.missing),
+            calls=map(name_call, mix.missing),
         )
     for name, call in mix.without.items():
         yield say("{name} has no figure for {call}, and is left out.", name=name, call=call)
 
 
-def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
+def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     """Say who is best, and how the others stand to it; where, if there are several placements."""
     best, *others = mix.standings
     level = [other.candidate for other in others if not other.different]
@@ -336,7 +336,7 @@ def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
         else "For these calls, {name} is fastest: {total}",
         placement=mix.placement,
         name=best.candidate,
-        total=total(mix),
+        total=describe_total(mix),
     )
     yield (
         say("{fastest}; not distinguishable from {level:and}.", fastest=fastest, level=level)
@@ -357,7 +357,7 @@ def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
         yield ended(listed(ratios))
 
 
-def total(mix: Mix) -> Text:
+def describe_total(mix: Mix) -> Text:
     """Return the total of the best, and which share of it is extrapolated beyond the measured sizes."""
     best = mix.standings[0]
     share = sum(mix.shares[best.candidate, place] for place, one in enumerate(mix.parts) if one.stretch > 1)
@@ -368,13 +368,13 @@ def total(mix: Mix) -> Text:
     )
 
 
-def made_of(mix: Mix) -> Text:
+def describe_main_calls(mix: Mix) -> Text:
     """Say which calls most of the time of the best goes to."""
     best = mix.standings[0].candidate
     order = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
     main = [place for place in order if mix.shares[best, place] >= MAIN_SHARE][:NAMED] or order[:1]
     parts = [
-        say("{share:.0%} of it is {call}", share=mix.shares[best, place], call=told(mix.parts[place].calls))
+        say("{share:.0%} of it is {call}", share=mix.shares[best, place], call=name_call(mix.parts[place].calls))
         for place in main
     ]
     rest = len(mix.parts) - len(main)
@@ -383,7 +383,7 @@ def made_of(mix: Mix) -> Text:
     return ended(listed(parts))
 
 
-def guessed(mix: Mix) -> Text:
+def explain_guess(mix: Mix) -> Text:
     """Return why no candidate is recommended, where too much of the time is a guess; else nothing."""
     far = [place for place, one in enumerate(mix.parts) if one.stretch > FAR]
     by_name = {one.candidate: sum(mix.shares[one.candidate, place] for place in far) for one in mix.standings}
@@ -396,13 +396,13 @@ def guessed(mix: Mix) -> Text:
         'sizes = "..., {sizes:,}".',
         share=by_name[name],
         name=name,
-        calls=[extrapolated(mix.parts[place]) for place in far],
+        calls=[describe_origin(mix.parts[place]) for place in far],
         n=len(far),
-        sizes=sizes([mix.parts[place] for place in far]),
+        sizes=format_sizes([mix.parts[place] for place in far]),
     )
 
 
-def not_measured(mix: Mix) -> Iterator[Text]:
+def describe_unmeasured(mix: Mix) -> Iterator[Text]:
     """Say what share of the time of the best is extrapolated or interpolated."""
     best = mix.standings[0].candidate
     places = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
@@ -417,21 +417,21 @@ def not_measured(mix: Mix) -> Iterator[Text]:
                 "{share:.1%} of the total is {how}: {calls:and}.",
                 share=sum(mix.shares[best, place] for place in these),
                 how=how,
-                calls=[extrapolated(mix.parts[place]) for place in these],
+                calls=[describe_origin(mix.parts[place]) for place in these],
             )
 
 
-def extrapolated(one: Part) -> Text:
+def describe_origin(one: Part) -> Text:
     """Return a call and the sizes that its time comes from: `pingpong from 4 KiB to 1 MiB`."""
     if len(one.cases) > 1:
-        return say("{call} {how}", call=told(one.calls), how=one.how)
-    name = told(msgspec.structs.replace(one.calls, size_bytes=0))
+        return say("{call} {how}", call=name_call(one.calls), how=one.how)
+    name = name_call(msgspec.structs.replace(one.calls, size_bytes=0))
     return say(
         "{name} from {near:size} to {size:size}", name=name, near=one.cases[0][0].size_bytes, size=one.calls.size_bytes
     )
 
 
-def sizes(parts: Sequence[Part]) -> list[str]:
+def format_sizes(parts: Sequence[Part]) -> list[str]:
     """Return the sizes of calls in a plan's notation, rising: `8`, `64K`, `1M`."""
     spelt = {size: format_size(size) for size in sorted({one.calls.size_bytes for one in parts})}
     return [

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Launch, RankFact
 
 
-def as_launched(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
+def complete_campaign(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
     """Return the campaign with what its launches show: which machine it ran on, and whether nodes share one."""
-    machines = [ranks for launch in launches for ranks in by_machine(launch.ranks)]
+    machines = [ranks for launch in launches for ranks in split_by_machine(launch.ranks)]
     if any(len({rank.host for rank in ranks}) > 1 for ranks in machines):
         placements = [
             msgspec.structs.replace(placement, one_machine=placement.nodes > 1 or placement.one_machine)
@@ -28,11 +28,11 @@ def as_launched(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
     if campaign.machine != UNKNOWN_MACHINE or campaign.imported or not machines:
         return campaign
     hosts = dict.fromkeys(rank.host for ranks in machines for rank in ranks)
-    seen = msgspec.structs.replace(UNKNOWN_MACHINE, host=", ".join(hosts), cores=max(map(cores, machines)))
+    seen = msgspec.structs.replace(UNKNOWN_MACHINE, host=", ".join(hosts), cores=max(map(count_cores, machines)))
     return msgspec.structs.replace(campaign, machine=seen)
 
 
-def by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:
+def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:
     """Return the ranks of a launch by the kernel that they ran under, where that is known, else by host."""
     found: dict[str, list[RankFact]] = {}
     for rank in ranks:
@@ -41,7 +41,7 @@ def by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:
     return list(found.values())
 
 
-def cores(ranks: Collection[RankFact]) -> int:
+def count_cores(ranks: Collection[RankFact]) -> int:
     """Return the number of cores that ranks of a machine may run on; a CPU where none of them ran counts as one."""
     core = {rank.cpu: (rank.socket, rank.core) for rank in ranks if rank.core >= 0}
     return len({core.get(cpu, cpu) for rank in ranks for cpu in numbers(rank.cpus)})

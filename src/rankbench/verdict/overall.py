@@ -70,7 +70,7 @@ class Answer(NamedTuple):
         return {self.best, *self.ratios}
 
 
-def decisions(view: CampaignView, estimates: Sequence[Estimate], paid: Penalty, tests: int) -> list[Decision]:
+def decide_overall(view: CampaignView, estimates: Sequence[Estimate], paid: Penalty, tests: int) -> list[Decision]:
     """Return decisions by the plan's threshold and confidence, of so many tests at once (Bonferroni).
 
     Errors are larger where successive blocks are correlated.
@@ -81,7 +81,7 @@ def decisions(view: CampaignView, estimates: Sequence[Estimate], paid: Penalty, 
     return decide(widened, plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=tests)
 
 
-def weights(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
+def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
     """Return the weight of each case: its share of the time of the plan's calls, where there are any and these are of
     them; else equal among operations, and within an operation among its cases. They sum to 1.
     """
@@ -98,16 +98,16 @@ def weights(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
 def _of_calls(view: CampaignView) -> dict[str, float]:
     """Return the time of the plan's calls by case, in ns, as the geometric mean of the candidates that have figures."""
     times: dict[str, float] = {}
-    for one in mix.mixes(view, view.campaign.plan.calls):
+    for one in mix.sum_mixes(view, view.campaign.plan.calls):
         for part in one.parts:
-            values = [time for name in view.candidates if (time := mix.time_ns(view, part, name))]
+            values = [time for name in view.candidates if (time := mix.find_time_ns(view, part, name))]
             mean = math.exp(float(np.log(values).mean())) if values else 0.0
             for case, share in part.cases:
                 times[case.key] = times.get(case.key, 0.0) + mean * share
     return times
 
 
-def answer(view: CampaignView, paid: Penalty) -> Answer | None:
+def find_answer(view: CampaignView, paid: Penalty) -> Answer | None:
     """Return how far it is known who takes least over all cases; nothing where there are not two to compare.
 
     With every look and every rival there is a chance to be misled: all of them are paid for.
@@ -120,12 +120,12 @@ def answer(view: CampaignView, paid: Penalty) -> Answer | None:
     cases = [verdict.case.key for verdict in ample if set(names) <= set(verdict.ranking)]
     if not cases or len(names) < 2:
         return None
-    weighed = weights(view, cases)
-    best = min(names, key=lambda name: estimate(view, names[0], name, weighed).mean)
+    weighed = weigh_cases(view, cases)
+    best = min(names, key=lambda name: estimate_log(view, names[0], name, weighed).mean)
     rivals = [name for name in names if name != best]
-    estimates = [estimate(view, best, name, weighed) for name in rivals]
+    estimates = [estimate_log(view, best, name, weighed) for name in rivals]
     found = Answer(best, cases, [], [], [], {})
-    for name, decision in zip(rivals, decisions(view, estimates, paid, len(rivals)), strict=True):
+    for name, decision in zip(rivals, decide_overall(view, estimates, paid, len(rivals)), strict=True):
         slower = decision.beyond and decision.outcome == "slower"
         group = found.slower if slower else found.equivalent if decision.equivalent else found.open
         group.append(name)
@@ -133,30 +133,30 @@ def answer(view: CampaignView, paid: Penalty) -> Answer | None:
     return found
 
 
-def overall(
+def compare_overall(
     view: CampaignView, base: str, other: str, cases: Collection[str], paid: Penalty = ONE_LOOK, tests: int = 1
 ) -> Overall:
     """Return how long `other` takes over these cases, of which both have figures, against `base`.
 
     The interval is of the plan's confidence for so many tests at once.
     """
-    (decision,) = decisions(view, [estimate(view, base, other, weights(view, cases))], paid, tests)
+    (decision,) = decide_overall(view, [estimate_log(view, base, other, weigh_cases(view, cases))], paid, tests)
     return Overall.of(decision)
 
 
-def estimate(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:
+def estimate_log(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:
     """Return the mean logarithm of `other` over `base`, with these weights of cases."""
-    return mean_log(logs(view, base, other, list(weighed)), np.array([*weighed.values()]))
+    return average_logs(tabulate_logs(view, base, other, list(weighed)), np.array([*weighed.values()]))
 
 
-def logs(view: CampaignView, base: str, other: str, cases: Sequence[str]) -> Numbers:
+def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str]) -> Numbers:
     """Return the log ratios by block and case, not a number where a block has none.
 
     A case without any pair has the ratio of the typical values in every block.
     """
     if base == other:
         return np.zeros((max(1, view.judged_figures["block"].n_unique()), len(cases)))
-    table = spread_out(
+    table = tabulate_pairs(
         paired_logs(view.judged_figures, base, other), cases, view.judged_figures["block"].unique().sort()
     )
     for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
@@ -164,7 +164,7 @@ def logs(view: CampaignView, base: str, other: str, cases: Sequence[str]) -> Num
     return table
 
 
-def spread_out(pairs: pl.DataFrame, cases: Sequence[str], blocks: pl.Series) -> Numbers:
+def tabulate_pairs(pairs: pl.DataFrame, cases: Sequence[str], blocks: pl.Series) -> Numbers:
     """Return a frame of case, block and log as an array by block and case."""
     row = {block: place for place, block in enumerate(blocks.to_list())}
     column = {case: place for place, case in enumerate(cases)}
@@ -175,7 +175,7 @@ def spread_out(pairs: pl.DataFrame, cases: Sequence[str], blocks: pl.Series) -> 
     return table
 
 
-def mean_log(table: Numbers, weighed: Numbers) -> Estimate:
+def average_logs(table: Numbers, weighed: Numbers) -> Estimate:
     """Return the weighted mean over cases of the plain means over blocks, with the error that blocks give it."""
     known = ~np.isnan(table)
     counts = known.sum(axis=0)

@@ -73,7 +73,7 @@ class Reconciled(NamedTuple):
         return self.pair.theirs.datatype != self.pair.own.datatype != "byte"
 
 
-def counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
+def find_counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
     """Yield the benchmarks of tools with the core's operation that measures the same."""
     known = {operation.name: operation for operation in campaign.operations}
     for operation in campaign.operations:
@@ -82,14 +82,14 @@ def counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
             yield operation, known[foreign.counterpart]
 
 
-def pairs(campaign: Campaign) -> list[Pair]:
+def find_pairs(campaign: Campaign) -> list[Pair]:
     """Return the cases of tools that the core measured too, at the same place and size, by the time of plain calls."""
     plain = [case for case in campaign.cases if case.memory == Memory() and (case.suite or not case.options)]
     cases = {
         (case.operation, case.form, case.size_bytes, case.placement, case.start, case.datatype): case for case in plain
     }
     found = []
-    for theirs, own in counterparts(campaign):
+    for theirs, own in find_counterparts(campaign):
         for case in plain:
             if case.operation == theirs.name and case.quantity == "time":
                 where = (own.name, case.form, case.size_bytes, case.placement)
@@ -103,11 +103,11 @@ def pairs(campaign: Campaign) -> list[Pair]:
 def reconcile(store: Store) -> list[Reconciled]:
     """Return what each tool says over what the core says, and why, for each case that both measured."""
     campaign = store.campaign
-    asked = pairs(campaign)
+    asked = find_pairs(campaign)
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    made_of = {column: moved(store, column) for column in UNITS.values()}
+    made_of = {column: count_moved(store, column) for column in UNITS.values()}
     medians, means = (
-        figures(statistics.launch_figures(store.samples(), estimator, by_ranks)) for estimator in ("median", "mean")
+        list_logs(statistics.launch_figures(store.samples(), estimator, by_ranks)) for estimator in ("median", "mean")
     )
     operations = {operation.name: operation for operation in campaign.operations}
     logs: dict[tuple[int, str, str], list[float]] = {}
@@ -137,29 +137,29 @@ def reconcile(store: Store) -> list[Reconciled]:
                 for part, log in steps.items():
                     logs.setdefault((number, candidate, part), []).append(log)
     return [
-        found(store, asked[number], candidate, parts, operations)
-        for (number, candidate), parts in by_pair(logs, campaign.plan.confidence).items()
+        make_reconciled(store, asked[number], candidate, parts, operations)
+        for (number, candidate), parts in contrast_parts(logs, campaign.plan.confidence).items()
     ]
 
 
-def figures(frame: pl.DataFrame) -> dict[tuple[str, str, int], float]:
+def list_logs(frame: pl.DataFrame) -> dict[tuple[str, str, int], float]:
     """Return the logarithm of a figure by case, candidate and block."""
     rows = frame.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", pl.col("figure_ns").log()).rows()
     return {(case, candidate, block): log for case, candidate, block, log in rows}
 
 
-def moved(store: Store, column: str) -> dict[str, int]:
+def count_moved(store: Store, column: str) -> dict[str, int]:
     """Return what one sample of each case moves."""
     frame = store.cases().filter(pl.col(column) > 0).group_by("case").agg(pl.col(column).max())
     return dict(frame.rows())
 
 
-def moved_by(store: Store, case: Case) -> Moved:
+def find_moved(store: Store, case: Case) -> Moved:
     """Return what one sample of a case moves."""
-    return Moved(*(moved(store, column).get(case.key, 0) for column in UNITS.values()))
+    return Moved(*(count_moved(store, column).get(case.key, 0) for column in UNITS.values()))
 
 
-def by_pair(
+def contrast_parts(
     logs: Mapping[tuple[int, str, str], Sequence[float]], confidence: float
 ) -> dict[tuple[int, str], dict[str, Contrast]]:
     """Return the ratios with their intervals by pair and candidate."""
@@ -181,7 +181,7 @@ def by_pair(
     return parts
 
 
-def found(
+def make_reconciled(
     store: Store, pair: Pair, candidate: str, parts: dict[str, Contrast], operations: Mapping[str, Operation]
 ) -> Reconciled:
     """Return what is found of a pair with a candidate."""
@@ -206,14 +206,14 @@ def found(
         candidate,
         by_case.get(pair.theirs.key, math.nan),
         by_case.get(pair.own.key, math.nan),
-        (moved_by(store, pair.theirs), moved_by(store, pair.own)),
+        (find_moved(store, pair.theirs), find_moved(store, pair.own)),
         kept,
-        compared(pair, theirs, own),
-        compared(pair, theirs, own, pair.alike.start),
+        compare_pair(pair, theirs, own),
+        compare_pair(pair, theirs, own, pair.alike.start),
     )
 
 
-def compared(pair: Pair, theirs: Operation, operation: Operation, start: str = "") -> Comparable:
+def compare_pair(pair: Pair, theirs: Operation, operation: Operation, start: str = "") -> Comparable:
     """Return what differs between the two of a pair, with the datatypes of their cases."""
     comparable = compare_benchmarks(theirs, operation, start)
     numbers = compare_datatypes(theirs, operation, (pair.theirs.datatype, pair.own.datatype))

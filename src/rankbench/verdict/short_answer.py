@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, ended, say, sentences
 from rankbench.model import Claim
-from rankbench.verdict.cuts import cut
-from rankbench.verdict.extremes import Extremes, selected
-from rankbench.verdict.interim import penalty
-from rankbench.verdict.states import FAR, states
+from rankbench.verdict.cuts import find_cut
+from rankbench.verdict.extremes import Extremes, decide_selected
+from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.states import FAR, compare_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def short_answer(view: CampaignView, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Yield at most five sentences of the cases that are compared."""
     wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
     if not answer:
         yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
         yield _wins(view, judged, wins)
         return
-    paid = penalty(view)
-    parts, both = cut(view, answer, paid), states(view, answer, paid)
+    paid = find_penalty(view)
+    parts, both = find_cut(view, answer, paid), compare_states(view, answer, paid)
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
@@ -94,14 +94,14 @@ def _rivals(view: CampaignView, answer: Answer) -> Claim:
 
 
 def _distances(ratios: dict[str, Overall], within: float) -> list[Text]:
-    return [distance(name, ratio, within) for name, ratio in _sorted(ratios)]
+    return [describe_distance(name, ratio, within) for name, ratio in _sorted(ratios)]
 
 
 def _sorted(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
     return sorted(ratios.items(), key=lambda item: item[1].mean)
 
 
-def distance(name: str, ratio: Overall, within: float) -> Text:
+def describe_distance(name: str, ratio: Overall, within: float) -> Text:
     """Return how the time of a candidate compares to that of the one just named."""
     if not ratio.low:
         text = "{name} is measured at {mean:ratio} the time (too few launches for an interval)"
@@ -166,7 +166,7 @@ def _worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Ite
         say(
             "{name} {at}",
             name=name,
-            at=at_worst(view, verdict.case.key, verdict.ranking[0], name, among)
+            at=describe_worst(view, verdict.case.key, verdict.ranking[0], name, among)
             if verdict
             else say("never significantly slower"),
         )
@@ -190,9 +190,9 @@ def _worst_case(extremes: Extremes, view: CampaignView, compared: list[CaseVerdi
     return max(slower, key=lambda verdict: extremes.log(verdict.case.key, verdict.ranking[0], name), default=None)
 
 
-def at_worst(view: CampaignView, key: str, fastest: str, name: str, among: int) -> Text:
+def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among: int) -> Text:
     """Return the ratio of a candidate to the fastest of a case, selected among so many, with its interval; the case."""
-    decision = selected(view, view.comparisons[key, fastest, name], among)
+    decision = decide_selected(view, view.comparisons[key, fastest, name], among)
     return say(
         "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})",
         ratio=decision.ratio,
@@ -223,7 +223,7 @@ def _wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> 
     return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
 
 
-def tally(cases: Sequence[CaseVerdict]) -> Text:
+def count_decided(cases: Sequence[CaseVerdict]) -> Text:
     """Return how many cases are decided, and how many of them with what the levels of the reference allow to say.
 
     A case that is decided at one level and undecided at the other is not counted as decided, but mentioned.

@@ -48,7 +48,7 @@ class Run(NamedTuple):
         )
 
 
-def runs_of(cases: Cases) -> list[Run]:
+def find_runs(cases: Cases) -> list[Run]:
     """Return the spans of cases in ascending order. Cases in which nobody is slower than others begin and end none.
 
     A span of a single winner passes over cases which that candidate shares with others. Between such spans, several
@@ -103,7 +103,7 @@ def _common(cases: Cases) -> Iterator[Run]:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def clause(run: Run, where: Words, at: Wording) -> Text:
+def describe_run(run: Run, where: Words, at: Wording) -> Text:
     """Return `a is fastest from 8 B to 1 KiB (undecided at 64 B)`, given the place and how to name single cases."""
     if not run.alone:
         several = len(run.names) > 1

@@ -20,7 +20,9 @@ WORTH_TELLING = 0.01
 """Share of samples discarded from which on it is reported."""
 
 
-def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]) -> Iterator[Claim]:
+def claim_start_effects(
+    campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]
+) -> Iterator[Claim]:
     """Yield a sentence for each start that was measured beside the usual one."""
     figures = {(summary.case, summary.candidate): summary for summary in summaries}
     for usual, start in dict.fromkeys((effect.ratio.base, effect.ratio.other) for effect in effects):
@@ -84,12 +86,12 @@ def _apart(
 
 
 def _discards(summaries: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
-    value, two = discarded(summaries), discarded(theirs)
+    value, two = find_discard_share(summaries), find_discard_share(theirs)
     if max(value, two) >= WORTH_TELLING:
         yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=value, usual=usual, theirs=two)
 
 
-def discarded(summaries: Sequence[Summary]) -> float:
+def find_discard_share(summaries: Sequence[Summary]) -> float:
     """Return the share of samples that were not used."""
     dropped, used = sum(summary.discarded for summary in summaries), sum(summary.samples for summary in summaries)
     return dropped / (dropped + used) if dropped else 0.0

@@ -11,7 +11,7 @@ import polars as pl
 from rankbench.statistics.decision import Estimate
 from rankbench.statistics.pairing import visit_logs
 from rankbench.statistics.references import levels
-from rankbench.verdict.overall import Overall, decisions, mean_log, spread_out, weights
+from rankbench.verdict.overall import Overall, average_logs, decide_overall, tabulate_pairs, weigh_cases
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -33,16 +33,18 @@ class State(NamedTuple):
     ratios: dict[str, Overall]
 
 
-def states(view: CampaignView, answer: Answer, paid: Penalty) -> list[State]:
+def compare_states(view: CampaignView, answer: Answer, paid: Penalty) -> list[State]:
     """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
     threshold.
     """
     frames = {name: _visits(view, answer.best, name, answer.cases) for name in answer.ratios}
     frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
     both = {name: of for name, frame in frames.items() if (of := _both(view, frame, answer.cases))}
-    if not any(decision.different for decision in decisions(view, [_difference(*of) for of in both.values()], paid, 0)):
+    if not any(
+        decision.different for decision in decide_overall(view, [_difference(*of) for of in both.values()], paid, 0)
+    ):
         return []
-    ratios = [decisions(view, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
+    ratios = [decide_overall(view, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
     every = pl.concat([frames[name] for name in both])
     return [
         State(
@@ -79,14 +81,14 @@ def _both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str]) -> tup
     medians = visits.group_by("case", "block", "level").agg(pl.col("log").median())
     blocks = visits["block"].unique().sort()
     tables: list[Numbers] = [
-        spread_out(medians.filter(pl.col("level") == level), cases, blocks) for level in (NEAR, FAR)
+        tabulate_pairs(medians.filter(pl.col("level") == level), cases, blocks) for level in (NEAR, FAR)
     ]
     shared = np.flatnonzero(np.logical_and.reduce([~np.isnan(table).all(axis=0) for table in tables]))
     if not len(shared):
         return None
-    weighed = weights(view, [cases[place] for place in shared.tolist()])
+    weighed = weigh_cases(view, [cases[place] for place in shared.tolist()])
     columns = [list(cases).index(key) for key in weighed]
-    near, far = (mean_log(table[:, columns], np.array([*weighed.values()])) for table in tables)
+    near, far = (average_logs(table[:, columns], np.array([*weighed.values()])) for table in tables)
     return (near, far) if near.degrees and far.degrees else None
 
 

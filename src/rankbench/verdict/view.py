@@ -61,10 +61,10 @@ NO_LAST_RANKS = pl.DataFrame(
 SCOPES: dict[str, Callable[[Case], str]] = {
     "campaign": lambda _case: "campaign",
     "placement": lambda case: case.placement,
-    "line": case_labels.line_key,
-    "places": lambda case: case_labels.line_key(placeless(case)),
+    "line": case_labels.make_line_key,
+    "places": lambda case: case_labels.make_line_key(placeless(case)),
     "scale": lambda case: placeless(case).key,
-    "matrix": lambda case: case_labels.endless(case).key,
+    "matrix": lambda case: case_labels.drop_ends(case).key,
     "case": lambda case: case.key,
     "near": lambda case: case.key,
 }
@@ -73,7 +73,7 @@ CLOSE = ("case", "near")
 """Scopes whose parts are single cases."""
 
 
-class lookup(Generic[T]):  # noqa: N801 - used as a decorator, as functools.cached_property is
+class shared_property(Generic[T]):  # noqa: N801 - used as a decorator, as functools.cached_property is
     """A property that is computed when first read, once for a view and all its parts.
 
     It must not depend on which cases a view shows.
@@ -84,12 +84,12 @@ class lookup(Generic[T]):  # noqa: N801 - used as a decorator, as functools.cach
         self.__doc__ = compute.__doc__
 
     @overload
-    def __get__(self, view: None, owner: type) -> lookup[T]: ...
+    def __get__(self, view: None, owner: type) -> shared_property[T]: ...
 
     @overload
     def __get__(self, view: CampaignView, owner: type) -> T: ...
 
-    def __get__(self, view: CampaignView | None, owner: type) -> T | lookup[T]:
+    def __get__(self, view: CampaignView | None, owner: type) -> T | shared_property[T]:
         """Return the value for a view, computed if it was not read before."""
         if view is None:
             return self
@@ -179,12 +179,12 @@ class CampaignView:
 
     # --- candidates, operations, cases -------------------------------------------------------------------------------
 
-    @lookup
+    @shared_property
     def candidates(self) -> tuple[str, ...]:
         """The candidates without A/A twins, in the plan's order."""
         return tuple(candidate.name for candidate in self.campaign.candidates if not candidate.control_of)
 
-    @lookup
+    @shared_property
     def operations(self) -> dict[str, Operation]:
         """Operations by name."""
         return {operation.name: operation for operation in self.campaign.operations}
@@ -193,16 +193,16 @@ class CampaignView:
         """Return the operation of a case."""
         return self.operations[case.operation]
 
-    @lookup
+    @shared_property
     def _placements(self) -> dict[str, Placement]:
         return {placement.name: placement for placement in self.campaign.plan.placements}
 
-    @lookup
+    @shared_property
     def case_of(self) -> dict[str, Case]:
         """Cases by key."""
         return {case.key: case for case in self.campaign.cases}
 
-    @lookup
+    @shared_property
     def _keys(self) -> dict[int, tuple[Case, str]]:
         return {}
 
@@ -213,7 +213,7 @@ class CampaignView:
             keys[id(case)] = case, case.key
         return keys[id(case)][1]
 
-    @lookup
+    @shared_property
     def usual_of(self) -> dict[str, Case]:
         """By the key of every case, the one that is like it but has the usual start."""
         return usual_starts(self.campaign)
@@ -227,24 +227,24 @@ class CampaignView:
         """Return the cases that differ from a case in their start only, itself among them, the usual start first."""
         return self._by_usual[self.usual_of[case.key].key]
 
-    @lookup
+    @shared_property
     def _by_usual(self) -> dict[str, list[Case]]:
         variants: dict[str, list[Case]] = {}
         for case in sorted(self.campaign.cases, key=lambda case: case != self.usual_of[case.key]):
             variants.setdefault(self.usual_of[case.key].key, []).append(case)
         return variants
 
-    @lookup
+    @shared_property
     def pair_cases(self) -> set[str]:
         """Keys of the cases that were made between several pairs of ranks, and are shown as a matrix."""
-        return case_labels.between_pairs(self.campaign.cases)
+        return case_labels.find_pair_cases(self.campaign.cases)
 
-    @lookup
+    @shared_property
     def scaled(self) -> dict[str, dict[Site, Case]]:
         """Cases at several numbers of nodes or ranks, by what they have in common."""
         return scaled(self.campaign)
 
-    @lookup
+    @shared_property
     def over_nodes(self) -> set[str]:
         """Keys of the cases that were made at several numbers of nodes, whose placements are shown as a scale."""
         return over_nodes(self.campaign)
@@ -271,12 +271,12 @@ class CampaignView:
         """The comparisons of candidates with their A/A twins."""
         return self.verdict.control
 
-    @lookup
+    @shared_property
     def comparisons(self) -> Comparisons:
         """The comparisons of candidates, without those of the A/A control."""
         return Comparisons(self.verdict.comparisons)
 
-    @lookup
+    @shared_property
     def comparisons_of(self) -> dict[str, list[Comparison]]:
         """Comparisons by case."""
         by_case: dict[str, list[Comparison]] = {}
@@ -284,17 +284,17 @@ class CampaignView:
             by_case.setdefault(comparison.case, []).append(comparison)
         return by_case
 
-    @lookup
+    @shared_property
     def verdict_of(self) -> dict[str, CaseVerdict]:
         """Verdicts by case."""
         return {verdict.case.key: verdict for verdict in self.verdict.cases}
 
-    @lookup
+    @shared_property
     def summary_of(self) -> dict[tuple[str, str], Summary]:
         """Summaries by case and candidate."""
         return {(summary.case, summary.candidate): summary for summary in self.verdict.summaries}
 
-    @lookup
+    @shared_property
     def summaries_of(self) -> dict[str, list[tuple[int, Summary]]]:
         """Summaries by case, each with its place among all."""
         by_case: dict[str, list[tuple[int, Summary]]] = {}
@@ -302,12 +302,12 @@ class CampaignView:
             by_case.setdefault(summary.case, []).append((place, summary))
         return by_case
 
-    @lookup
+    @shared_property
     def main_verdicts(self) -> list[CaseVerdict]:
         """The verdicts that an answer rests on: each with its usual start only."""
         return [verdict for verdict in self.verdict.cases if self.usual_of[verdict.case.key] == verdict.case]
 
-    @lookup
+    @shared_property
     def timed_verdicts(self) -> list[CaseVerdict]:
         """The main verdicts whose figures are times."""
         return [verdict for verdict in self.main_verdicts if verdict.case.quantity != "memory"]
@@ -336,10 +336,10 @@ class CampaignView:
 
     # --- figures and samples -----------------------------------------------------------------------------------------
 
-    @lookup
+    @shared_property
     def judged_figures(self) -> pl.DataFrame:
         """The figures of launches that can be judged."""
-        return judgeable(self.figures)
+        return select_judgeable(self.figures)
 
     def figures_of_launches(self, case: Case) -> list[Row]:
         """Return the figure of every launch of a case; the same list whenever it is asked for."""
@@ -347,44 +347,44 @@ class CampaignView:
 
     def _figures_by_case(self) -> dict[str, list[Row]]:
         figures = self.figures.filter(pl.col("candidate").is_in(list(self.candidates)))
-        return by_case(figures.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
+        return group_by_case(figures.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
 
-    @lookup
+    @shared_property
     def correlation(self) -> LagOne | None:
         """How far ratios of successive blocks resemble each other, of the pairs that the question is about."""
         asked = [pair for pair in self.comparisons if self.campaign.baseline in {"", pair.base}]
         pairs = list(dict.fromkeys((pair.base, pair.other) for pair in asked))
         return between_launches(self.judged_figures, pairs, self.levels)
 
-    @lookup
+    @shared_property
     def levels(self) -> dict[str, Levels]:
         """The two levels of the reference, by the key of each case that has them."""
         return references.by_case(self.judged_figures, self.campaign)
 
-    @lookup
+    @shared_property
     def moved(self) -> dict[str, tuple[int, int]]:
         """Bytes and messages of one sample by case, of all ranks together; candidates move the same."""
         moving = (summary for summary in self.verdict.summaries if summary.moved_messages)
         return {summary.case: (summary.moved_bytes, summary.moved_messages) for summary in moving}
 
-    @lookup
+    @shared_property
     def maps(self) -> list[Map]:
         """What every candidate takes between all pairs of ranks, those of one operation and size after each other."""
-        return maps.maps(self.campaign, self.launches, self.judged_figures, self.operations)
+        return maps.make_maps(self.campaign, self.launches, self.judged_figures, self.operations)
 
-    @lookup
+    @shared_property
     def start_effects(self) -> list[StartEffect]:
         """What each start does to the same case."""
         return start_effects(self.judged_figures, self.campaign)
 
-    @lookup
+    @shared_property
     def single_ranks(self) -> pl.DataFrame:
         """How single ranks fared; those that measure a ring each are shown with the rings."""
         operations = {operation.name for operation in self.campaign.operations if operation.rings}
         rings = [case.key for case in self.campaign.cases if case.operation in operations]
         return single_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
 
-    @lookup
+    @shared_property
     def first_calls(self) -> pl.DataFrame:
         """What the first call of each operation in a launch took, and the second; nothing of what happens once only."""
         names = [operation.name for operation in self.campaign.operations if operation.once]
@@ -392,23 +392,23 @@ class CampaignView:
         calls = first_calls(self.case_rows)
         return calls if calls.is_empty() else calls.filter(~pl.col("case").is_in(memory))
 
-    @lookup
+    @shared_property
     def rings(self) -> pl.DataFrame:
         """What each ring took."""
         return rings(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
 
-    @lookup
+    @shared_property
     def ring_directions(self) -> pl.DataFrame:
         """The same of all rings of a case together, whose edge rank is that of no ring."""
         together = self.rank_samples.with_columns(series=pl.lit(ALL_RANKS, pl.Int32))
         return rings(self.campaign, together, self.case_rows, self.campaign.plan.confidence)
 
-    @lookup
+    @shared_property
     def hop_costs(self) -> list[HopCost]:
         """What one more hop costs."""
         return hop_costs(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
 
-    @lookup
+    @shared_property
     def ring_modes(self) -> dict[tuple[str, ...], list[Repeated]]:
         """The humps of each ring by case, candidate and edge rank."""
         return ring_modes(self.rank_samples, self.case_rows)
@@ -422,7 +422,7 @@ class CampaignView:
             self._times[case] = {str(name): part["time_ns"].to_numpy() for (name,), part in parts.items()}
         return self._times[case].get(candidate, np.empty(0))
 
-    @lookup
+    @shared_property
     def _times(self) -> dict[str, dict[str, np.ndarray]]:
         return {}
 
@@ -432,7 +432,7 @@ class CampaignView:
             self._tails[case, candidate] = fit_tail(self.sample_times(case, candidate))
         return self._tails[case, candidate]
 
-    @lookup
+    @shared_property
     def _tails(self) -> dict[tuple[str, str], Tail | None]:
         return {}
 
@@ -440,26 +440,26 @@ class CampaignView:
 
     def measure(self, case: Case) -> Measure:
         """Return what the figures of a case are."""
-        return measures.measure(case, self.operation(case), *self.moved.get(self.key(case), ()))
+        return measures.choose_measure(case, self.operation(case), *self.moved.get(self.key(case), ()))
 
     def case_name(self, case: Case) -> str:
         """Name a case: `put 8 B, epoch=fence`."""
-        return case_labels.full(case, self.operation(case))
+        return case_labels.name_case(case, self.operation(case))
 
     def line_name(self) -> str:
         """Name the cases to show, which differ in size only."""
-        return case_labels.line(self.cases[0], self.operation(self.cases[0]))
+        return case_labels.name_line(self.cases[0], self.operation(self.cases[0]))
 
     def size_text(self, case: Case) -> str:
         """Return a case's message size."""
-        return case_labels.size(case, self.operation(case))
+        return case_labels.format_case_size(case, self.operation(case))
 
     def lines(self) -> Iterator[tuple[str, list[CaseVerdict]]]:
         """Yield the times that differ in size only, by size, with a title such as `allreduce persistent`.
 
         All pairs of ranks are one line, in which a size is there more than once.
         """
-        keys = {verdict.case.key: line_key(self._merged(verdict.case)) for verdict in self.timed_verdicts}
+        keys = {verdict.case.key: make_sort_key(self._merged(verdict.case)) for verdict in self.timed_verdicts}
         ordered = sorted(self.timed_verdicts, key=lambda verdict: (keys[verdict.case.key], verdict.case.size_bytes))
         for _, group in groupby(ordered, key=lambda verdict: keys[verdict.case.key]):
             verdicts = list(group)
@@ -468,7 +468,7 @@ class CampaignView:
             yield f"{title} between pairs of ranks" if pairs else title, verdicts
 
     def _merged(self, case: Case) -> Case:
-        return case_labels.endless(case) if case.key in self.pair_cases else case
+        return case_labels.drop_ends(case) if case.key in self.pair_cases else case
 
     def title(self, case: Case) -> str:
         """Name a case without its size: only what sets it apart from the campaign's other cases."""
@@ -482,7 +482,7 @@ class CampaignView:
         return f"{title} ({unusual})" if unusual else title
 
     def _unusual(self, case: Case) -> list[str]:
-        words = case_labels.unusual(case, self.operation(case))
+        words = case_labels.list_unusual(case, self.operation(case))
         return ["overall time" if word == "quantity=overlap" else word for word in words]
 
     def full_title(self, case: Case) -> str:
@@ -490,17 +490,17 @@ class CampaignView:
         return f"{self.title(case)}, {format_size(case.size_bytes)}" if case.size_bytes else self.title(case)
 
 
-def line_key(case: Case) -> tuple[str, str]:
+def make_sort_key(case: Case) -> tuple[str, str]:
     """Return what cases have in common that differ in size only; those of one placement follow each other."""
-    return case.placement, case_labels.line_key(case)
+    return case.placement, case_labels.make_line_key(case)
 
 
-def judgeable(figures: pl.DataFrame) -> pl.DataFrame:
+def select_judgeable(figures: pl.DataFrame) -> pl.DataFrame:
     """Return the figures of launches whose start is certain enough, and of which enough rounds count."""
     return figures.filter(~pl.col("uncertain"), ~pl.col("few"))
 
 
-def by_case(frame: pl.DataFrame) -> dict[str, list[Row]]:
+def group_by_case(frame: pl.DataFrame) -> dict[str, list[Row]]:
     """Divide the rows of a frame by their column `case`, in one sweep."""
     rows: dict[str, list[Row]] = {}
     for row in frame.iter_rows(named=True):

@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 
-def either(words: Iterable[str]) -> str:
+def join_or(words: Iterable[str]) -> str:
     """Join words: `a`, `a or b`, `a or b or c`."""
     return " or ".join(words)
 
 
-def some(words: list[str], most: int) -> list[Words]:
+def shorten(words: list[str], most: int) -> list[Words]:
     """Return words; where they are more than one above the most, as many, and how many more there are."""
     return [*words] if len(words) <= most + 1 else [*words[:most], say("{n} more", n=len(words) - most)]
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return `1 case`, `2 cases`, `2 launches`."""
     return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
-def sized(what: str, cases: list[Case]) -> Words:
+def add_sizes(what: str, cases: list[Case]) -> Words:
     """Return `x from 8 B to 1 KiB` for cases in ascending size, or `x at 8 B`, or `x` where there is no size."""
-    return say("{what} {sizes}", what=what, sizes=sizes) if (sizes := extent(cases)) else what
+    return say("{what} {sizes}", what=what, sizes=sizes) if (sizes := describe_sizes(cases)) else what
 
 
-def extent(cases: list[Case]) -> Text:
+def describe_sizes(cases: list[Case]) -> Text:
     """Return `from 8 B to 1 KiB` for cases in ascending size, or `at 8 B`, or nothing where there is no size."""
     first, last = cases[0].size_bytes, cases[-1].size_bytes
     if not last:

@@ -61,21 +61,21 @@ def test_who_is_matched_with_whom(
 
 
 def test_another_version_calls_itself_otherwise_which_is_not_reported_twice() -> None:
-    then = {"library": "a 1", "it says": "A MPI 1", "compiler": "gcc 12", "settings": ""}
-    now = {"library": "a 2", "it says": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
+    then = {"library": "a 1", "reported version": "A MPI 1", "compiler": "gcc 12", "settings": ""}
+    now = {"library": "a 2", "reported version": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
     assert [render(difference.text) for difference in conditions.of_library(then, now)] == [
         "library a 1 then, a 2 now",
         "compiler gcc 12 then, gcc 13 now",
         "settings none then, x=1 now",
     ]
-    assert [difference.arrow for difference in conditions.of_library(then, now)] == [
+    assert [render(difference.arrow) for difference in conditions.of_library(then, now)] == [
         "a 1 → 2",
         "compiler gcc 12 → gcc 13",
         "settings none → x=1",
     ]
-    rebuilt = then | {"it says": "A MPI 1, rebuilt"}
-    assert [difference.what for difference in conditions.of_library(then, rebuilt)] == ["it says"]
-    assert conditions.of_library(then, then | {"library": "b 1"})[0].arrow == "a 1 → b 1"
+    rebuilt = then | {"reported version": "A MPI 1, rebuilt"}
+    assert [difference.what for difference in conditions.of_library(then, rebuilt)] == ["reported version"]
+    assert render(conditions.of_library(then, then | {"library": "b 1"})[0].arrow) == "a 1 → b 1"
 
 
 def launches(*exchange_ns: float, copy: float = 2e10, cpus: tuple[int, int] = (0, 1)) -> list[Launch]:
@@ -127,7 +127,7 @@ def test_what_measured_and_how_is_read_from_the_record() -> None:
     }
     assert conditions.of_candidate(whole, own, "alpha") == {
         "library": "alpha 1.0",
-        "it says": "Alpha MPI 1.0",
+        "reported version": "Alpha MPI 1.0",
         "compiler": "gcc 12.2.0",
         "settings": "",
     }

@@ -31,7 +31,7 @@ def test_cases_with_other_ranks_are_not_compared_though_they_are_called_alike(tm
     held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
     assert {one.case for one in held.told.changes} == {case.key for case in CASES[1:]}
     assert text(held, "cases") == (
-        "1 case of old and 1 of new have no counterpart; 1 case has other numbers of ranks (2 then, 4 now)."
+        "1 case of old and 1 of new have no counterpart; 1 case has different numbers of ranks (2 then, 4 now)."
     )
 
 
@@ -39,7 +39,7 @@ def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
     others = [CASES[0], *(with_(case, start="barrier") for case in CASES[1:])]
     held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=others))
     assert text(held, "cases") == (
-        "2 cases of old and 2 of new have no counterpart; 2 differ by their start only (window then, barrier now)."
+        "2 cases of old and 2 of new have no counterpart; 2 differ only in their start (window then, barrier now)."
     )
 
 
@@ -49,7 +49,7 @@ def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
     remark = next(remark for remark in hold(night(tmp_path / "old"), new).told.remarks if remark.kind == "library")
     assert (render(remark.text), render(remark.advice)) == (
-        "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now; "
+        "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now; "
         "compiler gcc 12.2.0 then, clang 19 now.",
         "A change may come from any of these; change one at a time.",
     )
@@ -85,12 +85,12 @@ def change(ratio: float, **changes: object) -> Change:
 def test_memory_is_distinguished_from_times() -> None:
     changes = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
     assert [render(sentence) for sentence in sentences(changes, 0.05)] == [
-        "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be shown.",
-        "a takes 1.00× the time that it took: geometric mean over 3 cases.",
+        "1 of 3 figures is slower now, 1 faster; for 1, no change above 5 % can be shown.",
+        "a takes 1.00× its earlier time: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
         "Sped up most: barrier of a (0.50×: 0.49–0.52×).",
         "1 of 1 figure is larger now, 0 smaller.",
-        "a needs 4.00× the memory that it needed: geometric mean over 1 case.",
+        "a needs 4.00× its earlier memory: geometric mean over 1 case.",
         "Grew most: allreduce 8 B of a (4.00×: 3.91–4.09×).",
     ]
 
@@ -98,7 +98,7 @@ def test_memory_is_distinguished_from_times() -> None:
 def test_a_mean_of_ratios_none_of_which_is_reported_says_so() -> None:
     lines = list(sentences([change(1.5, different=False)], 0.05))
     assert render(lines[1]) == (
-        "a takes 1.50× the time that it took: geometric mean over 1 case, in none of which a change is known."
+        "a takes 1.50× its earlier time: geometric mean over 1 case; no case is known to have changed."
     )
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONTROL = "A/A control, one candidate measured twice and called different from itself: "
-UNCONTROLLED = "The state of the machine between two campaigns is not controlled, and in no interval. "
-BETTER = " Two libraries in one campaign are paired block by block, which is the better design."
+UNCONTROLLED = "The state of the machine between two campaigns is not controlled, and no interval includes it. "
+BETTER = " Measuring both libraries in one campaign, paired block by block, is the better design."
 QUIET = (
-    f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.00× and copying takes 1.00× the time "
-    f"that it took then.{BETTER}"
+    f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.00× and copying takes 1.00× the "
+    f"earlier time.{BETTER}"
 )
 
 
@@ -54,12 +54,12 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
         "barrier                beta   500 ns   500 ns      ~  1.00–1.00×   1.000",
         "",
         "Matched: alpha-1.1 against alpha-1.0 (the same family); beta against beta (the same name).",
-        "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now.",
+        "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now.",
         f"{CONTROL}in 0 of 3 cases then and in 0 of 3 cases now.",
         QUIET,
-        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be shown.",
+        "1 of 6 figures is slower now, 0 faster; for 5, no change above 3 % can be shown.",
         "alpha-1.1 takes 1.09× the time that alpha-1.0 took: geometric mean over 3 cases.",
-        "beta takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change is known.",
+        "beta takes 1.00× its earlier time: geometric mean over 3 cases; no case is known to have changed.",
         "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×: 1.31–1.31×).",
     ]
 
@@ -95,25 +95,25 @@ def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
     assert lines[lines.index("") + 1 :][10:20] == [
-        "The plans ask for other figures (median, intervals of 95% then, min, intervals of 95% now); "
-        "both are reported as now.",
+        "The plans differ in estimator or confidence (median, intervals of 95% then, min, intervals of 95% now); "
+        "both are evaluated as the newer plan says.",
         "The machine is not the same: host fake then, n2 now; CPU Example 9000 then, Example 9001 now; "
         "cores 2 then, 4 now; kernel 6.1 then, 6.8 now. "
         "To separate libraries from machines, measure both in one campaign on one machine.",
-        "What measured is not the same: rankbench 0.1.0 then, 0.2.0 now. "
+        "rankbench is not the same: rankbench 0.1.0 then, 0.2.0 now. "
         "Measure the older library again with this rankbench.",
-        "How was measured is not the same: synchronisation of clocks tree then, ring now. "
+        "The method is not the same: synchronisation of clocks tree then, ring now. "
         "Run the older plan again with the newer library.",
         "The machine was in another state: without MPI, handing a cache line from one CPU to another takes 1.40× "
-        "the time that it took then. Small messages follow that, whatever the library; "
+        "the earlier time. This affects small messages of every library; "
         "measure again when the machine is as it was.",
-        "There are few launches, 2 then and 6 now of the case that has fewest: only large changes is known; "
-        "fewer than 3 show nothing. Run more blocks.",
+        "There are few launches, 2 then and 6 now in the case with the fewest: only large changes can "
+        "be detected, and none with fewer than 3. Run more blocks.",
         f"{CONTROL}none then and in 0 of 3 cases now. `control = true` in the plan shows how far to trust a campaign.",
-        f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.40× and copying takes 1.10× the time "
-        f"that it took then.{BETTER}",
-        "0 of 6 figures are slower now, 0 faster; of 6 no change above 3 % can be shown.",
-        "alpha-1.0 takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change is known.",
+        f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.40× and copying takes 1.10× the "
+        f"earlier time.{BETTER}",
+        "0 of 6 figures are slower now, 0 faster; for 6, no change above 3 % can be shown.",
+        "alpha-1.0 takes 1.00× its earlier time: geometric mean over 3 cases; no case is known to have changed.",
     ]
 
 
@@ -124,12 +124,12 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
     lines = shown(capsys)
     assert "barrier                beta   500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
     assert (
-        f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.12× and copying takes 1.00× the time "
-        f"that it took then; 1 ratio (°) is no larger than that.{BETTER}"
+        f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.12× and copying takes 1.00× the "
+        f"earlier time; 1 ratio (°) is no larger than that.{BETTER}"
     ) in lines
     assert (
-        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be shown; "
-        "1 of these 1 is no larger than what the raw probes show."
+        "1 of 6 figures is slower now, 0 faster; for 5, no change above 3 % can be shown; "
+        "1 of these 1 is no larger than the change of the raw probes."
     ) in lines
     assert not any(line.startswith("Slowed down") for line in lines)
 
@@ -148,9 +148,9 @@ def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.Capt
     night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
-    assert "Nobody was matched with beta (then only) and gamma (now only). " in "\n".join(lines)
+    assert "No counterpart was found for beta (then only) and gamma (now only). " in "\n".join(lines)
     assert "1 case of old and 0 of new have no counterpart. Run the same plan to compare all cases." in lines
-    assert lines[-2] == "0 of 2 figures are slower now, 0 faster; of 2 no change above 3 % can be shown."
+    assert lines[-2] == "0 of 2 figures are slower now, 0 faster; for 2, no change above 3 % can be shown."
 
 
 def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,7 +166,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
     lines = shown(capsys)
     assert "Matched: none." in lines
-    assert lines[-1] == "No case has figures of both."
+    assert lines[-1] == "No case has values in both campaigns."
 
 
 def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,7 +189,7 @@ def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFix
     lines = shown(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
     assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
-    assert "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be shown." in lines
+    assert "1 of 6 figures is slower now, 0 faster; for 5, no change above 3 % can be shown." in lines
 
 
 ONLY = (

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case
 
-ADVICE = "If that is meant, gate against a newer campaign or raise --threshold."
-LOG = "`rankbench show` and the launch's log show more."
+ADVICE = "If this is intended, gate against a newer campaign or raise --threshold."
+LOG = "See `rankbench show` and the launch's log."
 BARRIER = slower("beta", "barrier", 1.3)
 
 
@@ -87,8 +87,7 @@ def test_a_slower_case_fails(tmp_path: Path) -> None:
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
     assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) what it took in old; adjusted p <0.001, threshold 5 %. "
-        + ADVICE,
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5 %. " + ADVICE,
         "new against campaign old: 6 checks, 1 failed, 5 passed, 0 undecided",
     ]
 
@@ -135,10 +134,8 @@ def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path
     night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
-    gone = (
-        "beta is not in new any more. Say by --match beta=NAME who takes its place, or gate against a newer campaign."
-    )
-    plan = "not measured in new. Run the whole of the older plan."
+    gone = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
+    plan = "not measured in new. Run the complete older plan."
     assert lines == [
         f"FAILED allreduce 8 B, beta: {gone}",
         f"FAILED allreduce 64 KiB, alpha-1.0: {plan}",
@@ -154,8 +151,8 @@ def test_what_is_not_known_is_skipped(tmp_path: Path) -> None:
     night(tmp_path / "new", BARRIER, launches=2)
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
     line = (
-        "SKIPPED barrier, beta: 1.30× (1.29–1.31×) leaves open whether it is more than 5 % slower. "
-        "More launches show: raise `blocks` in the plan."
+        "SKIPPED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5 % slower. "
+        "Measure more launches: raise `blocks` in the plan."
     )
     total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 undecided"
     assert gate(*arguments) == (0, [line, total])
@@ -306,9 +303,9 @@ def test_other_shares_of_far_visits_are_a_remark(
 @pytest.mark.parametrize(
     ("ratios", "code", "text"),
     [
-        ((1.0, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are far;"),
-        ((1.4, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are near;"),
-        ((1.4, 0.7), 0, "SKIPPED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are near;"),
+        ((1.0, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) its time in old while cores are far;"),
+        ((1.4, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) its time in old while cores are near;"),
+        ((1.4, 0.7), 0, "SKIPPED barrier, beta: takes 1.40× (1.40–1.40×) its time in old while cores are near;"),
     ],
 )
 def test_a_slower_level_fails_whatever_the_mix(
@@ -427,7 +424,7 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
     assert [len(case) for case in cases] == [0, 0, 0, 0, 0, 1]
     (failure,) = cases[-1]
     assert failure.attrib == {
-        "message": "takes 1.30× (1.30–1.30×) what it took in old; adjusted p <0.001, threshold 5 %",
+        "message": "takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5 %",
         "type": "regression",
     }
     assert failure.text == f"{failure.get('message')}\n{ADVICE}"
@@ -435,14 +432,16 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
 
 
 def check(**changes: str) -> Check:
-    texts = {"case": "x", "title": "barrier", "candidate": "beta", "text": "left open", "advice": "More launches show."}
-    return Check(**{**texts, "outcome": "skipped", **changes})  # type: ignore[arg-type]
+    texts = {"text": "left open", "advice": "Measure more launches."} | changes
+    fields = {name: say("{text}", text=text) if name in {"text", "advice"} else text for name, text in texts.items()}
+    plain = {"case": "x", "title": "barrier", "candidate": "beta", "outcome": "skipped"}
+    return Check(**{**plain, **fields})  # type: ignore[arg-type]
 
 
 def test_what_is_skipped_says_why() -> None:
     root = ElementTree.fromstring(junit([check()], "new against old", "2026-03-02T01:00:00+00:00", []))
     assert root.get("skipped") == "1"
-    assert root[0][0][0].attrib == {"message": "left open. More launches show."}
+    assert root[0][0][0].attrib == {"message": "left open. Measure more launches."}
 
 
 def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:

@@ -195,12 +195,13 @@ def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[
     told = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in told["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
     (turn,) = told["series"][0]["turns"]
-    assert (turn["campaign"], turn["name"], turn["since"], turn["reasons"]) == (
-        4,
-        "night-5",
-        "2026-03-05",
-        ["alpha 1.0 → 1.1"],
-    )
+    assert (turn["campaign"], turn["name"], turn["since"]) == (4, "night-5", "2026-03-05")
+    (reason,) = turn["reasons"]
+    assert reason == {
+        "template": "{then} → {now}",
+        "fields": {"then": "alpha 1.0", "now": "1.1"},
+        "text": "alpha 1.0 → 1.1",
+    }
     assert turn["ratio"] == pytest.approx(1.31)
 
 

@@ -17,7 +17,7 @@ from rankbench.model import Comparison, Look, Plan, Stop, Summary
 from rankbench.plan import list_looks
 from rankbench.plan.reading import parse_plan
 from rankbench.statistics.looks import Penalty
-from rankbench.verdict.interim import interim_looks
+from rankbench.verdict.interim import list_interim_looks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,6 +172,6 @@ def test_an_extended_campaign_pays_for_what_was_seen() -> None:
     """Also one of a fixed number of blocks, which looks once as long as nobody extends it."""
     fixed = msgspec.structs.replace(plan("blocks"), stop=Stop(blocks_min=8, blocks_max=8, until="blocks"))
     more = msgspec.structs.replace(fixed, stop=msgspec.structs.replace(fixed.stop, past=[4]))
-    levels = [float(Penalty(interim_looks(one), 8).nominal(0.05)) for one in (fixed, more)]
+    levels = [float(Penalty(list_interim_looks(one), 8).nominal(0.05)) for one in (fixed, more)]
     assert levels[0] == pytest.approx(0.05)
     assert levels[1] < 0.05 / 1.1

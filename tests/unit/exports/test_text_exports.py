@@ -40,7 +40,7 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_
     assert (failed.get("classname"), failed.get("name"), failed.get("time")) == ("beta", "barrier", "0.000000")
     (failure,) = failed
     assert failure.get("message") == "crashed in 6 of 6 launches"
-    assert failure.text == "crashed in 6 of 6 launches\n`rankbench show` and the launch's log show more."
+    assert failure.text == "crashed in 6 of 6 launches\nSee `rankbench show` and the launch's log."
     sentence = suite.findtext("system-out") or ""
     assert sentence.splitlines()[0] == render(plain.view.verdict.conclusion[0].text)
 
@@ -58,7 +58,7 @@ def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
     doubted = "clocks differ by too much"
     assert outcome(plain, launches=0, uncertain=6, doubt=doubted) == ("skipped", doubted, "")
     flaky = outcome(plain, launches=5, failures={CaseStatus.HUNG: 1})
-    assert flaky == ("failed", "hung in 1 of 6 launches", "`rankbench show` and the launch's log show more.")
+    assert flaky == ("failed", "hung in 1 of 6 launches", "See `rankbench show` and the launch's log.")
 
 
 def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:

@@ -111,7 +111,7 @@ def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(t
     verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=first_finding, groups=[])
     files = draw(tmp_path, dataclasses.replace(evaluation, verdict=verdict), ["svg"])
     names = {file.name for file in files}
-    line = case_labels.line_key(next(case for case in made.cases if case.key == first_finding[0].cases[0]))
+    line = case_labels.make_line_key(next(case for case in made.cases if case.key == first_finding[0].cases[0]))
     assert {name for name in names if name.startswith("curves-")} == {f"curves-{line}.svg"}
     assert {name for name in names if name.startswith("distribution-")} == {
         f"distribution-{first_finding[0].cases[0]}.svg"

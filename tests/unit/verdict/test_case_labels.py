@@ -15,7 +15,7 @@ FENCED = kinds.case("put", 8, allocation="create", epoch="fence")
 
 
 def name(case: Case) -> str:
-    return case_labels.full(case, kinds.BY_NAME[case.operation])
+    return case_labels.name_case(case, kinds.BY_NAME[case.operation])
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_no_two_cases_have_one_name_or_one_key() -> None:
 
 
 def test_a_line_is_what_differs_in_size_only() -> None:
-    keys = [case_labels.line_key(case) for case in kinds.PUTS]
+    keys = [case_labels.make_line_key(case) for case in kinds.PUTS]
     assert keys == [key for key in dict.fromkeys(keys) for _ in kinds.SIZES]
     assert list(dict.fromkeys(keys)) == [
         "put.blocking.byte.1x4.window",
@@ -51,14 +51,14 @@ def test_a_line_is_what_differs_in_size_only() -> None:
 
 
 def test_names_with_commas_are_divided_by_what_is_in_none_of_them() -> None:
-    assert case_labels.joined(["put 8 B", "get 8 B"]) == "put 8 B, get 8 B"
-    assert case_labels.joined([name(FENCED), "get 8 B"]) == "put 8 B, allocation=create, epoch=fence; get 8 B"
+    assert case_labels.join_names(["put 8 B", "get 8 B"]) == "put 8 B, get 8 B"
+    assert case_labels.join_names([name(FENCED), "get 8 B"]) == "put 8 B, allocation=create, epoch=fence; get 8 B"
 
 
 def test_pairs_of_ranks_are_found_where_there_are_several() -> None:
-    assert case_labels.between_pairs(kinds.CASES) == {case.key for case in kinds.PAIRS}
-    assert case_labels.between_pairs([*kinds.PUTS, kinds.case("pingpong", 8, to="3")]) == set()
-    ends = [case_labels.ends(case, kinds.BY_NAME["pingpong"]) for case in kinds.PAIRS]
+    assert case_labels.find_pair_cases(kinds.CASES) == {case.key for case in kinds.PAIRS}
+    assert case_labels.find_pair_cases([*kinds.PUTS, kinds.case("pingpong", 8, to="3")]) == set()
+    ends = [case_labels.find_ends(case, kinds.BY_NAME["pingpong"]) for case in kinds.PAIRS]
     assert ends == [(first, second) for first in range(4) for second in range(4) if first != second]
 
 

@@ -17,8 +17,8 @@ from rankbench import evaluation, quantities
 from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.interim import penalty
-from rankbench.verdict.overall import overall
+from rankbench.verdict.interim import find_penalty
+from rankbench.verdict.overall import compare_overall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -408,9 +408,12 @@ def test_interim_looks_widen_the_interval_of_the_answer() -> None:
         )
 
     keys = [case.key for case in verdicts.LINE[:1]]
-    one, many = (overall(each, "alpha", "beta", keys, penalty(each)) for each in (until("blocks"), until("answered")))
+    one, many = (
+        compare_overall(each, "alpha", "beta", keys, find_penalty(each))
+        for each in (until("blocks"), until("answered"))
+    )
     assert many.low < one.low < one.high < many.high
-    assert not penalty(until("blocks")).looks
+    assert not find_penalty(until("blocks")).looks
 
 
 # --- sizes and states -------------------------------------------------------------------------------------------------
@@ -516,7 +519,7 @@ def test_blocks_count_by_the_cases_that_they_have() -> None:
         pl.col("figure_ns").filter(pl.col("candidate") == "alpha").log().mean()
     )
     expected = float(ended.group_by("case").agg(ratio.alias("log"))["log"].to_numpy().mean())
-    found = overall(short, "alpha", "beta", keys)
+    found = compare_overall(short, "alpha", "beta", keys)
     assert found.mean == pytest.approx(math.exp(expected))
     assert found.low < found.mean < found.high
 

@@ -14,7 +14,7 @@ from fakes.words import rendered
 from rankbench.language import Text, render
 from rankbench.model import Group, Span
 from rankbench.statistics.resemblance import APART, grouped
-from rankbench.verdict.groups import groups
+from rankbench.verdict.groups import find_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,11 +63,11 @@ def two(one: Callable[[str, Case], float], other: Callable[[str, Case], float], 
         return campaigns.base_ns(case) * (one if case.operation == "allreduce" else other)(candidate, case)
 
     made = {"spread": 0.02, "cases": lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
-    return groups(planted.view(both, **made))  # type: ignore[arg-type]
+    return find_groups(planted.view(both, **made))  # type: ignore[arg-type]
 
 
 def test_groups_are_reported_with_their_pattern_largest_first() -> None:
-    found = groups(planted.view(told, cases=lines(list(KIND)), spread=0, state=0))
+    found = find_groups(planted.view(told, cases=lines(list(KIND)), spread=0, state=0))
     first, second, third, fourth = found
     assert rendered(first) == Group(
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
@@ -100,7 +100,7 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
     wanted = sorted(map(sorted, KINDS.values()))
     for seed in range(10):
         names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
-        found = groups(planted.view(told, seed=seed, cases=lines(names), spread=spread))
+        found = find_groups(planted.view(told, seed=seed, cases=lines(names), spread=spread))
         assert sorted(map(sorted, operations(found))) == wanted
 
 
@@ -115,12 +115,12 @@ def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
             lambda name, case: campaigns.base_ns(case) * factor(kind, name, case.size_bytes),
             seed=seed, cases=cases, spread=spread,
         )  # fmt: skip
-        parted += len(groups(campaign_view)) > 1
+        parted += len(find_groups(campaign_view)) > 1
     assert parted <= 1
 
 
 def test_the_same_evidence_gives_the_same_groups() -> None:
-    one, two = (groups(planted.view(told, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
+    one, two = (find_groups(planted.view(told, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
     assert one == two
 
 
@@ -129,9 +129,9 @@ def test_lines_with_other_sizes_are_alike_where_they_overlap() -> None:
         return campaigns.base_ns(case) * factor("crossing", candidate, case.size_bytes)
 
     cases = [*lines(("allreduce",)), *lines(("bcast",), SIZES[1::2])]
-    assert operations(groups(planted.view(crossing, cases=cases))) == [{"allreduce", "bcast"}]
+    assert operations(find_groups(planted.view(crossing, cases=cases))) == [{"allreduce", "bcast"}]
     few = [*lines(("allreduce",)), *lines(("bcast",), SIZES[:4])]
-    assert len(groups(planted.view(crossing, cases=few))) == 2
+    assert len(find_groups(planted.view(crossing, cases=few))) == 2
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_who_failed_throughout_takes_no_part_and_keeps_lines_apart() -> None:
 
 
 def test_too_few_sizes_or_candidates_make_no_line() -> None:
-    assert groups(planted.view(told, cases=lines(("allreduce",), (8, 64)))) == []
-    assert groups(planted.view(told, cases=lines(("allreduce",)), candidates=("alpha",))) == []
+    assert find_groups(planted.view(told, cases=lines(("allreduce",), (8, 64)))) == []
+    assert find_groups(planted.view(told, cases=lines(("allreduce",)), candidates=("alpha",))) == []
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
         return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
 
     cases = lines(("allreduce",), tuple(front))
-    (group,) = groups(planted.view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    (group,) = find_groups(planted.view(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
     assert render(group.text).startswith(f"{words}.")
 
 
@@ -221,5 +221,5 @@ def test_every_two_of_a_group_are_alike_and_the_middle_one_stands_for_them() -> 
 def test_overall_times_of_overlaps_take_part_and_are_named_so() -> None:
     cases = [msgspec.structs.replace(case, options={"quantity": "overlap"}) for case in lines(("allreduce",))]
     view = planted.view(lambda _candidate, case: campaigns.base_ns(case), cases=cases, spread=0.02)
-    (group,) = groups(view)
+    (group,) = find_groups(view)
     assert render(group.title) == "allreduce (overall time)"

@@ -15,7 +15,7 @@ from rankbench.language import render
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
 from rankbench.verdict.comparisons import Comparisons
-from rankbench.verdict.short_answer import tally
+from rankbench.verdict.short_answer import count_decided
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,8 +208,8 @@ def test_what_is_decided_at_one_level_is_counted_apart() -> None:
 
     same, unlike, partly = verdicts(pair(1.2), pair(1.1)), verdicts(pair(1.2), pair(0.8)), verdicts(pair(1.2), pair(1))
     seldom, unknown = verdicts(pair(1.2), pair(0.5, blocks=2)), verdicts(pair(1), pair(1))
-    assert render(tally([same, unknown])) == "1 of 2 cases decided."
-    assert render(tally([same, unlike, partly, partly, seldom, unknown])) == (
+    assert render(count_decided([same, unknown])) == "1 of 2 cases decided."
+    assert render(count_decided([same, unlike, partly, partly, seldom, unknown])) == (
         "3 of 6 cases decided (1 with different winners near and far, 1 near or far only, as the other was met too "
         "seldom); 2 more near or far only."
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fakes import campaigns, planted
 
-from rankbench.verdict.extremes import Extremes, selected
+from rankbench.verdict.extremes import Extremes, decide_selected
 
 if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
@@ -38,7 +38,7 @@ def test_the_interval_of_the_largest_ratio_covers_the_truth(equals: list[Campaig
     """The plain interval of the largest of 16 ratios misses in a third of the campaigns, the other one in 5 %."""
     ratios = [view.comparisons[largest(view), "alpha", "beta"] for view in equals]
     plain = sum(ratio.low <= 1 <= ratio.high for ratio in ratios)
-    decisions = [selected(view, ratio, len(LINES)) for view, ratio in zip(equals, ratios, strict=True)]
+    decisions = [decide_selected(view, ratio, len(LINES)) for view, ratio in zip(equals, ratios, strict=True)]
     assert plain <= 0.85 * CAMPAIGNS
     assert sum(decision.low <= 1 <= decision.high for decision in decisions) >= 0.93 * CAMPAIGNS
 

@@ -165,7 +165,7 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
 
 def said(one: maps.Map, folder: Path) -> list[str]:
     view = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
-    return [render(sentence) for sentence in maps.sentences(one, view.measure(view.cases[0]))]
+    return [render(sentence) for sentence in maps.describe_map(one, view.measure(view.cases[0]))]
 
 
 def test_one_direction_is_reported_as_such(tmp_path: Path) -> None:
@@ -211,4 +211,4 @@ def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:
     [([3], "rank 3"), ([1, 2, 5], "ranks 1, 2 and 5"), (list(range(16)), "ranks 0, 1, 2, 3 and 12 more")],
 )
 def test_many_ranks_are_summed_up(ranks: list[int], named: str) -> None:
-    assert render(maps.ranks_named(ranks)) == named
+    assert render(maps.name_ranks(ranks)) == named

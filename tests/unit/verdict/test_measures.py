@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from fakes import kinds
 
-from rankbench.verdict.measures import Measure, measure
+from rankbench.verdict.measures import Measure, choose_measure
 
 PUT, RATE = kinds.BY_NAME["put"], kinds.BY_NAME["message-rate"]
 BANDWIDTH = msgspec.structs.replace(PUT, metric="bandwidth", messages=64)
@@ -14,37 +14,37 @@ CASE = kinds.case("put", 8)
 
 
 def test_a_rate_is_all_messages_of_all_ranks_over_the_time() -> None:
-    found = measure(kinds.RATES[0], RATE, moved_bytes=1024, moved_messages=128)
+    found = choose_measure(kinds.RATES[0], RATE, moved_bytes=1024, moved_messages=128)
     assert found.value(500.0) == pytest.approx(128 / 500e-9)
     assert (found.text(500.0), found.spelt(500.0), found.heading) == ("256 M", "256 M/s", "message rate in messages/s")
 
 
 def test_a_bandwidth_is_all_bytes_of_all_ranks_over_the_time() -> None:
-    found = measure(CASE, BANDWIDTH, moved_bytes=2_000_000, moved_messages=4)
+    found = choose_measure(CASE, BANDWIDTH, moved_bytes=2_000_000, moved_messages=4)
     assert found.value(1e6) == pytest.approx(2000)
     assert (found.text(1e6), found.spelt(1e6)) == ("2,000", "2,000 MB/s")
     assert found.interval(1e6, 2e6) == "1,000 to 2,000"
-    window = measure(CASE, BANDWIDTH, moved_bytes=64 * 65536, moved_messages=64)
+    window = choose_measure(CASE, BANDWIDTH, moved_bytes=64 * 65536, moved_messages=64)
     assert window.spelt(341_000.0) == "12,300 MB/s"
 
 
 def test_where_nothing_is_said_of_what_moved_it_is_what_the_operation_says() -> None:
-    assert measure(CASE, BANDWIDTH).value(512.0) == pytest.approx(1000)
-    assert measure(kinds.RATES[0], msgspec.structs.replace(RATE, messages=2)).value(1e9) == pytest.approx(2)
+    assert choose_measure(CASE, BANDWIDTH).value(512.0) == pytest.approx(1000)
+    assert choose_measure(kinds.RATES[0], msgspec.structs.replace(RATE, messages=2)).value(1e9) == pytest.approx(2)
 
 
 def test_memory_is_bytes_and_never_a_time() -> None:
-    found = measure(kinds.MEMORY[0], kinds.BY_NAME["allreduce"], 8, 1)
+    found = choose_measure(kinds.MEMORY[0], kinds.BY_NAME["allreduce"], 8, 1)
     assert (found.text(1.5 * 2**20), found.interval(1024, 4096)) == ("1.50 MiB", "1.00 KiB to 4.00 KiB")
     assert (found.what, found.per_second, found.of_samples) == ("memory", False, found)
 
 
 def test_times_are_reported_by_the_metric_and_the_quantity() -> None:
-    names = {case.key: measure(case, kinds.BY_NAME[case.operation]).name for case in kinds.CASES}
+    names = {case.key: choose_measure(case, kinds.BY_NAME[case.operation]).name for case in kinds.CASES}
     assert names["pingpong.blocking.8.byte.1x4.none"] == "latency"
     assert names["put.blocking.8.byte.1x4.window"] == "time"
     assert names["allreduce.nonblocking.8.float.1x4.window.quantity=overlap"] == "overall time"
 
 
 def test_single_samples_of_a_rate_are_times() -> None:
-    assert measure(kinds.RATES[0], RATE, 8, 1).of_samples == Measure("time", "time")
+    assert choose_measure(kinds.RATES[0], RATE, 8, 1).of_samples == Measure("time", "time")

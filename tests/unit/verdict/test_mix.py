@@ -13,7 +13,7 @@ from scipy.stats import t
 from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict import mix
-from rankbench.verdict.interim import penalty
+from rankbench.verdict.interim import find_penalty
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def view(tmp_path: Path) -> CampaignView:
 
 
 def only(view: CampaignView, *calls: Calls) -> Mix:
-    (found,) = mix.mixes(view, calls)
+    (found,) = mix.sum_mixes(view, calls)
     return found
 
 
@@ -101,7 +101,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None
     best, second = (one.candidate for one in found.standings[:2])
     total = found.standings[0].time_ns / 1000
     beta = found.standings[2]
-    assert [render(sentence) for sentence in mix.sentences(view, found)] == [
+    assert [render(sentence) for sentence in mix.describe_mix(view, found)] == [
         f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
         f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
@@ -116,13 +116,13 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE)
     found = only(view, call(8), call(65536))
     assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
-    assert [render(sentence) for sentence in mix.sentences(view, found)][
+    assert [render(sentence) for sentence in mix.describe_mix(view, found)][
         -1
     ] == "beta has no figure for allreduce 64 KiB, and is left out."
 
 
 def test_calls_that_nothing_stands_for_give_no_mix(view: CampaignView) -> None:
-    assert list(mix.mixes(view, [call(8, operation="scan")])) == []
+    assert list(mix.sum_mixes(view, [call(8, operation="scan")])) == []
 
 
 def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: 
         if {comparison.base, comparison.other} == {"alpha", "beta"} and ".8." in comparison.case
     )
     beta = next(one for one in found.standings if one.candidate == "beta")
-    level = penalty(campaign_view, comparison.blocks).nominal(0.05 / 2)
+    level = find_penalty(campaign_view, comparison.blocks).nominal(0.05 / 2)
     half = float(t.isf(level / 2, comparison.degrees)) * comparison.error
     assert math.log(beta.high / beta.low) == pytest.approx(2 * half)
 
@@ -185,7 +185,7 @@ def test_a_size_beyond_the_largest_adds_the_last_change_to_the_interval(view: Ca
 
 def test_no_recommendation_where_much_is_extrapolated_far(view: CampaignView) -> None:
     found = only(view, call(1 << 20, 10), call(8, 1))
-    (sentence,) = mix.sentences(view, found)
+    (sentence,) = mix.describe_mix(view, found)
     assert render(sentence) == (
         "No recommendation: 100% of the total of beta is extrapolated: allreduce from 64 KiB to 1 MiB. "
         'Measure it: sizes = "..., 1M".'
@@ -196,7 +196,7 @@ def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> Non
     found = only(view, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
     best = found.standings[0].candidate
     far, _, between = (found.shares[best, place] for place in range(3))
-    sentences = [render(sentence) for sentence in mix.sentences(view, found)]
+    sentences = [render(sentence) for sentence in mix.describe_mix(view, found)]
     assert f" in all, {far:.1%} of it extrapolated" in sentences[0]
     assert sentences[-2:] == [
         f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",
@@ -208,4 +208,4 @@ def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> Non
     ("size", "spelt"), [(8, "8"), (1536, "1536"), (1 << 20, "1M"), (65536, "64K"), (12345, "12345")]
 )
 def test_sizes_are_in_the_notation_of_a_plan(size: int, spelt: str) -> None:
-    assert mix.sizes([mix.Part(call(size), [])]) == [spelt]
+    assert mix.format_sizes([mix.Part(call(size), [])]) == [spelt]

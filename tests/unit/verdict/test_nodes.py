@@ -12,7 +12,7 @@ from rankbench import evaluation
 from rankbench.language import render
 from rankbench.model import UNKNOWN_MACHINE, Placement, RankFact
 from rankbench.store import Store
-from rankbench.verdict.nodes import as_launched, cores
+from rankbench.verdict.nodes import complete_campaign, count_cores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,11 +71,11 @@ def test_nodes_under_one_kernel_share_its_cores(
 
 def test_a_job_without_launches_says_nothing_of_its_nodes() -> None:
     record = msgspec.structs.replace(over_nodes(campaigns.campaign()), machine=UNKNOWN_MACHINE)
-    assert as_launched(record, []) == record
+    assert complete_campaign(record, []) == record
     assert not record.oversubscribed(4096, 3)
 
 
 def test_threads_of_a_core_are_one_core_where_ranks_ran_on_both() -> None:
     rank_fact = RankFact(rank=0, host="n1", cpu=0, cpus="0,64", clock="", libmpi="", core=0, socket=0)
-    assert cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=64)]) == 1
-    assert cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=1, cpus="1", core=1)]) == 3
+    assert count_cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=64)]) == 1
+    assert count_cores([rank_fact, msgspec.structs.replace(rank_fact, rank=1, cpu=1, cpus="1", core=1)]) == 3

@@ -128,15 +128,15 @@ def test_only_plain_times_are_pairs() -> None:
     overlap = msgspec.structs.replace(theirs, options={"quantity": "overlap"})
     cold = msgspec.structs.replace(case, memory=Memory(cache="cold"))
     late = msgspec.structs.replace(case, options={"arrival": "random"})
-    assert [(pair.theirs, pair.own) for pair in reconciling.pairs(record([theirs, case, cold, late]))] == [
+    assert [(pair.theirs, pair.own) for pair in reconciling.find_pairs(record([theirs, case, cold, late]))] == [
         (theirs, case)
     ]
-    assert reconciling.pairs(record([overlap, case])) == []
-    assert reconciling.pairs(record([theirs, cold, late])) == []
+    assert reconciling.find_pairs(record([overlap, case])) == []
+    assert reconciling.find_pairs(record([theirs, cold, late])) == []
 
 
 def test_whole_vectors_are_no_counterparts_of_shares() -> None:
-    theirs = {operation.name for operation, _ in reconciling.counterparts(record([]))}
+    theirs = {operation.name for operation, _ in reconciling.find_counterparts(record([]))}
     assert {"osu-allreduce", "osu-latency", "osu-bw"} < theirs
     assert "osu-reduce_scatter" not in theirs
 
@@ -165,5 +165,5 @@ def test_the_same_numbers_are_no_difference(tmp_path: Path) -> None:
 def test_a_case_of_the_same_numbers_is_preferred() -> None:
     cases = [of(CORE["allreduce"], datatype=kind) for kind in ("float", "int", "double")]
     theirs = of(OSU["osu-allreduce"], datatype="int")
-    (pair,) = reconciling.pairs(record([*cases, theirs]))
+    (pair,) = reconciling.find_pairs(record([*cases, theirs]))
     assert pair.own.datatype == "int"

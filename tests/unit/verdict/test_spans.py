@@ -15,9 +15,9 @@ from rankbench import evaluation
 from rankbench.language import render, say
 from rankbench.model import CaseVerdict
 from rankbench.verdict.findings import crossover
-from rankbench.verdict.groups import groups
-from rankbench.verdict.lines import undecided_sizes
-from rankbench.verdict.spans import clause, runs_of
+from rankbench.verdict.groups import find_groups
+from rankbench.verdict.lines import describe_undecided
+from rankbench.verdict.spans import describe_run, find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -58,7 +58,7 @@ def test_spans_agree_with_the_verdicts_of_drawn_campaigns() -> None:
             lambda name, case: planted.smooth(name, case) * (1 + 0.03 * offset(name, case)),
             seed=seed, spread=0.03, launches=5, cases=CASES,
         )  # fmt: skip
-        spans = [span for group in groups(campaign_view) for span in group.spans]
+        spans = [span for group in find_groups(campaign_view) for span in group.spans]
         spans += [span for one in crossover.find(campaign_view) for span in one.spans]
         count += agree(spans, campaign_view.case_verdicts)
     assert count > 100
@@ -71,7 +71,7 @@ WINNERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
 @settings(max_examples=200, deadline=None)
 def test_any_sequence_of_winners_gives_spans_that_agree(sequence: list[tuple[list[str], bool]]) -> None:
     verdicts = [verdict(case, *won, decided=alike) for case, (won, alike) in zip(CASES, sequence, strict=False)]
-    runs = runs_of([(case_verdict.case.size_bytes, case_verdict) for case_verdict in verdicts])
+    runs = find_runs([(case_verdict.case.size_bytes, case_verdict) for case_verdict in verdicts])
     agree([run.record for run in runs], verdicts)
     covered = [number for run in runs for number, _ in run.cases]
     assert covered == sorted(set(covered))
@@ -83,7 +83,9 @@ def test_any_sequence_of_winners_gives_spans_that_agree(sequence: list[tuple[lis
 
 
 def worded(runs: list[Run]) -> list[tuple[Run, str]]:
-    return [(run, render(clause(run, "here", lambda numbers: say("at {numbers}", numbers=numbers)))) for run in runs]
+    return [
+        (run, render(describe_run(run, "here", lambda numbers: say("at {numbers}", numbers=numbers)))) for run in runs
+    ]
 
 
 def verdict(case: Case, *winners: str, decided: bool = False) -> CaseVerdict:
@@ -94,7 +96,7 @@ def verdict(case: Case, *winners: str, decided: bool = False) -> CaseVerdict:
 def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:
     winners = (("alpha",), ("alpha", "beta"), ("alpha",), ("beta",), ("alpha",), ("alpha", "beta"), NAMES)
     cases = [(case.size_bytes, verdict(case, *winner)) for case, winner in zip(CASES, winners, strict=False)]
-    runs = runs_of(cases)
+    runs = find_runs(cases)
     assert [(run.names, [number for number, _ in run.cases]) for run in runs] == [
         (["alpha"], [8, 16, 32]),
         (["beta"], [64]),
@@ -115,9 +117,9 @@ def test_a_span_passes_over_what_is_not_the_same_at_both_levels_and_says_so() ->
         outcome_by_level={"near": "faster", "far": "undecided"},
     )
     cases = [(8, verdict(CASES[0], "alpha")), (16, partly), (32, verdict(CASES[2], "alpha"))]
-    runs = runs_of(cases)
+    runs = find_runs(cases)
     assert [text for _, text in worded(runs)] == ["alpha is fastest here (not the same near and far at [16])"]
-    assert [render(text) for text in undecided_sizes([(16, partly), (64, verdict(CASES[3], *NAMES))], [])] == [
+    assert [render(text) for text in describe_undecided([(16, partly), (64, verdict(CASES[3], *NAMES))], [])] == [
         "not the same near and far at 16 B",
         "undecided at 64 B",
     ]

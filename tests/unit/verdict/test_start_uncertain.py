@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from fakes import campaigns, verdicts
 
-from rankbench.language import render
+from rankbench.language import render, say
 from rankbench.model import CaseVerdict, Summary
 from rankbench.verdict.findings import start_uncertain
 
@@ -40,7 +40,7 @@ def uncertain(*names: str) -> Callable[[Summary], Summary]:
         if summary.candidate not in names or ".8." not in summary.case:
             return summary
         return msgspec.structs.replace(
-            summary, launches=0, uncertain=6, error_ns=12_000, doubt=DOUBT, typical_ns=29_300
+            summary, launches=0, uncertain=6, error_ns=12_000, doubt=say("{doubt}", doubt=DOUBT), typical_ns=29_300
         )
 
     return change

@@ -11,7 +11,7 @@ from fakes.campaigns import Truth
 
 from rankbench import evaluation
 from rankbench.language import render
-from rankbench.verdict.starts import read_out
+from rankbench.verdict.starts import claim_start_effects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,9 @@ def evaluated(folder: Path, *starts: str) -> CampaignView:
 
 
 def said(view: CampaignView) -> list[str]:
-    return [render(claim.text) for claim in read_out(view.campaign, view.start_effects, view.verdict.summaries)]
+    return [
+        render(claim.text) for claim in claim_start_effects(view.campaign, view.start_effects, view.verdict.summaries)
+    ]
 
 
 def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:

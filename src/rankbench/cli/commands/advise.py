@@ -67,22 +67,22 @@ def advise(
 def tell(opened: Store, profile: Profile, form: str) -> None:
     """Print the answer for every placement."""
     view = evaluate(opened)
-    found = list(mix.mixes(view, profile.calls))
+    found = list(mix.sum_mixes(view, profile.calls))
     if not found:
         raise RankbenchError(
             f"campaign {opened.campaign.name} measured none of "
-            f"{joined(list(map(mix.told, profile.calls[:PARTS_SHOWN])), 'and')}; "
+            f"{joined(list(map(mix.name_call, profile.calls[:PARTS_SHOWN])), 'and')}; "
             f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
     if form == "json":
-        print_json({"placements": [record(one, mix.sentences(view, one)) for one in found], "notes": notes(profile)})
+        print_json({"placements": [record(one, mix.describe_mix(view, one)) for one in found], "notes": notes(profile)})
         return
     for one in found:
         console.print(
             Text(format_text("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold")
         )
         console.print(table(one), markup=False)
-        for sentence in mix.sentences(view, one):
+        for sentence in mix.describe_mix(view, one):
             console.print(Text(render(sentence)), soft_wrap=True)
         console.print()
     for note in notes(profile):
@@ -91,7 +91,9 @@ def tell(opened: Store, profile: Profile, form: str) -> None:
 
 def record(one: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
     """Return what is printed of a placement as JSON."""
-    calls = [{"call": mix.told(part.calls), "calls": part.calls.calls, "how": render(part.how)} for part in one.parts]
+    calls = [
+        {"call": mix.name_call(part.calls), "calls": part.calls.calls, "how": render(part.how)} for part in one.parts
+    ]
     return {
         "placement": one.placement,
         "calls": calls,
@@ -132,12 +134,14 @@ def table(one: Mix) -> Table:
         times = (
             one.shares[name, place] * standing.time_ns for name, standing in zip(names, one.standings, strict=True)
         )
-        shown.add_row(Text(mix.told(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times))
+        shown.add_row(
+            Text(mix.name_call(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times)
+        )
     if len(order) > PARTS_SHOWN:
         shown.add_row(format_text("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
     shown.add_section()
     shown.add_row(format_text("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
-    if not mix.guessed(one):
+    if not mix.explain_guess(one):
         shown.add_row(format_text("as long as the best"), "", "", *(against(standing) for standing in one.standings))
     return shown
 

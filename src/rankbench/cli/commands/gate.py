@@ -36,7 +36,7 @@ from rankbench.report.junit import junit as spelt
 from rankbench.report.then_and_now import circumstances
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import campaigns_in
-from rankbench.verdict.wording import counted
+from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -252,7 +252,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     held = hold(older, opened, match, threshold)
     checks = [*gating.only_then(held), *(check for pair in pairs for check in gating.within(view, pair[1], pair[0]))]
     at = view.launches[0].started[:10]
-    blocks = counted(view.verdict.blocks, "block")
+    blocks = format_count(view.verdict.blocks, "block")
     texts = [
         f"Measured again on {at} in {store.folder}: times are paired within {blocks}.",
         *(
@@ -311,7 +311,7 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
     if one == two:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
     checks = gating.within(view, one, two)
-    texts = [f"Times of {one} and {two} are paired within {counted(view.verdict.blocks, 'block')}."]
+    texts = [f"Times of {one} and {two} are paired within {format_count(view.verdict.blocks, 'block')}."]
     return Report(view.campaign, two, checks, texts)
 
 
@@ -342,7 +342,7 @@ def totals(report: Report) -> str:
     """Return how many checks came out how."""
     numbers = gating.counts(report.checks)
     return (
-        f"{report.campaign.name} against {report.against}: {counted(len(report.checks), 'check')}, "
+        f"{report.campaign.name} against {report.against}: {format_count(len(report.checks), 'check')}, "
         f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} undecided"
     )
 

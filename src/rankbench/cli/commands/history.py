@@ -19,7 +19,7 @@ from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import campaigns_in
-from rankbench.verdict.wording import counted
+from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,4 +153,4 @@ def draw(timeline: History, folder: Path, formats: list[str]) -> None:
         written = history_report.write(folder, timeline, formats)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); name another --output") from None
-    console.print(f"wrote {counted(len(written), 'file')} to {folder}", markup=False, soft_wrap=True)
+    console.print(f"wrote {format_count(len(written), 'file')} to {folder}", markup=False, soft_wrap=True)

@@ -19,7 +19,7 @@ from rankbench.cli.options import Modules, Prefixes, Results, chosen
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
-from rankbench.verdict.measures import measure
+from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def names(operations: Sequence[Operation]) -> list[str]:
 def explain(store: Store) -> None:
     """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
     found = reconciling.reconcile(store)
-    for theirs, own in reconciling.counterparts(store.campaign):
+    for theirs, own in reconciling.find_counterparts(store.campaign):
         rows = [one for one in found if one.pair.theirs.operation == theirs.name and one.pair.own.operation == own.name]
         if rows:
             tell("")
@@ -219,7 +219,7 @@ def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
     case, figure = (row.pair.own, row.own_ns) if own else (row.pair.theirs, row.theirs_ns)
     operation = next(one for one in campaign.operations if one.name == case.operation)
     kind = f" ({case.datatype})" if row.other_numbers else ""
-    return measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
+    return choose_measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
 
 
 def format_contrast(ratio: Contrast) -> str:

@@ -231,7 +231,7 @@ def beyond(picked: CampaignView) -> Iterator[str]:
     """Yield what is shown elsewhere, and what went wrong."""
     pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
     for part in pairs:
-        name = case_labels.full(case_labels.endless(part.cases[0]), part.operation(part.cases[0]))
+        name = case_labels.name_case(case_labels.drop_ends(part.cases[0]), part.operation(part.cases[0]))
         yield format_text(
             "{name}: measured between {n} pairs of ranks, which --matrix shows", name=name, n=len(part.cases)
         )

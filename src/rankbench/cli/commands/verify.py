@@ -217,7 +217,7 @@ def named(result: CaseResult) -> str:
 def circumstance(result: CaseResult, bench: Bench) -> str:
     """Return what is unusual about a call: `vector`, `epoch=fence`."""
     operation = next(one for one in bench.description.operations if one.name == result.case.operation)
-    texts = case_labels.unusual(result.case, operation)
+    texts = case_labels.list_unusual(result.case, operation)
     return next((one for one in texts if "=" in one), ", ".join(texts))
 
 

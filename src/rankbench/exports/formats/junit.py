@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"
-LOG = say("`rankbench show` and the launch's log show more.")
+LOG = say("See `rankbench show` and the launch's log.")
 
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:

@@ -122,7 +122,7 @@ def chart(view: CampaignView) -> Chart | None:
         form(frame, shades(measure, [summary.typical_ns for _, summary in figures])),
         format_text(
             "{case}: {what} between pairs of ranks",
-            case=case_labels.full(case_labels.endless(case), operation),
+            case=case_labels.name_case(case_labels.drop_ends(case), operation),
             what=measure.heading,
         ),
         captions.circumstances(view) + describe_order(frame),
@@ -137,16 +137,16 @@ def chart(view: CampaignView) -> Chart | None:
 
 def frame_of(view: CampaignView, shown: list[str]) -> Frame:
     """Return the frame of a matrix: ranks in the order of the machine where all launches agree on it."""
-    ranks = {rank for case in view.cases for rank in case_labels.ends(case, view.operation(case))}
+    ranks = {rank for case in view.cases for rank in case_labels.find_ends(case, view.operation(case))}
     placement = view.cases[0].placement
     launches = [launch for launch in view.launches if launch.placement == placement and launch.candidate in shown]
-    return Frame(*maps.standing(ranks, launches, view.campaign.machine), shown)
+    return Frame(*maps.order_ranks(ranks, launches, view.campaign.machine), shown)
 
 
 def describe_order(frame: Frame) -> str:
     """Return the order of ranks, if it is not that of the machine."""
     if frame.places.disputed:
-        who = maps.ranks_named(frame.places.disputed)
+        who = maps.name_ranks(frame.places.disputed)
         return format_text("; ranks in their own order, since launches placed {who} differently", who=who)
     return "" if frame.levels else format_text("; ranks in their own order")
 
@@ -158,16 +158,14 @@ def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) 
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
     logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
-    map_by_candidate = {
-        pair_map.candidate: pair_map for pair_map in view.maps if pair_map.case == case_labels.endless(view.cases[0])
-    }
+    found = {one.candidate: one for one in view.maps if one.case == case_labels.drop_ends(view.cases[0])}
     column = {rank: number for number, rank in enumerate(frame.ranks)}
     rows = []
     for (case, summary), log in zip(figures, logs, strict=True):
-        operation, shown_map = view.operation(case), map_by_candidate[summary.candidate]
-        pair = case_labels.ends(case, operation)
-        ways = maps.both_directions({pair: case}, operation) if pair[::-1] not in shown_map.cases else [pair]
-        shaded = cell(view, case, summary, shown_map, pair) | {"shade": round((log - low) / span, 2)}
+        operation, own = view.operation(case), found[summary.candidate]
+        pair = case_labels.find_ends(case, operation)
+        ways = maps.add_way_back({pair: case}, operation) if pair[::-1] not in own.cases else [pair]
+        shaded = cell(view, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
         for first, second in ways:
             at = {"x": column[second], "y": frame.top(summary.candidate) + frame.cell[0] * column[first]}
             rows.append(shaded | at)

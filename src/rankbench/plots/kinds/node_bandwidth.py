@@ -26,6 +26,6 @@ def chart(view: CampaignView) -> Chart | None:
     """Draw one case that moves payload at all numbers of nodes, where there are several."""
 
     def measure(case: Case, place: Site) -> Measure | None:
-        return measures.per_node(case, place.nodes, *view.moved.get(case.key, ()))
+        return measures.measure_per_node(case, place.nodes, *view.moved.get(case.key, ()))
 
     return over_nodes.by_nodes(view, measure, per_node=True)

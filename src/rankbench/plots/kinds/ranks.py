@@ -12,7 +12,7 @@ import polars as pl
 from rankbench.language import format_text
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart
-from rankbench.verdict.view import by_case
+from rankbench.verdict.view import group_by_case
 
 if TYPE_CHECKING:
     from rankbench.plots.chart import Row
@@ -53,7 +53,7 @@ def chart(view: CampaignView) -> Chart | None:
 def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
     """Return the ranks of each case that is drawn."""
     frame = view.single_ranks.filter(pl.col("candidate").is_in(list(view.candidates)))
-    return by_case(frame if view.near is None else frame.filter(pl.col("case").is_in(list(view.near))))
+    return group_by_case(frame if view.near is None else frame.filter(pl.col("case").is_in(list(view.near))))
 
 
 def place(view: CampaignView, row: Row) -> Row:

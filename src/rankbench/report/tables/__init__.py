@@ -210,7 +210,7 @@ def winner(verdict: CaseVerdict, spread: str = "") -> str:
     it would seem to be between them.
     """
     if verdict.differs:
-        return case_labels.by_level(verdict)
+        return case_labels.format_levels(verdict)
     only = (
         format_text("{level} only: ", level=next(iter(verdict.winners_by_level)))
         if len(verdict.winners_by_level) == 1
@@ -292,7 +292,7 @@ def case_names(view: CampaignView) -> dict[str, str]:
 
 def listed(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
-    text = case_labels.joined(names[:most])
+    text = case_labels.join_names(names[:most])
     return format_text("{names} and {n} more", names=text, n=len(names) - most) if len(names) > most else text
 
 

@@ -105,7 +105,7 @@ def ratio_text(ratio: float) -> str:
 def name_of(view: CampaignView, row: dict[str, Any]) -> str:
     """Return how an operation in a form is called."""
     case = next(case for case in view.cases if case.key == row["cases"][0])
-    return case_labels.call(case, view.operation(case))
+    return case_labels.name_call(case, view.operation(case))
 
 
 def sentences(view: CampaignView) -> list[str]:

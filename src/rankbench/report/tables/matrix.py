@@ -65,12 +65,12 @@ def body(view: CampaignView) -> list[Block]:
 def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
     """Return the matrix of one candidate: from the rank on the left to the one above, in the order of the machine."""
     case, operation = part.cases[0], part.operation(part.cases[0])
-    measured = {case_labels.ends(case, operation): case for case in part.cases}
-    between = maps.both_directions(measured, operation)
+    measured = {case_labels.find_ends(case, operation): case for case in part.cases}
+    between = maps.add_way_back(measured, operation)
     launches = (
         launch for launch in part.launches if (launch.candidate, launch.placement) == (candidate, case.placement)
     )
-    ranks, seated = maps.standing({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
+    ranks, seated = maps.order_ranks({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
     name, what = name_of(part, case), part.measure(case).heading
     caption = format_text("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
     if len(ranks) > MOST_FIGURES:
@@ -130,7 +130,7 @@ def digits_table(
 
 def name_of(part: CampaignView, case: Case) -> str:
     """Return how a matrix is called."""
-    return case_labels.full(case_labels.endless(case), part.operation(case)) + placed(part, case)
+    return case_labels.name_case(case_labels.drop_ends(case), part.operation(case)) + placed(part, case)
 
 
 def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Cell:
@@ -152,7 +152,7 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
 
 def maps_of(part: CampaignView) -> list[Map]:
     """Return the maps of one matrix, by candidate."""
-    return [pair_map for pair_map in part.maps if pair_map.case == case_labels.endless(part.cases[0])]
+    return [one for one in part.maps if one.case == case_labels.drop_ends(part.cases[0])]
 
 
 def level_tables(part: CampaignView) -> Iterator[Table]:
@@ -189,7 +189,7 @@ def sentences(view: CampaignView) -> list[str]:
         f"{name_of(part, part.cases[0])}, {pair_map.candidate}: {render(text)}"
         for part in parts(view)
         for pair_map in maps_of(part)
-        if (text := language.sentences(maps.sentences(pair_map, part.measure(part.cases[0]))))
+        if (text := language.sentences(maps.describe_map(pair_map, part.measure(part.cases[0]))))
     ]
 
 

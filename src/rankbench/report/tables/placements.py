@@ -11,7 +11,7 @@ from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table, begun, ended, launch_range
 from rankbench.statistics import placements
-from rankbench.verdict.view import judgeable
+from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison, Summary
@@ -36,7 +36,7 @@ class Known:
     """What the tables show, looked up by case and candidate."""
 
     def __init__(self, view: CampaignView) -> None:
-        figures = judgeable(view.figures)
+        figures = select_judgeable(view.figures)
         effects = placements.placement_effects(figures, view.campaign)
         self.lines: dict[str, dict[str, Case]] = placements.same_cases(view.campaign)
         self.same: dict[str, tuple[str, dict[str, Case]]] = {

@@ -82,7 +82,7 @@ def plain(case: Case) -> Case:
 def name_of(part: CampaignView) -> str:
     """Return how the cases of a table are called."""
     case = part.cases[0]
-    return case_labels.full(plain(case), part.operation(case))
+    return case_labels.name_case(plain(case), part.operation(case))
 
 
 def figures(part: CampaignView) -> Iterator[Table]:

@@ -44,9 +44,9 @@ MEANING = (
 
 def tables(view: CampaignView) -> list[Table]:
     """Return a table for each operation, of its middle size; of every one where only some sizes were chosen."""
-    sizes_of = {case_labels.line_key(case): set[int]() for case in view.campaign.cases}
+    sizes_of = {case_labels.make_line_key(case): set[int]() for case in view.campaign.cases}
     for case in view.campaign.cases:
-        sizes_of[case_labels.line_key(case)].add(case.size_bytes)
+        sizes_of[case_labels.make_line_key(case)].add(case.size_bytes)
     return [
         scaling_table(view, cases)
         for sizes in operations(view)
@@ -56,7 +56,7 @@ def tables(view: CampaignView) -> list[Table]:
 
 def line_of(sizes: list[dict[Site, Case]]) -> str:
     """Return the key of the line of the first case."""
-    return case_labels.line_key(next(iter(sizes[0].values())))
+    return case_labels.make_line_key(next(iter(sizes[0].values())))
 
 
 def body(view: CampaignView) -> list[Block]:
@@ -73,7 +73,7 @@ def sizes_of_charts(view: CampaignView, sizes: list[dict[Site, Case]]) -> Sizes:
     cases = [next(iter(size.values())) for size in sizes]
     keys = {view.size_text(case): SCOPES["scale"](case) for case in cases}
     shown = SCOPES["scale"](next(iter(middle(sizes).values())))
-    return Sizes(case_labels.line(cases[0], view.operation(cases[0])), keys, shown, PLOTS)
+    return Sizes(case_labels.name_line(cases[0], view.operation(cases[0])), keys, shown, PLOTS)
 
 
 def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
@@ -82,7 +82,7 @@ def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     by_line: dict[str, list[dict[Site, Case]]] = {}
     for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
-            by_line.setdefault(case_labels.line_key(placeless(next(iter(cases.values())))), []).append(cases)
+            by_line.setdefault(case_labels.make_line_key(placeless(next(iter(cases.values())))), []).append(cases)
     return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in by_line.values()]
 
 
@@ -139,7 +139,7 @@ def frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
     for cases in (cases for sizes in operations(view) for cases in sizes):
         for standing in scales.standings(view, cases, view.candidates):
             moved = view.moved.get(standing.case.key, ())
-            per_node = measures.per_node(standing.case, standing.site.nodes, *moved)
+            per_node = measures.measure_per_node(standing.case, standing.site.nodes, *moved)
             yield {
                 "operation": standing.case.operation,
                 "form": standing.case.form,

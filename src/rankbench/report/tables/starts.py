@@ -10,7 +10,7 @@ import polars as pl
 from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, Terms, line_name, smallest_cases
-from rankbench.verdict.starts import discarded, read_out
+from rankbench.verdict.starts import claim_start_effects, find_discard_share
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison, Summary
@@ -37,7 +37,7 @@ def sentences(view: CampaignView) -> list[str]:
     """Return what the starts do, in words; only of a whole campaign, as they sum up all of its cases."""
     if len(view.cases) < len(view.campaign.cases):
         return []
-    claims = read_out(view.campaign, view.start_effects, view.verdict.summaries)
+    claims = claim_start_effects(view.campaign, view.start_effects, view.verdict.summaries)
     return [render(claim.text) for claim in claims]
 
 
@@ -128,7 +128,7 @@ def effects(part: CampaignView) -> dict[tuple[str, str], Comparison]:
 
 def began(summary: Summary) -> str:
     """Return how far apart ranks began, and what was discarded."""
-    dropped = format_text("{share:.1%} discarded", share=discarded([summary]))
+    dropped = format_text("{share:.1%} discarded", share=find_discard_share([summary]))
     if not math.isfinite(summary.skew_ns):
         return dropped
     apart = format_text("ranks {skew:time} apart (p90 {p90:time})", skew=summary.skew_ns, p90=summary.skew_p90_ns)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
-from rankbench.verdict.changes import Change, changes_of
-from rankbench.verdict.lines import lines, size_clauses, undecided_sizes
-from rankbench.verdict.spans import runs_of
+from rankbench.verdict.changes import Change, find_changes
+from rankbench.verdict.lines import describe_runs, describe_undecided, find_lines
+from rankbench.verdict.spans import find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,15 +28,15 @@ MOST_CHANGES = 3
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield the lines along which the fastest changes, with the winners of their cases."""
-    for line in lines(view, 2):
-        runs = runs_of(line.ranked)
-        if changes := list(changes_of(view, runs)):
-            yield _finding(view, runs, changes, undecided_sizes(line.ranked, runs))
+    for line in find_lines(view, 2):
+        runs = find_runs(line.ranked)
+        if changes := list(find_changes(view, runs)):
+            yield _finding(view, runs, changes, describe_undecided(line.ranked, runs))
 
 
 def _finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], undecided: list[Text]) -> Finding:
     title = view.title(runs[0].cases[0][1].case)
-    fastest = say("In {title}, {winners:;}.", title=title, winners=[*size_clauses(runs), *undecided])
+    fastest = say("In {title}, {winners:;}.", title=title, winners=[*describe_runs(runs), *undecided])
     described = [_description(view, change) for change in changes[:MOST_CHANGES]]
     more = [say("It changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
     ends = [verdict.case.key for run in runs for _, verdict in (run.cases[0], run.cases[-1])]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.campaign.exit_causes import signal_of
 from rankbench.language import Text, say
 from rankbench.model import Finding, LaunchStatus
-from rankbench.verdict.wording import some
+from rankbench.verdict.wording import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,7 +128,7 @@ def _where(view: CampaignView, name: str, cases: list[str]) -> Text:
 
 def _counted(view: CampaignView, cases: list[str]) -> Text:
     titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
-    return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, MOST_TITLES))
+    return say("{n:count case} ({titles:and})", n=len(cases), titles=shorten(titles, MOST_TITLES))
 
 
 def _signals(view: CampaignView, name: str) -> list[str]:

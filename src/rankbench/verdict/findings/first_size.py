@@ -16,7 +16,7 @@ import polars as pl
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.verdict import measures
-from rankbench.verdict.lines import Line, lines
+from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ class First(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one note per line whose first size took far too long in some launch."""
-    for line in lines(view, 1 + NEXT):
+    for line in find_lines(view, 1 + NEXT):
         sizes = list(line.verdicts)[: 1 + NEXT]
         if not sizes[0] and view.operations[line.cases[sizes[0]].operation].metric == "bandwidth":
             continue  # Of nothing there is no bandwidth.
@@ -99,7 +99,7 @@ def _told(view: CampaignView, sizes: list[int], own: list[First]) -> Text:
 def _measure(view: CampaignView, one: First, size: int) -> Measure:
     case = one.line.cases[size]
     summary = view.summary_of[case.key, one.candidate]
-    return measures.measure(case, view.operations[case.operation], summary.moved_bytes, summary.moved_messages)
+    return measures.choose_measure(case, view.operations[case.operation], summary.moved_bytes, summary.moved_messages)
 
 
 def _finding(view: CampaignView, line: Line, sizes: list[int], found: list[First]) -> Finding:

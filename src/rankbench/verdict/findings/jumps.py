@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.language import NOTHING, Text, ended, listed, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import shapes
-from rankbench.verdict.lines import Line, lines
+from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +71,7 @@ class Jump(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one note per line in which any candidate jumps or drops."""
-    asked = lines(view, 3)
+    asked = find_lines(view, 3)
     names = set(view.candidates)
     found = [
         curve for curve in shapes.curves(view.judged_figures, [line.keys for line in asked]) if curve.candidate in names

@@ -17,9 +17,9 @@ from rankbench.model import Finding
 from rankbench.statistics.contrasts import SURE
 from rankbench.statistics.decision import decide
 from rankbench.statistics.looks import Penalty
-from rankbench.verdict.extremes import Extremes, estimate, selected
-from rankbench.verdict.interim import interim_looks
-from rankbench.verdict.wording import sized
+from rankbench.verdict.extremes import Extremes, decide_selected, make_estimate
+from rankbench.verdict.interim import list_interim_looks
+from rankbench.verdict.wording import add_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,11 +39,11 @@ def find(view: CampaignView) -> Iterator[Finding]:
     gaps = list(_gaps(view))
     plan, blocks = view.campaign.plan, np.array([gap.ratio.blocks for gap in gaps])
     decisions = decide(
-        [estimate(gap.ratio) for gap in gaps],
+        [make_estimate(gap.ratio) for gap in gaps],
         FAR - 1,
         plan.confidence,
         level=SURE,
-        penalty=Penalty(interim_looks(plan), blocks),
+        penalty=Penalty(list_interim_looks(plan), blocks),
         family="fdr",
         one_sided=True,
     )
@@ -75,14 +75,14 @@ def _gaps(view: CampaignView) -> Iterator[Gap]:
 def _finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
     extremes = Extremes(view)
     farthest = max(behind, key=lambda gap: extremes.log(gap.case.key, gap.ratio.base, name))
-    worst = selected(view, farthest.ratio, among)
+    worst = decide_selected(view, farthest.ratio, among)
     return Finding(
         kind="outlier",
         title=say("{name} is far behind in {title}", name=name, title=title),
         text=say(
             "In {where}, {name} takes up to {worst:ratio} ({low:ratio} to {high:ratio}) as long as the slowest other "
             "candidate.",
-            where=sized(title, [gap.case for gap in behind]),
+            where=add_sizes(title, [gap.case for gap in behind]),
             name=name,
             worst=worst.ratio,
             low=worst.low,

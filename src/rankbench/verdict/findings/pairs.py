@@ -27,8 +27,8 @@ TITLE = "Pairs of ranks"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield, per operation, what each level takes, and per candidate the pairs that do not fit."""
-    made = maps.maps(view.campaign, view.launches, view.judged_figures, view.operations)
-    for _, together in groupby(made, key=lambda one: case_labels.line_key(one.case)):
+    made = maps.make_maps(view.campaign, view.launches, view.judged_figures, view.operations)
+    for _, together in groupby(made, key=lambda one: case_labels.make_line_key(one.case)):
         same = list(together)
         if levelled := [one for one in same if len(one.levels) > 1]:
             yield _levels(view, levelled)
@@ -39,7 +39,11 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 def _levels(view: CampaignView, same: Sequence[Map]) -> Finding:
     texts = [
-        say("{name}: {levels}.", name=f"{one.candidate}{_size(one)}", levels=maps.by_level(one, _measure(view, one)))
+        say(
+            "{name}: {levels}.",
+            name=f"{one.candidate}{_size(one)}",
+            levels=maps.describe_levels(one, _measure(view, one)),
+        )
         for one in same
     ]
     return Finding(
@@ -71,8 +75,8 @@ def _odd(view: CampaignView, name: str, found: Sequence[Map]) -> Finding:
     texts = [
         say(
             "{case}: {misfit}.",
-            case=case_labels.full(one.case, view.operations[one.case.operation]),
-            misfit=maps.misfit(one, misfit, _measure(view, one)),
+            case=case_labels.name_case(one.case, view.operations[one.case.operation]),
+            misfit=maps.describe_misfit(one, misfit, _measure(view, one)),
         )
         for one in found
         for misfit in one.fit.misfits
@@ -109,4 +113,4 @@ def _measure(view: CampaignView, one: Map) -> Measure:
     case = next(iter(one.cases.values()))
     known = view.summary_of.get((case.key, one.candidate))
     moved = (known.moved_bytes, known.moved_messages) if known else ()
-    return measures.measure(case, view.operations[case.operation], *moved)
+    return measures.choose_measure(case, view.operations[case.operation], *moved)

@@ -89,7 +89,7 @@ class Line:
         """Return how figures of one size are reported."""
         summary = self.summary(size_bytes, self.near)
         case = self.cases[size_bytes][self.near]
-        return measures.measure(case, self.operation, summary.moved_bytes, summary.moved_messages)
+        return measures.choose_measure(case, self.operation, summary.moved_bytes, summary.moved_messages)
 
     @cached_property
     def exchange(self) -> Comparison | None:
@@ -119,7 +119,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     for key, cases in same.items():
         if all(takes_part(view, case) for case in cases.values()):
             one = placements.placeless(next(iter(cases.values())))
-            lines.setdefault(case_labels.line_key(one), {})[one.size_bytes] = key
+            lines.setdefault(case_labels.make_line_key(one), {})[one.size_bytes] = key
     if not lines:
         return
     effects = placements.placement_effects(view.judged_figures, view.campaign)
@@ -187,7 +187,7 @@ def directed(
 
 def partners(case: Case, operation: Operation) -> list[int]:
     """Return the ranks that take part in a case."""
-    return list(case_labels.ends(case, operation)) if operation.between_two else list(range(case.ranks))
+    return list(case_labels.find_ends(case, operation)) if operation.between_two else list(range(case.ranks))
 
 
 def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
@@ -205,7 +205,7 @@ def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Laun
 def finding(lines: list[Line]) -> Finding:
     """Return the finding on one candidate and operation: the nearest placement against all others."""
     first = lines[0]
-    title = case_labels.line(first.cases[min(first.cases)][first.near], first.operation)
+    title = case_labels.name_line(first.cases[min(first.cases)][first.near], first.operation)
     ends = [(line, size) for line in lines for size in sorted({min(line.cases), max(line.cases)})]
     keys = [line.cases[size][place].key for line, size in ends for place in (line.near, line.far)]
     return Finding(

@@ -14,9 +14,9 @@ from rankbench.language import Text, listed, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import scaling
 from rankbench.verdict import case_labels
-from rankbench.verdict.certainty import certain, of
-from rankbench.verdict.changes import changes_of
-from rankbench.verdict.spans import Run, clause, runs_of
+from rankbench.verdict.certainty import is_certain, orient_comparison
+from rankbench.verdict.changes import find_changes
+from rankbench.verdict.spans import Run, describe_run, find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +63,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 def name_of(view: CampaignView, case: Case) -> str:
     """Return how the cases of an operation are called that differ in size and placement only."""
-    return case_labels.line(case, view.operations[case.operation])
+    return case_labels.name_line(case, view.operations[case.operation])
 
 
 def number(count: int, noun: str) -> Text:
@@ -88,8 +88,8 @@ def changes(view: CampaignView, cases: Cases) -> Iterator[Change]:
     for grows, stays, noun in ((0, 1, "node"), (1, 0, "rank per node")):
         ordered = sorted(cases, key=lambda place: (place[stays], place[grows]))
         for fixed, places in itertools.groupby(ordered, key=lambda place: place[stays]):
-            runs = runs_of([(place[grows], cases[place]) for place in places if comparable(view, place)])
-            if next(changes_of(view, runs), None):
+            runs = find_runs([(place[grows], cases[place]) for place in places if comparable(view, place)])
+            if next(find_changes(view, runs), None):
                 stays_at = number(fixed, "rank per node" if noun == "node" else "node")
                 yield Change(runs[0].cases[0][1].case, stays_at, runs, noun)
 
@@ -132,7 +132,7 @@ def sentence(change: Change) -> Text:
     def single(numbers: list[int]) -> Text:
         return listed(number(one, change.noun) for one in numbers)
 
-    spans = [clause(run, span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
+    spans = [describe_run(run, span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
     text = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
     return say("at {size:size} {told}", size=change.case.size_bytes, told=text) if change.case.size_bytes else text
 
@@ -157,7 +157,11 @@ def steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
     found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
     for growth in scaling.growths(view.judged_figures, view.campaign, cases):
         for name, factor in growth.factor.items():
-            beyond = [ratio for comparison in growth.ratios if (ratio := of(comparison, name)) and certain(ratio)]
+            beyond = [
+                ratio
+                for comparison in growth.ratios
+                if (ratio := orient_comparison(comparison, name)) and is_certain(ratio)
+            ]
             if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:
                 title = name_of(view, cases[growth.step.line][growth.step.more])
                 found.setdefault((name, title), []).append((growth, beyond))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, judged, within_launches
-from rankbench.verdict.lines import Line, lines
+from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def reversals(view: CampaignView) -> Iterator[Reversal]:
     """Yield, for each size of a candidate that surely takes longer than a larger one, the worst such pair."""
     asked = [
         (line, smaller, larger)
-        for line in lines(view, 2)
+        for line in find_lines(view, 2)
         for number, smaller in enumerate(line.verdicts)
         for larger in list(line.verdicts)[number + 1 : number + 1 + FURTHEST]
     ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rankbench.language import Text, say
 from rankbench.model import Finding, Summary
 from rankbench.statistics.estimators import START_BOUND
-from rankbench.verdict.wording import some
+from rankbench.verdict.wording import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,4 +91,4 @@ def _cases(view: CampaignView, summaries: list[Summary]) -> list[str]:
 def _where(view: CampaignView, summaries: list[Summary]) -> Text:
     cases = _cases(view, summaries)
     titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
-    return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, TITLES_SHOWN))
+    return say("{n:count case} ({titles:and})", n=len(cases), titles=shorten(titles, TITLES_SHOWN))

@@ -45,7 +45,7 @@ class Contradiction(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per tool that names another candidate faster than the core does, each by its own comparison."""
-    ordered = sorted(reconciling.pairs(view.campaign), key=lambda pair: pair.theirs.suite)
+    ordered = sorted(reconciling.find_pairs(view.campaign), key=lambda pair: pair.theirs.suite)
     for suite, own in itertools.groupby(ordered, key=lambda pair: pair.theirs.suite):
         asked = list(own)
         found = [contradiction for pair in asked for contradiction in contradictions(view, pair)]

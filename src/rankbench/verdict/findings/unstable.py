@@ -19,7 +19,7 @@ from rankbench.model import Finding
 from rankbench.statistics import FINEST_SPREAD
 from rankbench.statistics.contrasts import Contrast, contrasts
 from rankbench.statistics.shapes import curves
-from rankbench.verdict.lines import Line, lines
+from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 def unstable(view: CampaignView) -> list[Unstable]:
     """Return, per line, the candidates that surely scatter more than each of the others, and far more."""
-    asked = lines(view, 1)
+    asked = find_lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
     keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in asked]
     for curve in curves(view.judged_figures, keys):
