@@ -83,7 +83,9 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     names = [summary.candidate for summary in sorted(sound, key=lambda summary: summary.typical_ns)]
     levels = pairs.levels(case.key)
     fronts = {level: _find_front(case.key, names, at) for level, at in levels.items()}
-    first = {name for front in fronts.values() for name in front} if fronts else set(_find_front(case.key, names, pairs))
+    first = (
+        {name for front in fronts.values() for name in front} if fronts else set(_find_front(case.key, names, pairs))
+    )
     names.sort(key=lambda name: name not in first)
     winners = [name for name in names if name in first]
     beaten = [name for name in names if name not in first]
@@ -99,7 +101,9 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
         margin=margin,
         margin_low=low,
         margin_high=high,
-        failures={summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names},
+        failures={
+            summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names
+        },
     )
 
 

@@ -215,7 +215,9 @@ def make_standing(
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
-    penalty = find_penalty(view, min((comparison.blocks for part_comparisons in compared for comparison in part_comparisons), default=0))
+    penalty = find_penalty(
+        view, min((comparison.blocks for part_comparisons in compared for comparison in part_comparisons), default=0)
+    )
     (decision,) = decide(
         [estimate_ratio(view, parts, compared, (best, name), fitted)],
         plan.threshold,

@@ -88,7 +88,9 @@ def _describe_skew(
 def _describe_discards(summaries: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
     share, usual_share = find_discard_share(summaries), find_discard_share(theirs)
     if max(share, usual_share) >= LEAST_DISCARDS:
-        yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=share, usual=usual, theirs=usual_share)
+        yield say(
+            "It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=share, usual=usual, theirs=usual_share
+        )
 
 
 def find_discard_share(summaries: Sequence[Summary]) -> float:

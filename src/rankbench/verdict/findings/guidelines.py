@@ -175,7 +175,7 @@ def apply_rules(view: CampaignView, cases: dict[str, Case], margin: float) -> It
             parts = [find_part(view, cases, sizes, case, part) for part in rule.parts]
             if all(parts):
                 call = case.operation if case.form == "blocking" else f"{case.form} {case.operation}"
-                yield Test(call, rule.told, case, [part for part in parts if part], margin)
+                yield Test(call, rule.text, case, [part for part in parts if part], margin)
 
 
 def find_part(

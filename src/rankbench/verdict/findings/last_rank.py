@@ -92,7 +92,7 @@ def _make_finding(view: CampaignView, found: Sequence[Last]) -> Finding:
             "{share:.0%} of the samples of {n} of {all:count case} of {name}",
             share=own.share,
             n=len(own.cases),
-            all=own.asked,
+            all=own.tested,
             name=own.candidate,
         )
         for own in found

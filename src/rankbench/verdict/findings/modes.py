@@ -88,7 +88,9 @@ def _make_machine_finding(view: CampaignView, by_case: dict[str, list[str]]) -> 
 def _make_finding(view: CampaignView, name: str, by_case: dict[str, list[Repeated]]) -> Finding:
     heaviest = sorted(by_case, key=lambda case: -max(mode.mode.share for mode in by_case[case]))
     most = say(
-        "In {n:count case} the samples of {name} have more than one mode, launch after launch.", n=len(by_case), name=name
+        "In {n:count case} the samples of {name} have more than one mode, launch after launch.",
+        n=len(by_case),
+        name=name,
     )
     texts = [
         say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[mode.text for mode in by_case[case]])

@@ -41,7 +41,7 @@ def _make_level_finding(view: CampaignView, same: Sequence[Map]) -> Finding:
     texts = [
         say(
             "{name}: {levels}.",
-            name=f"{map_.candidate}{_name_size(one)}",
+            name=f"{map_.candidate}{_name_size(map_)}",
             levels=maps.describe_levels(map_, _choose_measure(view, map_)),
         )
         for map_ in same
@@ -84,7 +84,9 @@ def _make_odd_finding(view: CampaignView, name: str, odd_maps: Sequence[Map]) ->
     return Finding(
         kind="pairs",
         title=say(
-            "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_name_map(view, odd_maps[0])
+            "{name}, {title}: pairs of ranks that are not like the others",
+            name=name,
+            title=_name_map(view, odd_maps[0]),
         ),
         text=sentences(texts),
         advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
@@ -106,7 +108,7 @@ def _name_map(view: CampaignView, map_: Map) -> str:
 
 
 def _name_size(map_: Map) -> str:
-    return f", {format_size(one.case.size_bytes)}" if map_.case.size_bytes else ""
+    return f", {format_size(map_.case.size_bytes)}" if map_.case.size_bytes else ""
 
 
 def _choose_measure(view: CampaignView, map_: Map) -> Measure:

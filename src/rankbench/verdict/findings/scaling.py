@@ -112,7 +112,9 @@ def make_change_finding(title: str, changes: list[Change]) -> Finding:
     ]
     return Finding(
         kind="scaling",
-        title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=name_growing(changes)),
+        title=say(
+            "{title}: the fastest depends on the number of {growing}", title=title, growing=name_growing(changes)
+        ),
         text=sentences([say("In {title}, {told:;}.", title=title, told=texts), *more]),
         advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
         cases=list(dict.fromkeys(ends)),
@@ -132,7 +134,9 @@ def describe_change(change: Change) -> Text:
     def single(numbers: list[int]) -> Text:
         return listed(count_units(count, change.noun) for count in numbers)
 
-    spans = [describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
+    spans = [
+        describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs
+    ]
     text = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
     return say("at {size:size} {told}", size=change.case.size_bytes, told=text) if change.case.size_bytes else text
 
