@@ -22,7 +22,7 @@
 #include "study/state.h"
 #include "study/study.h"
 #include "sync/facts.h"
-#include "sync/near.h"
+#include "sync/hop_latency.h"
 #include "sync/source.h"
 #include "sync/turns.h"
 #include "sync/world.h"
@@ -59,8 +59,8 @@ static void print_rank(void *context, int rank, const void *data) {
     fprintf(context, "rank %d on %s, cpu %d of %s, %s\n", rank, fact->host, fact->cpu, fact->cpus, fact->libmpi);
 }
 
-static int report_check(const struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
-    struct rank_fact fact = *mine;
+static int report_check(const struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
+    struct rank_fact fact = *local;
     const int wrong = check_neighbours(world);
     if (world->all.rank == 0)
         printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
@@ -80,12 +80,13 @@ static void warm_connections(const struct world *world) {
     }
 }
 
-static bool is_same_case(const struct wanted *one, const struct wanted *other) {
-    return one->bytes == other->bytes && strcmp(one->operation, other->operation) == 0 && strcmp(one->form, other->form) == 0 &&
-           strcmp(one->datatype, other->datatype) == 0 && strcmp(one->start, other->start) == 0 &&
-           strcmp(one->cache, other->cache) == 0 && strcmp(one->buffers, other->buffers) == 0 &&
-           strcmp(one->pages, other->pages) == 0 && one->alignment == other->alignment && one->root == other->root &&
-           memcmp(one->values, other->values, sizeof one->values) == 0;
+static bool is_same_case(const struct wanted *first, const struct wanted *other) {
+    return first->bytes == other->bytes && strcmp(first->operation, other->operation) == 0 &&
+           strcmp(first->form, other->form) == 0 && strcmp(first->datatype, other->datatype) == 0 &&
+           strcmp(first->start, other->start) == 0 && strcmp(first->cache, other->cache) == 0 &&
+           strcmp(first->buffers, other->buffers) == 0 && strcmp(first->pages, other->pages) == 0 &&
+           first->alignment == other->alignment && first->root == other->root &&
+           memcmp(first->values, other->values, sizeof first->values) == 0;
 }
 
 /* Rank 0 knows how a case ended. The same case comes again after all others, so the search goes back from the newest. */
@@ -96,7 +97,8 @@ static bool ended_well_before(const struct job *job, const bool *well, int index
     return false;
 }
 
-static int run_cases(const struct world *world, const struct job *job, struct near *near, struct turns *turns, FILE *stream) {
+static int run_cases(const struct world *world, const struct job *job, struct hop_latency *hop_latency, struct turns *turns,
+                     FILE *stream) {
     const bool leads = world->all.rank == 0;
     int worst = 0;
     bool *const well = obtain_memory(sizeof *well * (size_t)(job->cases + 1));
@@ -113,13 +115,13 @@ static int run_cases(const struct world *world, const struct job *job, struct ne
         await_turn(turns);
         spend_on(PART_HOP);
         tree_broadcast_patient(&world->all, &again, sizeof again);
-        const double hop_ns = near_ns(near, world);
+        const double hop_ns = measure_hop_ns(hop_latency, world);
         if (leads && stream)
             write_begin(stream, i, hop_ns, slot_of(turns));
         spend_on(PART_PREPARE);
-        const struct teller teller = {*job->stream != '\0', stream, i};
+        const struct writer writer = {*job->stream != '\0', stream, i};
         watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
-        struct result result = run_case(world, &job->wanted[i], again, &teller);
+        struct result result = run_case(world, &job->wanted[i], again, &writer);
         unwatch();
         well[i] = strcmp(result.status, "ok") == 0;
         if (leads && !job->quiet)
@@ -140,9 +142,9 @@ static void write_one_rank(void *context, int rank, const void *data) {
     write_rank(context, rank, data);
 }
 
-static void tell_facts(const struct job *job, const struct world *world, const struct rank_fact *mine,
-                       const struct launch_fact *launch, FILE *stream) {
-    struct rank_fact fact = *mine;
+static void write_facts(const struct job *job, const struct world *world, const struct rank_fact *local,
+                        const struct launch_fact *launch, FILE *stream) {
+    struct rank_fact fact = *local;
     if (world->all.rank == 0 && !job->quiet && !job->check && !job->study)
         print_head(stdout, launch, world);
     if (*job->stream == '\0')
@@ -165,30 +167,30 @@ static int64_t memory_bytes(void) {
 }
 
 static void merge_most_talk(void *into, const void *from, int bytes) {
-    int64_t *mine = into;
+    int64_t *local = into;
     const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++)
-        mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
+    for (int i = 0; i < bytes / (int)sizeof *local; i++)
+        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
 }
 
 static void merge_rest(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct rest *mine = into;
+    struct rest *local = into;
     const struct rest *theirs = from;
-    mine->waited_ns += theirs->waited_ns;
-    mine->busy_ns += theirs->busy_ns;
+    local->waited_ns += theirs->waited_ns;
+    local->busy_ns += theirs->busy_ns;
 }
 
-static void tell_end(const struct world *world, const struct job *job, struct near *near, const struct turns *turns,
-                     FILE *stream) {
-    const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
-    struct talk most = mine;
+static void write_last_record(const struct world *world, const struct job *job, struct hop_latency *hop_latency,
+                              const struct turns *turns, FILE *stream) {
+    const struct talk local = {traffic.messages, traffic.bytes, memory_bytes()};
+    struct talk most = local;
     tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
     struct rest rest = rested(turns);
     tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
-    const double hop_ns = near_ns(near, world);
+    const double hop_ns = measure_hop_ns(hop_latency, world);
     if (stream)
-        write_end(stream, job->cases, hop_ns, &rest, &mine, &most);
+        write_end(stream, job->cases, hop_ns, &rest, &local, &most);
 }
 
 /* The time source that was asked for, if every rank can use it; `auto` always finds one. */
@@ -207,11 +209,11 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
     return wanted->usable;
 }
 
-static int run_what_is_wanted(struct world *world, const struct job *job, const struct rank_fact *mine,
-                              const struct launch_fact *launch, struct near *near, struct turns *turns, FILE *stream) {
+static int run_request(struct world *world, const struct job *job, const struct rank_fact *local,
+                       const struct launch_fact *launch, struct hop_latency *hop_latency, struct turns *turns, FILE *stream) {
     if (job->check)
-        return report_check(world, mine, launch);
-    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, near, turns, stream);
+        return report_check(world, local, launch);
+    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 
 static int run_job(struct world *world, const struct job *job, struct turns *turns, FILE *stream) {
@@ -228,16 +230,16 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
         return EXIT_INPUT;
     }
     take_source(world, world->source, job->separate_clocks);
-    const struct rank_fact mine = read_rank_fact(world->source);
+    const struct rank_fact local = read_rank_fact(world->source);
     const struct launch_fact launch = read_launch_fact();
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
-    know_neighbours(world, &mine, &launch);
-    tell_facts(job, world, &mine, &launch, stream);
-    struct near *near = open_near(world, mine.host);
-    world->silence = open_silence(world, mine.host, job->separate_clocks);
-    int worst = run_what_is_wanted(world, job, &mine, &launch, near, turns, stream);
-    tell_end(world, job, near, turns, stream);
-    close_near(near);
+    know_neighbours(world, &local, &launch);
+    write_facts(job, world, &local, &launch, stream);
+    struct hop_latency *hop_latency = open_hop_latency(world, local.host);
+    world->silence = open_silence(world, local.host, job->separate_clocks);
+    int worst = run_request(world, job, &local, &launch, hop_latency, turns, stream);
+    write_last_record(world, job, hop_latency, turns, stream);
+    close_hop_latency(hop_latency);
     close_silence(world->silence);
     tree_broadcast_patient(&world->all, &worst, sizeof worst);
     leave_source(world);
@@ -249,10 +251,10 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, &good, sizeof good);
     if (!good)
         return false;
-    struct wanted *const own = job->wanted;
+    struct wanted *const requests = job->wanted;
     tree_broadcast(team, job, sizeof *job);
     if (team->rank != 0) {
-        free(own);
+        free(requests);
         job->wanted = obtain_memory(sizeof *job->wanted * (size_t)(job->cases + 1));
     }
     tree_broadcast(team, job->wanted, (int)sizeof *job->wanted * job->cases);
@@ -302,7 +304,7 @@ static int print_cvars(const struct job *job) {
     return worst;
 }
 
-static int run_under_mpi(struct job *job, bool good, const char *said) {
+static int run_under_mpi(struct job *job, bool good, const char *message) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
     int worst = EXIT_INPUT;
@@ -315,7 +317,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
         return print_cvars(job);
     struct world world = make_world();
     struct turns *turns = NULL;
-    snprintf(error, sizeof error, "%s", said);
+    snprintf(error, sizeof error, "%s", message);
     if (world.all.rank == 0 && good)
         good = read_job(job, error) && open_stream(job, &stream, error);
     good = share_job(&world.all, job, good);
@@ -334,7 +336,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     return worst;
 }
 
-static int tell_state(const struct job *job) {
+static int print_machine_state(const struct job *job) {
     char error[LINE_BYTES];
     if (print_state(stdout, *job->cpus ? job->cpus : NULL, error, sizeof error))
         return EXIT_SUCCESS;
@@ -347,7 +349,7 @@ int main(int argc, char **argv) {
     char error[LINE_BYTES] = "";
     const bool good = read_arguments(argc, argv, &job, error);
     if (good && job.state)
-        return tell_state(&job);
+        return print_machine_state(&job);
     if (good && job.describe)
         describe(stdout);
     else if (good && job.help)

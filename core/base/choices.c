@@ -66,8 +66,8 @@ static const struct offer {
 
 int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]) {
     int count = 0;
-    for (const struct choice *const *own = operation->choices; own && *own; own++)
-        into[count++] = *own;
+    for (const struct choice *const *next = operation->choices; next && *next; next++)
+        into[count++] = *next;
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
         if (offers[i].makes_sense(operation))
             into[count++] = offers[i].choice;
@@ -128,8 +128,8 @@ void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTE
 }
 
 int64_t chosen(const struct call *call, const struct choice *choice) {
-    for (const struct chosen *one = call->chosen; one && one->choice; one++)
-        if (one->choice == choice)
-            return one->value;
+    for (const struct chosen *entry = call->chosen; entry && entry->choice; entry++)
+        if (entry->choice == choice)
+            return entry->value;
     return usual_value(choice);
 }

@@ -71,7 +71,7 @@ struct mismatch {
     long wrong_bytes;
     long offset;
     unsigned char expected;
-    unsigned char found;
+    unsigned char actual;
     /* What is wrong where it is no byte, in words; NULL: it is that byte. */
     const char *instead;
 };
@@ -126,7 +126,7 @@ struct call {
     int pending;
     int (*initiate)(struct call *);
     /* What `prepare` made for the operation alone; `finish` puts it away. */
-    void *own;
+    void *state;
     /* Where an operation made its own memory, what it receives lies there and not in the core's buffers. */
     unsigned char *elsewhere;
     /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */
@@ -137,7 +137,7 @@ struct call {
     unsigned seed;
     const struct chosen *chosen;
     /* The threads that do the same at the same time, if there are several, and what is computed meanwhile, if anything is. */
-    struct crew *crew;
+    struct thread_team *thread_team;
     const struct work *work;
 };
 
@@ -198,10 +198,10 @@ struct operation {
     const char *start;
     /* Ends with NULL; NULL: nothing. */
     const struct choice *const *choices;
-    /* Why the case makes no sense as it was chosen, in one line; NULL: it does. */
+    /* Why the chosen options are invalid, in one line; NULL: they are valid. */
     const char *(*refuses)(const struct call *);
     int (*forms[FORMS])(struct call *);
-    /* The form that is meant unless another is said, if it is not the first that there is. */
+    /* The default form, if it is not the first. */
     enum form usual;
     /* Not timed: before the first call and after the last, and right before and right after each. */
     int (*prepare)(struct call *);
@@ -317,7 +317,7 @@ struct start {
         __VA_ARGS__, NULL \
     }
 
-/* What every rank sends or receives alike; a rooted operation names its amounts one by one. */
+/* What every rank sends or receives; a rooted operation names its amounts one by one. */
 #define SENDS(...) .send = __VA_ARGS__, .root_send = __VA_ARGS__
 #define RECEIVES(...) .receive = __VA_ARGS__, .root_receive = __VA_ARGS__
 

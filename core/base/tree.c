@@ -111,30 +111,30 @@ static void merge_all(void *into, const void *from, int bytes) {
     *(bool *)into = *(bool *)into && *(const bool *)from;
 }
 
-bool tree_agree(const struct team *team, bool mine) {
-    tree_combine(team, &mine, sizeof mine, merge_all);
-    tree_broadcast(team, &mine, sizeof mine);
-    return mine;
+bool tree_agree(const struct team *team, bool local) {
+    tree_combine(team, &local, sizeof local, merge_all);
+    tree_broadcast(team, &local, sizeof local);
+    return local;
 }
 
-bool tree_agree_patient(const struct team *team, bool mine) {
-    tree_combine_patient(team, &mine, sizeof mine, merge_all);
-    tree_broadcast_patient(team, &mine, sizeof mine);
-    return mine;
+bool tree_agree_patient(const struct team *team, bool local) {
+    tree_combine_patient(team, &local, sizeof local, merge_all);
+    tree_broadcast_patient(team, &local, sizeof local);
+    return local;
 }
 
 /* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
 static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
-    const int below = lowest_bit(team), last = team->ranks - team->rank, those = below < last ? below : last;
-    char *all = obtain_memory((size_t)those * (size_t)bytes);
+    const int below = lowest_bit(team), last = team->ranks - team->rank, subtree_ranks = below < last ? below : last;
+    char *all = obtain_memory((size_t)subtree_ranks * (size_t)bytes);
     memcpy(all, data, (size_t)bytes);
-    for (int bit = 1; bit < those; bit *= 2) {
-        const int theirs = those - bit < bit ? those - bit : bit;
+    for (int bit = 1; bit < subtree_ranks; bit *= 2) {
+        const int theirs = subtree_ranks - bit < bit ? subtree_ranks - bit : bit;
         receive_bytes(team, all + (size_t)bit * (size_t)bytes, theirs * bytes, team->rank + bit, TAG_UP);
     }
     if (team->rank != 0)
-        send_bytes(team, all, those * bytes, team->rank - below, TAG_UP);
-    for (int rank = 0; team->rank == 0 && rank < those; rank++)
+        send_bytes(team, all, subtree_ranks * bytes, team->rank - below, TAG_UP);
+    for (int rank = 0; team->rank == 0 && rank < subtree_ranks; rank++)
         take(context, rank, all + (size_t)rank * (size_t)bytes);
     free(all);
 }

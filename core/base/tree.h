@@ -30,8 +30,8 @@ void tree_broadcast_patient(const struct team *team, void *data, int bytes);
 void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge);
 void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge);
 /* Returns on every rank whether it is so on all of them. */
-bool tree_agree(const struct team *team, bool mine);
-bool tree_agree_patient(const struct team *team, bool mine);
+bool tree_agree(const struct team *team, bool local);
+bool tree_agree_patient(const struct team *team, bool local);
 typedef void take_function(void *context, int rank, const void *data);
 /* Hands every rank's data to rank 0, which takes them in rank order: up the tree, or, where that would be much at once, one rank
  * after the other. */

@@ -14,12 +14,12 @@
 #include "case/cvars.h"
 #include "case/prepare.h"
 #include "case/quantities.h"
-#include "case/sense.h"
+#include "case/validity.h"
 #include "output/stream.h"
 #include "sync/clock.h"
-#include "timing/crew.h"
 #include "timing/rounds.h"
 #include "timing/stop.h"
+#include "timing/thread_team.h"
 #include "timing/watchdog.h"
 #include "verify/check.h"
 
@@ -38,15 +38,15 @@ static void rehearse_and_time(const struct setting *setting, struct timing *timi
     timing->long_ns = rehearse(setting);
     if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
         return;
-    struct crew *crew = NULL;
+    struct thread_team *thread_team = NULL;
     if (setting->threads > 1 &&
-        !(crew = gather_crew(&setting->workers->call, sizeof *setting->workers, setting->threads, timing->run)))
+        !(thread_team = start_threads(&setting->workers->call, sizeof *setting->workers, setting->threads, timing->run)))
         note(setting->outcome, REFUSED, "the system gave no threads");
-    if (crew)
-        timing->run = run_crew;
+    if (thread_team)
+        timing->run = run_threads;
     if (all_well(setting->team, setting->outcome))
         time_case(setting, timing, result);
-    dismiss_crew(crew);
+    join_threads(thread_team);
 }
 
 static void prepare_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
@@ -80,7 +80,7 @@ static void take_part(const struct setting *setting, struct timing *timing, stru
     EACH_WORKER(worker, setting)
         make_worker(setting, worker);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
-        why = senseless(setting, line);
+        why = why_invalid(setting, line);
     if (why)
         note(setting->outcome, REFUSED, why);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
@@ -96,40 +96,41 @@ static void take_part(const struct setting *setting, struct timing *timing, stru
 /* --- showing --- */
 
 /* One rank after the other hands its samples to rank 0, which writes them down at once. */
-struct handing {
-    const struct teller *teller;
+struct series_writer {
+    const struct writer *writer;
     const struct result *result;
 };
 
 static void take_series(void *context, int rank, const void *data) {
-    const struct handing *handing = context;
+    const struct series_writer *series_writer = context;
     const struct sample *samples = data;
     if (samples->time_ns >= 0)
-        write_rank_series(handing->teller->stream, rank, data, handing->result);
+        write_rank_series(series_writer->writer->stream, rank, data, series_writer->result);
 }
 
-static void tell(const struct timing *timing, const struct teller *teller, const struct result *result) {
+static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
     const bool each = timing->world->every_rank || timing->operation->measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
-    int64_t taken = strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.taken : 0;
+    int64_t sample_count =
+        strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
     spend_on(PART_WRITE);
-    tree_broadcast(timing->team, &taken, sizeof taken);
+    tree_broadcast(timing->team, &sample_count, sizeof sample_count);
     if (leads)
-        write_result(teller->stream, teller->index, timing->wanted, result);
-    if (ranks && taken > 0) {
-        struct sample *samples = obtain_memory(sizeof *samples * (size_t)taken);
-        struct handing handing = {teller, result};
-        score(timing, &result->measurement, 0, (int)taken, samples);
-        for (int64_t i = 0; i < taken && timing->start->scheduled; i++) {
+        write_result(writer->stream, writer->index, timing->wanted, result);
+    if (ranks && sample_count > 0) {
+        struct sample *samples = obtain_memory(sizeof *samples * (size_t)sample_count);
+        struct series_writer series_writer = {writer, result};
+        score(timing, &result->measurement, 0, (int)sample_count, samples);
+        for (int64_t i = 0; i < sample_count && timing->start->scheduled; i++) {
             samples[i].first_ns = result->measurement.moments[i].common_ns;
             samples[i].time_ns -= samples[i].delay_ns;
         }
-        hand_over(timing->team, samples, (int)(taken * (int64_t)sizeof *samples), take_series, &handing);
+        hand_over(timing->team, samples, (int)(sample_count * (int64_t)sizeof *samples), take_series, &series_writer);
         free(samples);
     }
     if (leads)
-        end_result(teller->stream);
+        end_result(writer->stream);
 }
 
 /* --- the ranks that take part --- */
@@ -161,7 +162,7 @@ static void finish(struct result *result, const struct outcome *outcome, const s
     result->printed_bytes = outcome->printed_bytes;
     memcpy(result->call_ns, outcome->call_ns, sizeof result->call_ns);
     double worst_ns = 0;
-    for (int64_t i = 0; measurement->samples && i < measurement->taken; i++)
+    for (int64_t i = 0; measurement->samples && i < measurement->sample_count; i++)
         worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
     result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
 }
@@ -191,7 +192,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
         .run = runner(setting->plan),
-        .rounds = (operation->rounds ? operation->rounds : 1) * (setting->threads > 1 ? CREW_ROUNDS : 1),
+        .rounds = (operation->rounds ? operation->rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
         .legs = strcmp(operation->metric, "latency") == 0 ? 2 : 1,
         .measures = !team->idle && (team->rank == measurer || !operation->rank_0_measures),
         .arrival = chosen(call, &arrival_choice),
@@ -201,7 +202,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
 }
 
 static void run_in_team(const struct world *world, const struct team *team, const struct plan *plan, struct result *result,
-                        const struct teller *teller) {
+                        const struct writer *writer) {
     struct outcome outcome = {.rank = team->rank};
     const struct call call = make_call(plan, team);
     const int threads = (int)chosen(&call, &threads_choice);
@@ -221,8 +222,8 @@ static void run_in_team(const struct world *world, const struct team *team, cons
         restore_cvars(cvars);
     free(setting.workers);
     finish(result, &outcome, &result->measurement);
-    if (teller->wanted)
-        tell(&timing, teller, result);
+    if (writer->wanted)
+        write_case(&timing, writer, result);
 }
 
 /* Why there are not the ranks that the operation needs; every rank can show. */
@@ -244,13 +245,13 @@ static bool lacks_ranks(const struct world *world, const struct plan *plan, cons
 }
 
 /* Where the ranks are not there that it needs, rank 0 says so. */
-static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct teller *teller,
+static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
                    const char *line) {
     result->status = statuses[REFUSED];
     snprintf(result->reason, sizeof result->reason, "%s", line);
-    if (world->all.rank == 0 && teller->wanted) {
-        write_result(teller->stream, teller->index, plan->wanted, result);
-        end_result(teller->stream);
+    if (world->all.rank == 0 && writer->wanted) {
+        write_result(writer->stream, writer->index, plan->wanted, result);
+        end_result(writer->stream);
     }
 }
 
@@ -270,10 +271,10 @@ static struct team team_of(const struct world *world, const struct plan *plan, c
 
 /* Of fewer ranks than all: the others sleep, and calls go to a communicator of these. */
 static void leave_out(struct team *team) {
-    MPI_Comm taken;
+    MPI_Comm working;
     team->idle = team->rank >= team->takes;
-    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &taken), "MPI_Comm_split");
-    team->calls = team->members = taken;
+    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &working), "MPI_Comm_split");
+    team->calls = team->members = working;
 }
 
 static int ranks_of(const struct world *world, const struct plan *plan, const struct team *team) {
@@ -283,7 +284,7 @@ static int ranks_of(const struct world *world, const struct plan *plan, const st
     return plan->operation->between_two ? 2 : plan->operation->in_pairs ? all / 2 * 2 : all;
 }
 
-struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct teller *teller) {
+struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct writer *writer) {
     char line[LINE_BYTES / 2];
     const struct plan plan = make_plan(wanted, again);
     const struct call call = make_call(&plan, &world->all);
@@ -296,13 +297,13 @@ struct result run_case(const struct world *world, const struct wanted *wanted, b
                                                      : 0,
     };
     if (lacks_ranks(world, &plan, &call, line))
-        refuse(world, &plan, &result, teller, line);
+        refuse(world, &plan, &result, writer, line);
     else if (team.ranks > 0) {
-        const bool some = team.takes > 0 && team.takes < team.ranks;
-        if (some)
+        const bool is_subset = team.takes > 0 && team.takes < team.ranks;
+        if (is_subset)
             leave_out(&team);
-        run_in_team(world, &team, &plan, &result, teller);
-        if (some && !team.idle)
+        run_in_team(world, &team, &plan, &result, writer);
+        if (is_subset && !team.idle)
             must(MPI_Comm_free(&team.members), "MPI_Comm_free");
     }
     return result;

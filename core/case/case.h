@@ -5,13 +5,13 @@
 #include "output/result.h"
 
 /* Where rank 0 writes a case: if every rank's samples are wanted, those of one rank after the other. */
-struct teller {
+struct writer {
     bool wanted;
     FILE *stream;
     int index;
 };
 
 /* Runs one case on every rank of the world; the result is complete on rank 0 only. `again`: this launch ran it before, and well. */
-struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct teller *teller);
+struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct writer *writer);
 
 #endif

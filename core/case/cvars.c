@@ -106,8 +106,8 @@ static bool visit_lines(const char *description, visit_function *visit, void *co
 }
 
 /* Last words of lines in descriptions without line breaks; `algorithms` only after `-based `. */
-static const char *const line_ends[] = {"algorithm", "collectives", "primitives", "phase",     "receives", "Tree", "Allgather",
-                                        "error",     "bcast",       "reduce",     "allreduce", "barrier"};
+static const char *const line_ends[] = {"algorithm", "collectives", "primitives", "phase",  "receives",  "Tree",
+                                        "Allgather", "error",       "bcast",      "reduce", "allreduce", "barrier"};
 
 /* The name at the end of a word that begins with the last word of a line. */
 static const char *skip_line_end(const char *text, const char *word, size_t length) {
@@ -194,8 +194,8 @@ static bool read_value_of(const struct cvar *cvar, const char *text, union value
     return *text && !*end;
 }
 
-static bool is_same(const struct cvar *cvar, const union value *one, const union value *other) {
-    return cvar->type == MPI_CHAR ? strcmp(one->text, other->text) == 0 : memcmp(one, other, (size_t)bytes_of(cvar)) == 0;
+static bool is_same(const struct cvar *cvar, const union value *first, const union value *other) {
+    return cvar->type == MPI_CHAR ? strcmp(first->text, other->text) == 0 : memcmp(first, other, (size_t)bytes_of(cvar)) == 0;
 }
 
 static bool set_value(const struct cvar *cvar, const union value *value, struct kept *kept) {

@@ -21,7 +21,7 @@ static bool read_amount(const char *path, const char *name, const char *format, 
 }
 
 /* What schedulers and containers allow: of the group of this process, and of those that it is in. */
-static double left_to_group(void) {
+static double memory_left_to_group(void) {
     char line[LINE_BYTES], path[2 * LINE_BYTES - 32] = "";
     double left = 1e30, limit, used, cached = 0;
     FILE *file = fopen("/proc/self/cgroup", "r");
@@ -48,6 +48,6 @@ double free_memory(void) {
             kib = -1;
     if (file)
         fclose(file);
-    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = left_to_group();
+    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = memory_left_to_group();
     return free_bytes < allowed_bytes ? free_bytes : allowed_bytes;
 }

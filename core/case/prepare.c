@@ -130,9 +130,9 @@ static bool needs_communicators(const struct setting *setting) {
 void take_communicators(const struct setting *setting) {
     if (needs_communicators(setting) && setting->team->members != MPI_COMM_NULL)
         EACH_WORKER(worker, setting) {
-            MPI_Comm own = MPI_COMM_NULL;
-            note_code(setting->outcome, MPI_Comm_dup(setting->team->members, &own), "MPI_Comm_dup");
-            worker->call.comm = worker->call.members = own;
+            MPI_Comm copy = MPI_COMM_NULL;
+            note_code(setting->outcome, MPI_Comm_dup(setting->team->members, &copy), "MPI_Comm_dup");
+            worker->call.comm = worker->call.members = copy;
         }
 }
 

@@ -21,10 +21,10 @@
 #include "verify/check.h"
 
 static int64_t change_of_offset(const struct clock *clock, const struct measurement *measurement) {
-    if (measurement->taken == 0)
+    if (measurement->sample_count == 0)
         return 0;
     const double first_ns = known(clock, measurement->moments[0].begin_ns).offset_ns;
-    const double last_ns = known(clock, measurement->moments[measurement->taken - 1].end_ns).offset_ns;
+    const double last_ns = known(clock, measurement->moments[measurement->sample_count - 1].end_ns).offset_ns;
     return llround(fabs(last_ns - first_ns));
 }
 
@@ -50,7 +50,7 @@ static void release(struct measurement *measurement) {
 
 /* Measures something that is only needed for its median. */
 static double measure_median(const struct setting *setting, const struct timing *timing, int (*run)(struct call *)) {
-    struct measurement measurement = {.taken = 0};
+    struct measurement measurement = {.sample_count = 0};
     struct timing other = *timing;
     double median = 0;
     other.run = run;

@@ -55,10 +55,10 @@ static double frequency_of_processor(void) {
 static bool kernel_trusts(void) {
     char line[256] = "";
     FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
-    const bool found = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
+    const bool is_listed = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
     if (file)
         fclose(file);
-    return found;
+    return is_listed;
 }
 
 static const char *why_not(void) {
@@ -176,7 +176,7 @@ static double frequency_measured(void) {
 
 static bool prepare(char reason[REASON_BYTES]) {
     const char *against = why_not();
-    const char *teller = "the kernel";
+    const char *reference_name = "the kernel";
     if (against) {
         snprintf(reason, REASON_BYTES, "%s", against);
         return false;
@@ -185,21 +185,22 @@ static bool prepare(char reason[REASON_BYTES]) {
     double hertz = frequency_of_kernel();
     if (!(hertz > 0)) {
         hertz = frequency_of_processor();
-        teller = "the processor";
+        reference_name = "the processor";
     }
     if (!(hertz > 0)) {
         hertz = measured;
-        teller = "measurement";
+        reference_name = "measurement";
     }
     const double off = measured / hertz - 1;
     if (!(fabs(off) < MOST_OFF)) {
-        snprintf(reason, REASON_BYTES, "%.3f MHz by %s, but %.3f MHz by the monotonic clock", hertz / 1e6, teller,
+        snprintf(reason, REASON_BYTES, "%.3f MHz by %s, but %.3f MHz by the monotonic clock", hertz / 1e6, reference_name,
                  measured / 1e6);
         return false;
     }
     parameters.base_ticks = ticks();
     parameters.scale = (uint64_t)llround(ldexp(1e9 / hertz, FRACTION_BITS));
-    snprintf(reason, REASON_BYTES, "invariant; %.3f MHz by %s, %.1f ppm off the monotonic clock", hertz / 1e6, teller, off * 1e6);
+    snprintf(reason, REASON_BYTES, "invariant; %.3f MHz by %s, %.1f ppm off the monotonic clock", hertz / 1e6, reference_name,
+             off * 1e6);
     return true;
 }
 

@@ -13,23 +13,23 @@ static long extent(long bytes) {
     return bytes / PAYLOAD * (long)sizeof(struct particle);
 }
 
-static int make_one(MPI_Datatype *one) {
+static int make_element_type(MPI_Datatype *element_type) {
     const int lengths[] = {1, 1, 4};
     const MPI_Aint places[] = {offsetof(struct particle, position), offsetof(struct particle, kind),
                                offsetof(struct particle, name)};
     const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
     MPI_Datatype spread;
     const int code = MPI_Type_create_struct(3, lengths, places, types, &spread);
-    return code ? code : resized(spread, sizeof(struct particle), one);
+    return code ? code : resized(spread, sizeof(struct particle), element_type);
 }
 
 static int make(long bytes, MPI_Datatype *type) {
-    MPI_Datatype one;
-    int code = make_one(&one);
+    MPI_Datatype element_type;
+    int code = make_element_type(&element_type);
     if (code)
         return code;
-    code = MPI_Type_contiguous((int)(bytes / PAYLOAD), one, type);
-    MPI_Type_free(&one);
+    code = MPI_Type_contiguous((int)(bytes / PAYLOAD), element_type, type);
+    MPI_Type_free(&element_type);
     return code;
 }
 

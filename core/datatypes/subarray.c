@@ -5,8 +5,8 @@ enum { ITEM = sizeof(double), COLUMNS = 16, TAKEN = 8, FIRST = 4, PAYLOAD = TAKE
 
 static int make(long bytes, MPI_Datatype *type) {
     const int rows = (int)(bytes / PAYLOAD);
-    const int whole[] = {rows, COLUMNS}, part[] = {rows, TAKEN}, at[] = {0, FIRST};
-    return MPI_Type_create_subarray(2, whole, part, at, MPI_ORDER_C, MPI_DOUBLE, type);
+    const int sizes[] = {rows, COLUMNS}, part[] = {rows, TAKEN}, at[] = {0, FIRST};
+    return MPI_Type_create_subarray(2, sizes, part, at, MPI_ORDER_C, MPI_DOUBLE, type);
 }
 
 static long extent(long bytes) {

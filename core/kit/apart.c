@@ -5,9 +5,9 @@
 enum { TAG = 7 };
 
 /* Of the same ranks in the same order, or of fewer. */
-static const char *compare(const struct call *call, MPI_Comm made) {
+static const char *compare(const struct call *call, MPI_Comm new_comm) {
     int relation = MPI_UNEQUAL, ranks = 0;
-    if (MPI_Comm_compare(call->members, made, &relation) != MPI_SUCCESS || MPI_Comm_size(made, &ranks) != MPI_SUCCESS)
+    if (MPI_Comm_compare(call->members, new_comm, &relation) != MPI_SUCCESS || MPI_Comm_size(new_comm, &ranks) != MPI_SUCCESS)
         return "MPI_Comm_compare and MPI_Comm_size do not know the new communicator";
     if (relation == MPI_IDENT)
         return "the new communicator is the old one";
@@ -15,9 +15,9 @@ static const char *compare(const struct call *call, MPI_Comm made) {
     return right ? NULL : "MPI_Comm_compare says that the new communicator has other ranks than it was made of";
 }
 
-static int rank_in_old(const struct call *call, MPI_Comm made, int rank, int *old) {
+static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int *old) {
     MPI_Group ours, theirs;
-    int code = MPI_Comm_group(made, &ours);
+    int code = MPI_Comm_group(new_comm, &ours);
     if (code)
         return code;
     code = MPI_Comm_group(call->members, &theirs);
@@ -30,35 +30,35 @@ static int rank_in_old(const struct call *call, MPI_Comm made, int rank, int *ol
 }
 
 /* What is known to have come on the old one must not be there on the new one. */
-static int listen(const struct call *call, MPI_Comm made, int from, int *heard) {
+static int listen(const struct call *call, MPI_Comm new_comm, int from, int *heard) {
     int code = MPI_Probe(from, TAG, call->members, MPI_STATUS_IGNORE);
-    code = code ? code : MPI_Iprobe(MPI_ANY_SOURCE, TAG, made, heard, MPI_STATUS_IGNORE);
+    code = code ? code : MPI_Iprobe(MPI_ANY_SOURCE, TAG, new_comm, heard, MPI_STATUS_IGNORE);
     return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, from, TAG, call->members, MPI_STATUS_IGNORE);
 }
 
 /* From ranks of even number to those after them. */
-static int overhear(const struct call *call, MPI_Comm made, int *heard) {
+static int overhear(const struct call *call, MPI_Comm new_comm, int *heard) {
     int rank, ranks, other = 0;
-    int code = MPI_Comm_rank(made, &rank);
-    code = code ? code : MPI_Comm_size(made, &ranks);
+    int code = MPI_Comm_rank(new_comm, &rank);
+    code = code ? code : MPI_Comm_size(new_comm, &ranks);
     if (code || (rank ^ 1) >= ranks)
         return code;
-    code = rank_in_old(call, made, rank ^ 1, &other);
+    code = rank_in_old(call, new_comm, rank ^ 1, &other);
     if (code)
         return code;
-    return rank % 2 ? listen(call, made, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->members);
+    return rank % 2 ? listen(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->members);
 }
 
 /* The old one must not be freed in place of a new one. */
 int look_apart(struct call *call) {
-    struct made *made = made_by(call);
+    struct new_comm *new_comm = new_comm_of(call);
     int heard = 0;
-    if (made->comm == MPI_COMM_NULL)
+    if (new_comm->comm == MPI_COMM_NULL)
         return MPI_SUCCESS;
-    const char *const entangled = compare(call, made->comm);
-    const int code = entangled ? MPI_SUCCESS : overhear(call, made->comm, &heard);
-    made->entangled = heard ? "a message sent on the old communicator can be received on the new one" : entangled;
+    const char *const entangled = compare(call, new_comm->comm);
+    const int code = entangled ? MPI_SUCCESS : overhear(call, new_comm->comm, &heard);
+    new_comm->entangled = heard ? "a message sent on the old communicator can be received on the new one" : entangled;
     if (entangled)
-        made->comm = MPI_COMM_NULL;
+        new_comm->comm = MPI_COMM_NULL;
     return code;
 }

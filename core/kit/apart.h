@@ -2,11 +2,11 @@
 #ifndef RANKBENCH_APART_H
 #define RANKBENCH_APART_H
 
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 /* Whether what was made is a communicator of its own; for `prove`. */
 int look_apart(struct call *call);
 
-#define MAKES_COMMUNICATOR PROCESS, .finish = finish_made, .prove = look_apart, .after = free_made
+#define MAKES_COMMUNICATOR PROCESS, .finish = finish_new_comm, .prove = look_apart, .after = free_new_comm
 
 #endif

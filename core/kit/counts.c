@@ -44,7 +44,7 @@ static struct counts *new_counts(int ranks) {
 }
 
 static int prepare_counts(struct call *call, int first_step) {
-    struct counts *counts = call->own = new_counts(call->ranks);
+    struct counts *counts = call->state = new_counts(call->ranks);
     if (!counts)
         return MPI_ERR_NO_MEM;
     for (int block = 0, place = 0; block < call->ranks; block++) {
@@ -54,23 +54,23 @@ static int prepare_counts(struct call *call, int first_step) {
         counts->types[block] = call->type;
         place += counts->elements[block];
     }
-    counts->own = counts->elements[call->rank];
+    counts->local_elements = counts->elements[call->rank];
     return MPI_SUCCESS;
 }
 
 /* Buffers have room for more than what is moved. */
-static void tell_moved(struct call *call, int receivers) {
+static void set_moved(struct call *call, int receivers) {
     call->moved_bytes = (int64_t)receivers * call->ranks * call->bytes;
     call->moved_messages = (int64_t)receivers * call->ranks;
 }
 
 int prepare_rank_counts(struct call *call) {
-    tell_moved(call, call->ranks);
+    set_moved(call, call->ranks);
     return prepare_counts(call, 0);
 }
 
 int prepare_single_counts(struct call *call) {
-    tell_moved(call, 1);
+    set_moved(call, 1);
     return prepare_counts(call, 0);
 }
 
@@ -80,8 +80,8 @@ int prepare_pair_counts(struct call *call) {
 }
 
 void finish_counts(struct call *call) {
-    free(call->own);
-    call->own = NULL;
+    free(call->state);
+    call->state = NULL;
 }
 
 const char *refuse_counts(const struct call *call) {

@@ -4,7 +4,7 @@
 
 #include "base/op.h"
 
-/* What is kept in `call->own`: block i has `elements[i]` elements and lies `places[i]` elements behind the first, or
+/* What is kept in `call->state`: block i has `elements[i]` elements and lies `places[i]` elements behind the first, or
  * `byte_places[i]` bytes; all are of one type. */
 struct counts {
     MPI_Datatype *types;
@@ -12,7 +12,7 @@ struct counts {
     int *places;
     int *byte_places;
     /* The elements of the block that belongs to this rank. */
-    int own;
+    int local_elements;
 };
 
 /* Where a block lies in what `fill` and `check` see. */
@@ -34,7 +34,7 @@ void finish_counts(struct call *call);
 const char *refuse_counts(const struct call *call);
 
 static inline const struct counts *counts_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 /* Calls that have no counts have equal blocks. */

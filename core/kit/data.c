@@ -44,22 +44,22 @@ static unsigned char pattern(long position, unsigned stream) {
     return bytes[position % WORD_BYTES];
 }
 
-static void compare(unsigned char found, unsigned char expected, long offset, struct mismatch *mismatch) {
-    if (found == expected)
+static void compare(unsigned char actual, unsigned char expected, long offset, struct mismatch *mismatch) {
+    if (actual == expected)
         return;
     if (mismatch->wrong_bytes++ == 0) {
         mismatch->offset = offset;
         mismatch->expected = expected;
-        mismatch->found = found;
+        mismatch->actual = actual;
     }
 }
 
 /* Nearly all that is looked at is right. */
-static void compare_all(const unsigned char *found, const unsigned char *expected, long bytes, long offset,
+static void compare_all(const unsigned char *actual, const unsigned char *expected, long bytes, long offset,
                         struct mismatch *mismatch) {
-    if (memcmp(found, expected, (size_t)bytes) != 0)
+    if (memcmp(actual, expected, (size_t)bytes) != 0)
         for (long i = 0; i < bytes; i++)
-            compare(found[i], expected[i], offset + i, mismatch);
+            compare(actual[i], expected[i], offset + i, mismatch);
 }
 
 static long least_of(long a, long b) {
@@ -69,9 +69,9 @@ static long least_of(long a, long b) {
 void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
     unsigned char expected[BLOCK_BYTES];
     for (long at = 0; at < bytes; at += BLOCK_BYTES) {
-        const long some = least_of(BLOCK_BYTES, bytes - at);
-        fill_from(expected, from + at, some, stream);
-        compare_all(data + at, expected, some, base + at, mismatch);
+        const long block_bytes = least_of(BLOCK_BYTES, bytes - at);
+        fill_from(expected, from + at, block_bytes, stream);
+        compare_all(data + at, expected, block_bytes, base + at, mismatch);
     }
 }
 
@@ -249,13 +249,14 @@ static long rest_of_block(long position, long elements) {
 
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
     double terms[PERIOD];
-    long some;
+    long block_bytes;
     for (long i = 0; i < least_of(PERIOD, elements); i++)
         terms[(from + i) % PERIOD] = term(call, rank, from + i);
-    for (long i = 0; i < elements; i += some) {
+    for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
-        some = rest_of_block(at, elements - i);
-        put_numbers(call->datatype, data + i * call->datatype->bytes, terms + at % PERIOD, of_block(call, at / PERIOD), some);
+        block_bytes = rest_of_block(at, elements - i);
+        put_numbers(call->datatype, data + i * call->datatype->bytes, terms + at % PERIOD, of_block(call, at / PERIOD),
+                    block_bytes);
     }
 }
 
@@ -273,14 +274,14 @@ void check_reduced(const struct call *call, const unsigned char *data, long elem
     const long base = data - call->receive;
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
-    long some;
+    long block_bytes;
     for (long i = 0; i < least_of(PERIOD, elements); i++)
         values[(from + i) % PERIOD] = reduced(call, from + i, first_rank, last_rank);
-    for (long i = 0; i < elements; i += some) {
+    for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
-        some = rest_of_block(at, elements - i);
-        put_numbers(call->datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), some);
-        compare_all(data + i * width, expected, some * width, base + i * width, mismatch);
+        block_bytes = rest_of_block(at, elements - i);
+        put_numbers(call->datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), block_bytes);
+        compare_all(data + i * width, expected, block_bytes * width, base + i * width, mismatch);
     }
 }
 

@@ -106,9 +106,9 @@ long plan_buffers(struct buffers *buffers, const struct call *call, long share_b
     /* The same on all ranks. Where roots do not rotate, it is done for one checked call, which is not worth much memory. */
     const bool either = rotates || (buffers->operation->rooted && !buffers->memory.cold && room(call, most) <= MOST_FOR_ANY_ROOT);
     buffers->any_root = either;
-    const struct amounts mine = root ? as_root : as_other;
-    const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : mine.send_bytes);
-    const long received = room(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : mine.receive_bytes);
+    const struct amounts local = root ? as_root : as_other;
+    const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
+    const long received = room(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : local.receive_bytes);
     const long guard = guard_bytes(&buffers->memory);
     buffers->send_at = place(&buffers->memory, guard);
     buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + guard);

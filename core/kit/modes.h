@@ -16,7 +16,7 @@ struct mode {
 extern const struct choice mode_choice;
 extern const struct mode modes[];
 
-/* Why the chosen mode makes no sense where so many messages of this rank can be under way at once; NULL: it does. */
+/* Why the chosen mode is invalid where so many messages of this rank can be under way at once; NULL: it is valid. */
 const char *refuse_mode(const struct call *call, int messages);
 
 /* Hands the library room for so many buffered messages, if these are chosen; `buffer` is NULL where none was handed over. */

@@ -49,8 +49,8 @@ static int extents_of(int64_t grid, int extents[MOST_DIMENSIONS]) {
 
 static int count_dimensions(const struct call *call) {
     int extents[MOST_DIMENSIONS];
-    const int told = extents_of(chosen(call, &grid_choice), extents);
-    return told > 0 ? told : (int)chosen(call, &dimensions_choice);
+    const int extents_count = extents_of(chosen(call, &grid_choice), extents);
+    return extents_count > 0 ? extents_count : (int)chosen(call, &dimensions_choice);
 }
 
 /* More than there can be where the number would not fit. */
@@ -92,13 +92,13 @@ static int neighbour(const struct grid *grid, int rank, int direction) {
 }
 
 struct neighbours neighbours_of(const struct grid *grid, int rank) {
-    struct neighbours found = {0};
+    struct neighbours result = {0};
     for (int direction = 0; direction < 2 * grid->layout.dimensions; direction++) {
         const int other = neighbour(grid, rank, direction);
         if (other != MPI_PROC_NULL || grid->gaps)
-            found.ranks[found.count++] = other;
+            result.ranks[result.count++] = other;
     }
-    return found;
+    return result;
 }
 
 /* How often a rank is among the first `end` neighbours. */
@@ -117,18 +117,18 @@ static int place_of(const struct neighbours *neighbours, int rank, int occurrenc
 }
 
 struct origin origin_of(const struct grid *grid, int rank, int block) {
-    const struct neighbours mine = neighbours_of(grid, rank);
-    const int from = block < mine.count ? mine.ranks[block] : MPI_PROC_NULL;
+    const struct neighbours local_data = neighbours_of(grid, rank);
+    const int from = block < local_data.count ? local_data.ranks[block] : MPI_PROC_NULL;
     if (from == MPI_PROC_NULL || grid->gaps)
         return (struct origin){from, block ^ 1};
     const struct neighbours theirs = neighbours_of(grid, from);
-    return (struct origin){from, place_of(&theirs, rank, occurrences(&mine, from, block))};
+    return (struct origin){from, place_of(&theirs, rank, occurrences(&local_data, from, block))};
 }
 
 /* --- the communicators --- */
 
 int keep_neighbourhood(struct call *call, bool gaps) {
-    int code = keep_made(call, sizeof(struct neighbourhood));
+    int code = keep_new_comm(call, sizeof(struct neighbourhood));
     if (code)
         return code;
     struct neighbourhood *kept = neighbourhood_of(call);
@@ -136,21 +136,22 @@ int keep_neighbourhood(struct call *call, bool gaps) {
     code = choose_grid(call, &kept->grid);
     call->layout = &kept->grid.layout;
     if (!code)
-        kept->own = neighbours_of(&kept->grid, call->rank);
+        kept->local = neighbours_of(&kept->grid, call->rank);
     return code;
 }
 
 int make_cartesian(struct call *call) {
     const struct grid *grid = &neighbourhood_of(call)->grid;
-    return MPI_Cart_create(call->members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0, &made_by(call)->comm);
+    return MPI_Cart_create(call->members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0,
+                           &new_comm_of(call)->comm);
 }
 
 /* Open MPI's MPI_UNWEIGHTED is a low address, which gcc takes for an array of nothing if it can see it. */
 int make_distributed(struct call *call) {
-    const struct neighbours *own = &neighbourhood_of(call)->own;
+    const struct neighbours *local = &neighbourhood_of(call)->local;
     int *volatile weights = MPI_UNWEIGHTED;
-    return MPI_Dist_graph_create_adjacent(call->members, own->count, own->ranks, weights, own->count, own->ranks, weights,
-                                          MPI_INFO_NULL, 0, &made_by(call)->comm);
+    return MPI_Dist_graph_create_adjacent(call->members, local->count, local->ranks, weights, local->count, local->ranks, weights,
+                                          MPI_INFO_NULL, 0, &new_comm_of(call)->comm);
 }
 
 /* --- the operations --- */

@@ -2,7 +2,7 @@
 #ifndef RANKBENCH_NEIGHBOURS_H
 #define RANKBENCH_NEIGHBOURS_H
 
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 enum { MOST_NEIGHBOURS = 2 * MOST_DIMENSIONS };
 
@@ -26,11 +26,11 @@ struct origin {
     int block;
 };
 
-/* What operations on topologies keep in `call->own`. */
+/* What operations on topologies keep in `call->state`. */
 struct neighbourhood {
-    struct made made;
+    struct new_comm new_comm;
     struct grid grid;
-    struct neighbours own;
+    struct neighbours local;
     /* Every block has as many elements, and block i lies i blocks behind the first: in elements, and in bytes. */
     int counts[MOST_NEIGHBOURS];
     int places[MOST_NEIGHBOURS];
@@ -39,7 +39,7 @@ struct neighbourhood {
 };
 
 static inline struct neighbourhood *neighbourhood_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 extern const struct choice graph_choice, dimensions_choice, grid_choice, periodic_choice;
@@ -54,7 +54,7 @@ int stride_of(const struct layout *layout, int dimension);
 struct neighbours neighbours_of(const struct grid *grid, int rank);
 struct origin origin_of(const struct grid *grid, int rank, int block);
 
-/* Makes `call->own`, the communicator not yet. */
+/* Makes `call->state`, the communicator not yet. */
 int keep_neighbourhood(struct call *call, bool gaps);
 int make_cartesian(struct call *call);
 int make_distributed(struct call *call);
@@ -69,6 +69,6 @@ void check_neighbours(const struct call *call, stream_of *stream, struct mismatc
 #define NEIGHBOURHOOD \
     .kind = "neighbourhood", .metric = "time", .start = "window", .sized = true, .count_messages = count_neighbours, \
     CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), .takes = ranks_of_grid, \
-    .refuses = refuse_neighbours, .prepare = prepare_neighbours, .finish = finish_made
+    .refuses = refuse_neighbours, .prepare = prepare_neighbours, .finish = finish_new_comm
 
 #endif

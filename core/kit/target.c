@@ -66,7 +66,7 @@ static int blocks_as_target(const struct call *call, int target, int until) {
 /* Where a block lies in the target's memory. */
 static MPI_Aint place_of(const struct call *call, int rank, long block) {
     const struct target *target = target_of(call);
-    return target->places[rank] + (target->deed == ADDS ? 0 : block * call->extent);
+    return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->extent);
 }
 
 /* Every rank begins with the one after it, so that not all reach for the same one at once. */
@@ -108,12 +108,12 @@ static int allocate_shared(const struct call *call, struct target *target) {
 enum { PLACE_TAG = 7100 };
 
 /* Every rank sends every other the address of its memory; no collective of the library under test is needed for it. */
-static int tell_places(const struct call *call, MPI_Aint own, MPI_Aint *places) {
+static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *places) {
     int code = MPI_SUCCESS;
-    places[call->rank] = own;
+    places[call->rank] = place;
     for (int step = 1; step < call->ranks && !code; step++) {
         const int to = (call->rank + step) % call->ranks, from = (call->rank - step + call->ranks) % call->ranks;
-        code = MPI_Sendrecv(&own, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->members,
+        code = MPI_Sendrecv(&place, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->members,
                             MPI_STATUS_IGNORE);
     }
     return code;
@@ -128,8 +128,8 @@ static int attach(const struct call *call, struct target *target) {
         target->attached = !code;
         MPI_Get_address(target->memory, &place);
     }
-    const int told = tell_places(call, place, target->places);
-    return code ? code : told;
+    const int exchange_code = exchange_places(call, place, target->places);
+    return code ? code : exchange_code;
 }
 
 enum { SHARED = 3 };
@@ -230,10 +230,10 @@ static const struct epoch {
     int (*close)(const struct target *);
     void (*settle)(const struct call *);
     /* All is within one lock of all; targets call nothing; transfers arrive only later. */
-    bool held, passive, late;
+    bool is_held, passive, late;
 } epochs[] = {
-    {nothing, flush, synchronise_copies, .held = true, .passive = true},
-    {nothing, flush_local, synchronise_copies, .held = true, .passive = true, .late = true},
+    {nothing, flush, synchronise_copies, .is_held = true, .passive = true},
+    {nothing, flush_local, synchronise_copies, .is_held = true, .passive = true, .late = true},
     {lock, unlock, lock_own, .passive = true},
     {lock_all, unlock_all, lock_own, .passive = true},
     {fence, fence, leave_copies, .passive = false},
@@ -286,8 +286,8 @@ const char *refuses_target(const struct call *call) {
 }
 
 const char *refuses_reduction(const struct call *call) {
-    const bool own = chosen(call, &reduction_choice) == REDUCTION_USER;
-    return own ? "MPI accumulates by its own reductions only" : refuses_target(call);
+    const bool is_user_defined = chosen(call, &reduction_choice) == REDUCTION_USER;
+    return is_user_defined ? "MPI accumulates by its own reductions only" : refuses_target(call);
 }
 
 /* --- made and put away --- */
@@ -314,20 +314,20 @@ static int open_epoch(struct target *target) {
     const bool idle = target->epoch->passive && target->peer_count == 0;
     target->open = idle ? nothing : target->epoch->open;
     target->close = idle ? nothing : target->epoch->close;
-    const int code = target->epoch->held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
-    target->locked = target->epoch->held && !code;
+    const int code = target->epoch->is_held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
+    target->locked = target->epoch->is_held && !code;
     return code;
 }
 
-static struct target *new_target(struct call *call, reach *reaches, enum deed deed) {
+static struct target *new_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
     struct target *target = obtain_memory(sizeof *target);
     target->window = MPI_WIN_NULL;
     target->origins = target->targets = MPI_GROUP_NULL;
     target->places = obtain_memory(sizeof *target->places * (size_t)call->ranks);
     target->reaches = reaches;
-    target->deed = deed;
+    target->rma_kind = rma_kind;
     target->epoch = epoch_of(call);
-    call->own = target;
+    call->state = target;
     return target;
 }
 
@@ -339,9 +339,9 @@ static bool has_one_copy(MPI_Win window) {
 }
 
 static int open_target(const struct call *call, struct target *target) {
-    const unsigned char *const own = target->memory;
+    const unsigned char *const requested = target->memory;
     int code = allocations[chosen(call, &allocation_choice)](call, target);
-    target->given = target->memory != own;
+    target->is_allocated_by_mpi = target->memory != requested;
     code = code ? code : MPI_Win_set_errhandler(target->window, MPI_ERRORS_RETURN);
     if (code)
         return code;
@@ -351,14 +351,14 @@ static int open_target(const struct call *call, struct target *target) {
     return code ? code : open_epoch(target);
 }
 
-int make_target(struct call *call, reach *reaches, enum deed deed) {
-    struct target *target = new_target(call, reaches, deed);
+int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
+    struct target *target = new_target(call, reaches, rma_kind);
     const int blocks = blocks_as_target(call, call->rank, call->ranks);
-    target->memory = deed == GETS ? call->send : call->receive;
-    target->bytes = (deed == ADDS ? blocks > 0 : blocks) * call->extent;
+    target->memory = rma_kind == GETS ? call->send : call->receive;
+    target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->extent;
     count_moved(call, call->bytes);
     const int code = open_target(call, target);
-    if (!code && deed != GETS && target->given && target->bytes > 0)
+    if (!code && rma_kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
         call->elsewhere = target->memory;
     return code;
 }
@@ -392,13 +392,13 @@ void finish_target(struct call *call) {
     free(target->transfers);
     free(target->peers);
     free(target);
-    call->own = NULL;
+    call->state = NULL;
     call->elsewhere = NULL;
 }
 
 /* --- calls --- */
 
-int move_all(struct call *call, mover *move) {
+int move_all(struct call *call, transfer_fn *move) {
     const struct target *target = target_of(call);
     int code = target->open(target);
     for (int i = 0; i < target->transfer_count && !code; i++)
@@ -447,8 +447,8 @@ static void expose(const struct call *call, unsigned char *memory) {
 
 void fill_moved(struct call *call) {
     const struct target *target = target_of(call);
-    visit(call, target->deed != GETS, fill_block, NULL);
-    if (target->deed == GETS && target->given && target->bytes > 0)
+    visit(call, target->rma_kind != GETS, fill_block, NULL);
+    if (target->rma_kind == GETS && target->is_allocated_by_mpi && target->bytes > 0)
         expose(call, target->memory);
     settle(call);
 }
@@ -459,11 +459,11 @@ void keep_silent(const struct call *call, bool silent) {
 
 bool is_seen_silently(const struct call *call) {
     const struct target *target = target_of(call);
-    return target->unified || target->deed == GETS || !target->epoch->passive;
+    return target->unified || target->rma_kind == GETS || !target->epoch->passive;
 }
 
 bool is_reached(const struct call *call) {
-    return target_of(call)->reached && target_of(call)->deed != GETS;
+    return target_of(call)->reached && target_of(call)->rma_kind != GETS;
 }
 
 bool is_reached_unawares(const struct call *call) {
@@ -473,9 +473,9 @@ bool is_reached_unawares(const struct call *call) {
 
 /* What was got lies outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
-    if (target_of(call)->deed != GETS)
+    if (target_of(call)->rma_kind != GETS)
         settle(call);
-    visit(call, target_of(call)->deed == GETS, check_block, mismatch);
+    visit(call, target_of(call)->rma_kind == GETS, check_block, mismatch);
 }
 
 void fill_added(struct call *call) {

@@ -13,11 +13,11 @@
 extern const struct choice allocation_choice, epoch_choice;
 
 /* How many blocks the origin moves to or from the target's memory in one call. */
-typedef int reach(const struct call *call, int origin, int target);
-reach first_to_second, both_ways, first_of_pair, to_neighbours, root_to_others, to_all_others, others_to_root;
+typedef int rma_pattern(const struct call *call, int origin, int target);
+rma_pattern first_to_second, both_ways, first_of_pair, to_neighbours, root_to_others, to_all_others, others_to_root;
 
 /* What the row does with the memory that it reaches. All that is added goes to one place. */
-enum deed { PUTS, GETS, ADDS };
+enum rma_kind { PUTS, GETS, ADDS };
 
 /* One number, for operations that move no more. */
 union element {
@@ -40,10 +40,10 @@ struct target {
     unsigned char *memory;
     long bytes;
     /* By MPI. */
-    bool given;
+    bool is_allocated_by_mpi;
     MPI_Aint *places;
-    reach *reaches;
-    enum deed deed;
+    rma_pattern *reaches;
+    enum rma_kind rma_kind;
     struct transfer *transfers;
     int transfer_count;
     /* Whom this rank reaches, and whether it is reached. */
@@ -66,17 +66,17 @@ struct target {
 };
 
 static inline struct target *target_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 /* Collective. Others reach what this rank sends, if the row gets, else what it receives; or one number. */
-int make_target(struct call *call, reach *reaches, enum deed deed);
+int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind);
 int make_element_target(struct call *call);
 void finish_target(struct call *call);
 
 /* Moves one block, or begins to. */
-typedef int mover(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request);
-int move_all(struct call *call, mover *move);
+typedef int transfer_fn(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request);
+int move_all(struct call *call, transfer_fn *move);
 
 /* Not timed: what is complete for its origin alone arrives. */
 int complete_at_target(struct call *call);

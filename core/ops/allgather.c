@@ -15,21 +15,21 @@ static int persistent(struct call *call) {
 }
 
 static int blocking_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Allgatherv(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
-                          call->comm);
+    const struct counts *counts = call->state;
+    return MPI_Allgatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
+                          call->type, call->comm);
 }
 
 static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Iallgatherv(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
-                           call->comm, call->requests);
+    const struct counts *counts = call->state;
+    return MPI_Iallgatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
+                           call->type, call->comm, call->requests);
 }
 
 static int persistent_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Allgatherv_init(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
-                               call->comm, MPI_INFO_NULL, call->requests);
+    const struct counts *counts = call->state;
+    return MPI_Allgatherv_init(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
+                               call->type, call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static const struct operation allgather = {

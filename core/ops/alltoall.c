@@ -15,37 +15,37 @@ static int persistent(struct call *call) {
 }
 
 static int blocking_v(struct call *call) {
-    const struct counts *counts = call->own;
+    const struct counts *counts = call->state;
     return MPI_Alltoallv(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
                          counts->places, call->type, call->comm);
 }
 
 static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->own;
+    const struct counts *counts = call->state;
     return MPI_Ialltoallv(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
                           counts->places, call->type, call->comm, call->requests);
 }
 
 static int persistent_v(struct call *call) {
-    const struct counts *counts = call->own;
+    const struct counts *counts = call->state;
     return MPI_Alltoallv_init(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
                               counts->places, call->type, call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static int blocking_w(struct call *call) {
-    const struct counts *counts = call->own;
+    const struct counts *counts = call->state;
     return MPI_Alltoallw(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
                          counts->byte_places, counts->types, call->comm);
 }
 
 static int nonblocking_w(struct call *call) {
-    const struct counts *counts = call->own;
+    const struct counts *counts = call->state;
     return MPI_Ialltoallw(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
                           counts->byte_places, counts->types, call->comm, call->requests);
 }
 
 static int persistent_w(struct call *call) {
-    const struct counts *counts = call->own;
+    const struct counts *counts = call->state;
     return MPI_Alltoallw_init(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
                               counts->byte_places, counts->types, call->comm, MPI_INFO_NULL, call->requests);
 }

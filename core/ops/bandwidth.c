@@ -28,8 +28,8 @@ struct windows {
     bool ready;
     /* Of how many messages of a round that its partner sends the one to this rank is, and which. */
     struct range among;
-    /* Where windows go both ways, who has received one has heard enough. */
-    bool told;
+    /* Whether a receiver confirms a window. Where windows go both ways, the window itself does. */
+    bool notified;
     void *buffer;
     /* Those of receives, then those of sends; and how many there are to wait for, since calls that block leave none. */
     MPI_Request *requests;
@@ -40,106 +40,106 @@ struct windows {
 
 typedef int message(struct call *, const struct windows *, int rank, int number);
 
-static int receive(struct call *call, const struct windows *own, int rank, int number) {
-    (void)own;
+static int receive(struct call *call, const struct windows *state, int rank, int number) {
+    (void)state;
     return MPI_Recv(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm, MPI_STATUS_IGNORE);
 }
 
-static int irecv(struct call *call, const struct windows *own, int rank, int number) {
+static int irecv(struct call *call, const struct windows *state, int rank, int number) {
     return MPI_Irecv(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm,
-                     &own->requests[number]);
+                     &state->requests[number]);
 }
 
-static int recv_init(struct call *call, const struct windows *own, int rank, int number) {
+static int recv_init(struct call *call, const struct windows *state, int rank, int number) {
     return MPI_Recv_init(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm,
-                         &own->requests[number]);
+                         &state->requests[number]);
 }
 
 static unsigned char *message_at(const struct call *call, int number) {
     return call->send + (call->apart ? number * RESEND_STEP : 0);
 }
 
-static int send(struct call *call, const struct windows *own, int rank, int number) {
-    return own->mode->send(message_at(call, number), call->count, call->type, rank, TAG, call->comm);
+static int send(struct call *call, const struct windows *state, int rank, int number) {
+    return state->mode->send(message_at(call, number), call->count, call->type, rank, TAG, call->comm);
 }
 
-static int isend(struct call *call, const struct windows *own, int rank, int number) {
-    return own->mode->isend(message_at(call, number), call->count, call->type, rank, TAG, call->comm,
-                            &own->requests[own->receives + number]);
+static int isend(struct call *call, const struct windows *state, int rank, int number) {
+    return state->mode->isend(message_at(call, number), call->count, call->type, rank, TAG, call->comm,
+                              &state->requests[state->receives + number]);
 }
 
-static int send_init(struct call *call, const struct windows *own, int rank, int number) {
-    return own->mode->send_init(call->send, call->count, call->type, rank, TAG, call->comm,
-                                &own->requests[own->receives + number]);
+static int send_init(struct call *call, const struct windows *state, int rank, int number) {
+    return state->mode->send_init(call->send, call->count, call->type, rank, TAG, call->comm,
+                                  &state->requests[state->receives + number]);
 }
 
 /* --- a window --- */
 
 typedef int step(struct call *, const struct windows *);
 
-static inline int each(struct call *call, const struct windows *own, struct range partners, message *act) {
+static inline int each(struct call *call, const struct windows *state, struct range partners, message *act) {
     int code = MPI_SUCCESS, number = 0;
     for (int round = 0; round < call->messages; round++)
         for (int i = 0; i < partners.count && !code; i++, number++)
-            code = act(call, own, partners.first + i, number);
+            code = act(call, state, partners.first + i, number);
     return code;
 }
 
-static int receive_each(struct call *call, const struct windows *own) {
-    return each(call, own, own->from, receive);
+static int receive_each(struct call *call, const struct windows *state) {
+    return each(call, state, state->from, receive);
 }
 
-static int irecv_each(struct call *call, const struct windows *own) {
-    return each(call, own, own->from, irecv);
+static int irecv_each(struct call *call, const struct windows *state) {
+    return each(call, state, state->from, irecv);
 }
 
-static int start_receives(struct call *call, const struct windows *own) {
+static int start_receives(struct call *call, const struct windows *state) {
     (void)call;
-    return MPI_Startall(own->receives, own->requests);
+    return MPI_Startall(state->receives, state->requests);
 }
 
-static int send_each(struct call *call, const struct windows *own) {
-    return each(call, own, own->to, send);
+static int send_each(struct call *call, const struct windows *state) {
+    return each(call, state, state->to, send);
 }
 
-static int isend_each(struct call *call, const struct windows *own) {
-    return each(call, own, own->to, isend);
+static int isend_each(struct call *call, const struct windows *state) {
+    return each(call, state, state->to, isend);
 }
 
-static int start_sends(struct call *call, const struct windows *own) {
+static int start_sends(struct call *call, const struct windows *state) {
     (void)call;
-    return MPI_Startall(own->sends, own->requests + own->receives);
+    return MPI_Startall(state->sends, state->requests + state->receives);
 }
 
-/* Who receives says something to those who send. Where both do, they must not wait for each other to listen. */
-static int tell(struct call *call, const struct windows *own, int tag) {
+/* Receivers send an empty message to their senders. Where all do both, one call does both, so that none blocks another. */
+static int notify(struct call *call, const struct windows *state, int tag) {
     int code = MPI_SUCCESS;
-    if (own->from.count > 0 && own->to.count > 0)
-        return MPI_Sendrecv(NULL, 0, MPI_BYTE, own->from.first, tag, NULL, 0, MPI_BYTE, own->to.first, tag, call->comm,
+    if (state->from.count > 0 && state->to.count > 0)
+        return MPI_Sendrecv(NULL, 0, MPI_BYTE, state->from.first, tag, NULL, 0, MPI_BYTE, state->to.first, tag, call->comm,
                             MPI_STATUS_IGNORE);
-    for (int i = 0; i < own->from.count && !code; i++)
-        code = MPI_Send(NULL, 0, MPI_BYTE, own->from.first + i, tag, call->comm);
-    for (int i = 0; i < own->to.count && !code; i++)
-        code = MPI_Recv(NULL, 0, MPI_BYTE, own->to.first + i, tag, call->comm, MPI_STATUS_IGNORE);
+    for (int i = 0; i < state->from.count && !code; i++)
+        code = MPI_Send(NULL, 0, MPI_BYTE, state->from.first + i, tag, call->comm);
+    for (int i = 0; i < state->to.count && !code; i++)
+        code = MPI_Recv(NULL, 0, MPI_BYTE, state->to.first + i, tag, call->comm, MPI_STATUS_IGNORE);
     return code;
 }
 
 static int window(struct call *call, step *receive_all, step *send_all) {
-    const struct windows *const own = call->own;
-    int code = receive_all(call, own);
-    if (!code && own->ready)
-        code = tell(call, own, TAG_AWAITED);
+    const struct windows *const state = call->state;
+    int code = receive_all(call, state);
+    if (!code && state->ready)
+        code = notify(call, state, TAG_AWAITED);
     if (!code)
-        code = send_all(call, own);
+        code = send_all(call, state);
     if (!code)
-        code = MPI_Waitall(own->pending, own->requests, MPI_STATUSES_IGNORE);
-    return code || !own->told ? code : tell(call, own, TAG_ARRIVED);
+        code = MPI_Waitall(state->pending, state->requests, MPI_STATUSES_IGNORE);
+    return code || !state->notified ? code : notify(call, state, TAG_ARRIVED);
 }
 
 /* Receives that block begin one after the other: too late for ready mode. */
 static int blocking(struct call *call) {
-    const struct windows *own = call->own;
-    return window(call, own->ready ? irecv_each : receive_each, send_each);
+    const struct windows *state = call->state;
+    return window(call, state->ready ? irecv_each : receive_each, send_each);
 }
 
 static int nonblocking(struct call *call) {
@@ -161,39 +161,39 @@ static int most_under_way(const struct call *call, int partners) {
     return 2 * count_messages(call) * partners;
 }
 
-static int make_requests(struct call *call, struct windows *own) {
-    const int count = own->receives + own->sends;
-    own->requests = ask_memory(sizeof *own->requests * (size_t)(count + 1));
-    if (!own->requests)
+static int make_requests(struct call *call, struct windows *state) {
+    const int count = state->receives + state->sends;
+    state->requests = ask_memory(sizeof *state->requests * (size_t)(count + 1));
+    if (!state->requests)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++)
-        own->requests[i] = MPI_REQUEST_NULL;
+        state->requests[i] = MPI_REQUEST_NULL;
     if (call->form != PERSISTENT)
         return MPI_SUCCESS;
-    const int code = each(call, own, own->from, recv_init);
-    return code ? code : each(call, own, own->to, send_init);
+    const int code = each(call, state, state->from, recv_init);
+    return code ? code : each(call, state, state->to, send_init);
 }
 
 /* In one call, so many ranks' windows to others are sent. */
-static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool told) {
-    struct windows *own = call->own = ask_memory(sizeof *own);
-    if (!own)
+static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool notified) {
+    struct windows *state = call->state = ask_memory(sizeof *state);
+    if (!state)
         return MPI_ERR_NO_MEM;
-    *own = (struct windows){
+    *state = (struct windows){
         .to = to,
         .from = from,
         .among = among,
         .mode = &modes[chosen(call, &mode_choice)],
         .ready = chosen(call, &mode_choice) == READY,
-        .told = told,
+        .notified = notified,
         .receives = from.count * call->messages,
         .sends = to.count * call->messages,
     };
-    own->pending = call->form != BLOCKING ? own->receives + own->sends : own->ready ? own->receives : 0;
+    state->pending = call->form != BLOCKING ? state->receives + state->sends : state->ready ? state->receives : 0;
     call->moved_messages = sent * call->messages;
     call->moved_bytes = call->moved_messages * call->bytes;
-    const int code = attach_buffer(call, most_under_way(call, to.count), &own->buffer);
-    return code ? code : make_requests(call, own);
+    const int code = attach_buffer(call, most_under_way(call, to.count), &state->buffer);
+    return code ? code : make_requests(call, state);
 }
 
 static int prepare_one_way(struct call *call, int from, int to, int64_t sent) {
@@ -239,15 +239,15 @@ static int prepare_fan_out(struct call *call) {
 }
 
 static void finish(struct call *call) {
-    struct windows *own = call->own;
-    if (!own)
+    struct windows *state = call->state;
+    if (!state)
         return;
-    if (own->requests)
-        free_requests(own->requests, own->receives + own->sends);
-    detach_buffer(own->buffer);
-    free(own->requests);
-    free(own);
-    call->own = NULL;
+    if (state->requests)
+        free_requests(state->requests, state->receives + state->sends);
+    detach_buffer(state->buffer);
+    free(state->requests);
+    free(state);
+    call->state = NULL;
 }
 
 static const char *refuses(const struct call *call) {
@@ -259,16 +259,16 @@ static const char *refuses_fan_out(const struct call *call) {
 }
 
 static void fill(struct call *call) {
-    const struct windows *own = call->own;
-    if (own->sends > 0)
+    const struct windows *state = call->state;
+    if (state->sends > 0)
         fill_bytes(call->send, call->send_bytes, call->seed + (unsigned)call->rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct windows *own = call->own;
-    for (int i = 0; i < own->receives; i++) {
-        const int sender = own->from.first + i % own->from.count, round = i / own->from.count;
-        const long from = call->apart ? (round * own->among.count + own->among.first) * RESEND_STEP : 0;
+    const struct windows *state = call->state;
+    for (int i = 0; i < state->receives; i++) {
+        const int sender = state->from.first + i % state->from.count, round = i / state->from.count;
+        const long from = call->apart ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
         check_bytes_from(call->receive + i * call->bytes, from, call->bytes, call->seed + (unsigned)sender, i * call->bytes,
                          mismatch);
     }

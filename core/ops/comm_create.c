@@ -1,14 +1,14 @@
 #include "kit/apart.h"
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 enum { TAG = 1 };
 
 static int create(struct call *call) {
-    return MPI_Comm_create(call->members, made_by(call)->group, &made_by(call)->comm);
+    return MPI_Comm_create(call->members, new_comm_of(call)->group, &new_comm_of(call)->comm);
 }
 
 static int create_group(struct call *call) {
-    return MPI_Comm_create_group(call->members, made_by(call)->group, TAG, &made_by(call)->comm);
+    return MPI_Comm_create_group(call->members, new_comm_of(call)->group, TAG, &new_comm_of(call)->comm);
 }
 
 static const struct operation comm_create = {
@@ -18,7 +18,7 @@ static const struct operation comm_create = {
     MAKES_COMMUNICATOR,
     .forms = {create},
     .prepare = prepare_group,
-    .check = check_made,
+    .check = check_new_comm,
 };
 REGISTER(operation, comm_create);
 
@@ -29,6 +29,6 @@ static const struct operation comm_create_group = {
     MAKES_COMMUNICATOR,
     .forms = {create_group},
     .prepare = prepare_group,
-    .check = check_made,
+    .check = check_new_comm,
 };
 REGISTER(operation, comm_create_group);

@@ -1,6 +1,6 @@
 #include "base/choices.h"
 #include "kit/apart.h"
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 enum { ONE, HALVES, OWN };
 
@@ -22,15 +22,15 @@ static int colour_of(const struct call *call, int rank) {
 }
 
 static int split(struct call *call) {
-    return MPI_Comm_split(call->members, colour_of(call, call->rank), call->rank, &made_by(call)->comm);
+    return MPI_Comm_split(call->members, colour_of(call, call->rank), call->rank, &new_comm_of(call)->comm);
 }
 
 static int split_type(struct call *call) {
-    return MPI_Comm_split_type(call->members, MPI_COMM_TYPE_SHARED, call->rank, MPI_INFO_NULL, &made_by(call)->comm);
+    return MPI_Comm_split_type(call->members, MPI_COMM_TYPE_SHARED, call->rank, MPI_INFO_NULL, &new_comm_of(call)->comm);
 }
 
 static void check_split(const struct call *call, struct mismatch *mismatch) {
-    struct sight expected = {.topology = MPI_UNDEFINED};
+    struct properties expected = {.topology = MPI_UNDEFINED};
     if (!check_apart(call, mismatch))
         return;
     for (int rank = 0; rank < call->ranks; rank++)
@@ -38,16 +38,16 @@ static void check_split(const struct call *call, struct mismatch *mismatch) {
             expected.ranks++;
             expected.rank += rank < call->rank;
         }
-    check_sight(&made_by(call)->seen, expected, mismatch);
+    check_properties(&new_comm_of(call)->observed, expected, mismatch);
 }
 
 /* Which ranks share memory the library alone knows; what it made must be possible. */
 static void check_split_type(const struct call *call, struct mismatch *mismatch) {
-    const struct sight *seen = &made_by(call)->seen;
-    const bool possible =
-        seen->ranks >= 1 && seen->ranks <= call->ranks && seen->rank >= 0 && seen->rank < seen->ranks && seen->rank <= call->rank;
+    const struct properties *observed = &new_comm_of(call)->observed;
+    const bool possible = observed->ranks >= 1 && observed->ranks <= call->ranks && observed->rank >= 0 &&
+                          observed->rank < observed->ranks && observed->rank <= call->rank;
     if (check_apart(call, mismatch) && !possible)
-        check_made(call, mismatch);
+        check_new_comm(call, mismatch);
 }
 
 static const struct operation comm_split = {
@@ -57,7 +57,7 @@ static const struct operation comm_split = {
     MAKES_COMMUNICATOR,
     CHOICES(&colour_choice),
     .forms = {split},
-    .prepare = prepare_made,
+    .prepare = prepare_new_comm,
     .check = check_split,
 };
 REGISTER(operation, comm_split);
@@ -68,7 +68,7 @@ static const struct operation comm_split_type = {
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {split_type},
-    .prepare = prepare_made,
+    .prepare = prepare_new_comm,
     .check = check_split_type,
 };
 REGISTER(operation, comm_split_type);

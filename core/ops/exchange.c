@@ -21,7 +21,7 @@ struct exchange {
 };
 
 static const struct exchange *exchange_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 static unsigned char *place(unsigned char *data, const struct call *call, int block) {
@@ -32,37 +32,38 @@ static unsigned char *place(unsigned char *data, const struct call *call, int bl
 
 typedef int message(struct call *, const struct exchange *, int block, MPI_Request *);
 
-static int isend(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
-    return MPI_Isend(place(call->send, call, block), call->count, call->type, own->ranks[block], block, call->comm, request);
+static int isend(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
+    return MPI_Isend(place(call->send, call, block), call->count, call->type, state->ranks[block], block, call->comm, request);
 }
 
-static int send_init(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
-    return MPI_Send_init(place(call->send, call, block), call->count, call->type, own->ranks[block], block, call->comm, request);
+static int send_init(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
+    return MPI_Send_init(place(call->send, call, block), call->count, call->type, state->ranks[block], block, call->comm,
+                         request);
 }
 
-static int irecv(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
-    return MPI_Irecv(place(call->receive, call, block), call->count, call->type, own->ranks[block], own->mirrors[block],
+static int irecv(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
+    return MPI_Irecv(place(call->receive, call, block), call->count, call->type, state->ranks[block], state->mirrors[block],
                      call->comm, request);
 }
 
-static int recv_init(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
-    return MPI_Recv_init(place(call->receive, call, block), call->count, call->type, own->ranks[block], own->mirrors[block],
+static int recv_init(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
+    return MPI_Recv_init(place(call->receive, call, block), call->count, call->type, state->ranks[block], state->mirrors[block],
                          call->comm, request);
 }
 
-static int receive(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
+static int receive(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
     (void)request;
-    return MPI_Recv(place(call->receive, call, block), call->count, call->type, own->ranks[block], own->mirrors[block],
+    return MPI_Recv(place(call->receive, call, block), call->count, call->type, state->ranks[block], state->mirrors[block],
                     call->comm, MPI_STATUS_IGNORE);
 }
 
 /* --- all of them --- */
 
 static inline int each(struct call *call, message *act, MPI_Request *requests) {
-    const struct exchange *own = exchange_of(call);
+    const struct exchange *state = exchange_of(call);
     int code = MPI_SUCCESS;
-    for (int block = 0; block < own->count && !code; block++)
-        code = act(call, own, block, &requests[block]);
+    for (int block = 0; block < state->count && !code; block++)
+        code = act(call, state, block, &requests[block]);
     return code;
 }
 
@@ -86,15 +87,15 @@ static int persistent(struct call *call) {
 /* --- before and after --- */
 
 static int take_part(struct call *call, int64_t ranks, int count) {
-    struct exchange *own = call->own = ask_memory(sizeof *own);
-    if (!own)
+    struct exchange *state = call->state = ask_memory(sizeof *state);
+    if (!state)
         return MPI_ERR_NO_MEM;
-    *own = (struct exchange){.count = count, .replaced = call->requests};
+    *state = (struct exchange){.count = count, .replaced = call->requests};
     for (int block = 0; block < count; block++) {
-        own->mirrors[block] = count == 1 ? block : block ^ 1;
-        own->requests[block] = own->requests[count + block] = MPI_REQUEST_NULL;
+        state->mirrors[block] = count == 1 ? block : block ^ 1;
+        state->requests[block] = state->requests[count + block] = MPI_REQUEST_NULL;
     }
-    call->requests = own->requests;
+    call->requests = state->requests;
     call->pending = 2 * count;
     call->moved_messages = ranks * count;
     call->moved_bytes = call->moved_messages * call->bytes;
@@ -103,19 +104,19 @@ static int take_part(struct call *call, int64_t ranks, int count) {
 
 static int prepare_two(struct call *call) {
     const int code = take_part(call, 2, 1);
-    struct exchange *own = call->own;
+    struct exchange *state = call->state;
     if (!code)
-        own->ranks[0] = other_of_two(call);
+        state->ranks[0] = other_of_two(call);
     return code;
 }
 
 static int prepare_chain(struct call *call) {
     const int code = take_part(call, call->ranks, 2);
-    struct exchange *own = call->own;
+    struct exchange *state = call->state;
     if (code)
         return code;
-    own->ranks[0] = (call->rank + call->ranks - 1) % call->ranks;
-    own->ranks[1] = (call->rank + 1) % call->ranks;
+    state->ranks[0] = (call->rank + call->ranks - 1) % call->ranks;
+    state->ranks[1] = (call->rank + 1) % call->ranks;
     return MPI_SUCCESS;
 }
 
@@ -126,19 +127,19 @@ static int prepare_halo(struct call *call) {
         code = take_part(call, call->ranks, 2 * grid.layout.dimensions);
     if (code)
         return code;
-    struct exchange *own = call->own;
+    struct exchange *state = call->state;
     const struct neighbours neighbours = neighbours_of(&grid, call->rank);
-    memcpy(own->ranks, neighbours.ranks, sizeof own->ranks);
-    own->layout = grid.layout;
-    call->layout = &own->layout;
+    memcpy(state->ranks, neighbours.ranks, sizeof state->ranks);
+    state->layout = grid.layout;
+    call->layout = &state->layout;
     return MPI_SUCCESS;
 }
 
 static void finish(struct call *call) {
-    if (call->own)
+    if (call->state)
         call->requests = exchange_of(call)->replaced;
-    free(call->own);
-    call->own = NULL;
+    free(call->state);
+    call->state = NULL;
 }
 
 /* Every block has a stream of its own, so that one that took the way of another is seen. */
@@ -152,9 +153,9 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct exchange *own = exchange_of(call);
-    for (int block = 0; block < own->count; block++)
-        check_bytes(call->receive + block * call->bytes, call->bytes, stream(call, own->ranks[block], own->mirrors[block]),
+    const struct exchange *state = exchange_of(call);
+    for (int block = 0; block < state->count; block++)
+        check_bytes(call->receive + block * call->bytes, call->bytes, stream(call, state->ranks[block], state->mirrors[block]),
                     block * call->bytes, mismatch);
 }
 

@@ -22,10 +22,11 @@ static void fill(struct call *call) {
 static void check(const struct call *call, struct mismatch *mismatch) {
     const bool origin = call->rank == call->first;
     struct target *target = target_of(call);
-    struct call one = *call;
+    struct call one_element = *call;
     settle(call);
-    one.receive = origin ? target->result.bytes : target->memory;
-    check_reduced(&one, one.receive, 1, 0, origin ? call->second : 0, origin ? call->second : call->ranks - 1, mismatch);
+    one_element.receive = origin ? target->result.bytes : target->memory;
+    check_reduced(&one_element, one_element.receive, 1, 0, origin ? call->second : 0, origin ? call->second : call->ranks - 1,
+                  mismatch);
 }
 
 static const struct operation row = {

@@ -15,21 +15,21 @@ static int persistent(struct call *call) {
 }
 
 static int blocking_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Gatherv(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
-                       call->root, call->comm);
+    const struct counts *counts = call->state;
+    return MPI_Gatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
+                       call->type, call->root, call->comm);
 }
 
 static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Igatherv(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
-                        call->root, call->comm, call->requests);
+    const struct counts *counts = call->state;
+    return MPI_Igatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
+                        call->type, call->root, call->comm, call->requests);
 }
 
 static int persistent_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Gatherv_init(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
-                            call->root, call->comm, MPI_INFO_NULL, call->requests);
+    const struct counts *counts = call->state;
+    return MPI_Gatherv_init(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
+                            call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {

@@ -3,35 +3,35 @@
 
 static int blocking(struct call *call) {
     return MPI_Neighbor_allgather(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                  made_by(call)->comm);
+                                  new_comm_of(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
     return MPI_Ineighbor_allgather(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                   made_by(call)->comm, call->requests);
+                                   new_comm_of(call)->comm, call->requests);
 }
 
 static int persistent(struct call *call) {
     return MPI_Neighbor_allgather_init(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                       made_by(call)->comm, MPI_INFO_NULL, call->requests);
+                                       new_comm_of(call)->comm, MPI_INFO_NULL, call->requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Neighbor_allgatherv(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
-                                   to->made.comm);
+                                   to->new_comm.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Ineighbor_allgatherv(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
-                                    to->made.comm, call->requests);
+                                    to->new_comm.comm, call->requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Neighbor_allgatherv_init(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
-                                        to->made.comm, MPI_INFO_NULL, call->requests);
+                                        to->new_comm.comm, MPI_INFO_NULL, call->requests);
 }
 
 /* A rank sends one and the same block to all. */

@@ -3,53 +3,53 @@
 
 static int blocking(struct call *call) {
     return MPI_Neighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                 made_by(call)->comm);
+                                 new_comm_of(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
     return MPI_Ineighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                  made_by(call)->comm, call->requests);
+                                  new_comm_of(call)->comm, call->requests);
 }
 
 static int persistent(struct call *call) {
     return MPI_Neighbor_alltoall_init(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                      made_by(call)->comm, MPI_INFO_NULL, call->requests);
+                                      new_comm_of(call)->comm, MPI_INFO_NULL, call->requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Neighbor_alltoallv(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
-                                  call->type, to->made.comm);
+                                  call->type, to->new_comm.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Ineighbor_alltoallv(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
-                                   call->type, to->made.comm, call->requests);
+                                   call->type, to->new_comm.comm, call->requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Neighbor_alltoallv_init(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
-                                       call->type, to->made.comm, MPI_INFO_NULL, call->requests);
+                                       call->type, to->new_comm.comm, MPI_INFO_NULL, call->requests);
 }
 
 static int blocking_w(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Neighbor_alltoallw(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
-                                  to->types, to->made.comm);
+                                  to->types, to->new_comm.comm);
 }
 
 static int nonblocking_w(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Ineighbor_alltoallw(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
-                                   to->types, to->made.comm, call->requests);
+                                   to->types, to->new_comm.comm, call->requests);
 }
 
 static int persistent_w(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
     return MPI_Neighbor_alltoallw_init(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
-                                       to->types, to->made.comm, MPI_INFO_NULL, call->requests);
+                                       to->types, to->new_comm.comm, MPI_INFO_NULL, call->requests);
 }
 
 /* Every block has a stream of its own, so that one that took the way of another is seen. */

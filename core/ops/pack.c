@@ -16,7 +16,7 @@ static int prepare(struct call *call) {
     const int code = MPI_Pack_size(call->count, call->type, call->comm, &room);
     if (code)
         return code;
-    struct packed *packed = call->own = ask_memory(sizeof *packed + (size_t)room);
+    struct packed *packed = call->state = ask_memory(sizeof *packed + (size_t)room);
     if (!packed)
         return MPI_ERR_NO_MEM;
     packed->room = room;
@@ -24,18 +24,18 @@ static int prepare(struct call *call) {
 }
 
 static void finish(struct call *call) {
-    free(call->own);
-    call->own = NULL;
+    free(call->state);
+    call->state = NULL;
 }
 
 static int pack(struct call *call) {
-    struct packed *packed = call->own;
+    struct packed *packed = call->state;
     packed->bytes = 0;
     return MPI_Pack(call->send, call->count, call->type, packed->data, packed->room, &packed->bytes, call->comm);
 }
 
 static int unpack(struct call *call) {
-    struct packed *packed = call->own;
+    struct packed *packed = call->state;
     int position = 0;
     return MPI_Unpack(packed->data, packed->bytes, &position, call->receive, call->count, call->type, call->comm);
 }

@@ -39,31 +39,31 @@ struct pingpong {
 };
 
 static int rally(struct call *call) {
-    struct pingpong *const own = call->own;
-    const int code = own->leads ? own->legs.send(call, own) : own->legs.receive(call, own);
+    struct pingpong *const state = call->state;
+    const int code = state->leads ? state->legs.send(call, state) : state->legs.receive(call, state);
     if (code)
         return code;
-    return own->leads ? own->legs.receive(call, own) : own->legs.send(call, own);
+    return state->leads ? state->legs.receive(call, state) : state->legs.send(call, state);
 }
 
 /* --- in one piece --- */
 
-static int send(struct call *call, struct pingpong *own) {
-    return own->mode->send(call->send, call->count, call->type, own->other, TAG, call->comm);
+static int send(struct call *call, struct pingpong *state) {
+    return state->mode->send(call->send, call->count, call->type, state->other, TAG, call->comm);
 }
 
-static int receive(struct call *call, struct pingpong *own) {
-    return MPI_Recv(call->receive, call->count, call->type, own->source, TAG, call->comm, MPI_STATUS_IGNORE);
+static int receive(struct call *call, struct pingpong *state) {
+    return MPI_Recv(call->receive, call->count, call->type, state->source, TAG, call->comm, MPI_STATUS_IGNORE);
 }
 
-static int probe_and_receive(struct call *call, struct pingpong *own) {
-    const int code = MPI_Probe(own->source, TAG, call->comm, MPI_STATUS_IGNORE);
-    return code ? code : receive(call, own);
+static int probe_and_receive(struct call *call, struct pingpong *state) {
+    const int code = MPI_Probe(state->source, TAG, call->comm, MPI_STATUS_IGNORE);
+    return code ? code : receive(call, state);
 }
 
-static int match_and_receive(struct call *call, struct pingpong *own) {
+static int match_and_receive(struct call *call, struct pingpong *state) {
     MPI_Message message;
-    const int code = MPI_Mprobe(own->source, TAG, call->comm, &message, MPI_STATUS_IGNORE);
+    const int code = MPI_Mprobe(state->source, TAG, call->comm, &message, MPI_STATUS_IGNORE);
     return code ? code : MPI_Mrecv(call->receive, call->count, call->type, &message, MPI_STATUS_IGNORE);
 }
 
@@ -73,37 +73,37 @@ static int complete(struct call *call, int begun, int which) {
     return begun ? begun : MPI_Wait(&call->requests[which], MPI_STATUS_IGNORE);
 }
 
-static int isend(struct call *call, struct pingpong *own) {
+static int isend(struct call *call, struct pingpong *state) {
     MPI_Request *request = &call->requests[OUT];
-    return complete(call, own->mode->isend(call->send, call->count, call->type, own->other, TAG, call->comm, request), OUT);
+    return complete(call, state->mode->isend(call->send, call->count, call->type, state->other, TAG, call->comm, request), OUT);
 }
 
-static int post(struct call *call, struct pingpong *own) {
-    return MPI_Irecv(call->receive, call->count, call->type, own->source, TAG, call->comm, &call->requests[IN]);
+static int post(struct call *call, struct pingpong *state) {
+    return MPI_Irecv(call->receive, call->count, call->type, state->source, TAG, call->comm, &call->requests[IN]);
 }
 
-static int irecv(struct call *call, struct pingpong *own) {
-    return complete(call, post(call, own), IN);
+static int irecv(struct call *call, struct pingpong *state) {
+    return complete(call, post(call, state), IN);
 }
 
-static int start_send(struct call *call, struct pingpong *own) {
-    (void)own;
+static int start_send(struct call *call, struct pingpong *state) {
+    (void)state;
     return complete(call, MPI_Start(&call->requests[OUT]), OUT);
 }
 
-static int start_receive(struct call *call, struct pingpong *own) {
-    (void)own;
+static int start_receive(struct call *call, struct pingpong *state) {
+    (void)state;
     return complete(call, MPI_Start(&call->requests[IN]), IN);
 }
 
 /* The leader's legs where the answer is sent ready: its receive is posted before the message that it answers. */
-static int post_and_send(struct call *call, struct pingpong *own) {
-    const int code = call->form == PERSISTENT ? MPI_Start(&call->requests[IN]) : post(call, own);
-    return code ? code : own->ping(call, own);
+static int post_and_send(struct call *call, struct pingpong *state) {
+    const int code = call->form == PERSISTENT ? MPI_Start(&call->requests[IN]) : post(call, state);
+    return code ? code : state->ping(call, state);
 }
 
-static int wait_for_answer(struct call *call, struct pingpong *own) {
-    (void)own;
+static int wait_for_answer(struct call *call, struct pingpong *state) {
+    (void)state;
     return complete(call, MPI_SUCCESS, IN);
 }
 
@@ -112,40 +112,40 @@ static leg *const receives[] = {receive, receive, probe_and_receive, match_and_r
 
 /* --- with large counts --- */
 
-static int send_large(struct call *call, struct pingpong *own) {
-    return MPI_Send_c(call->send, call->large_count, call->type, own->other, TAG, call->comm);
+static int send_large(struct call *call, struct pingpong *state) {
+    return MPI_Send_c(call->send, call->large_count, call->type, state->other, TAG, call->comm);
 }
 
-static int receive_large(struct call *call, struct pingpong *own) {
-    return MPI_Recv_c(call->receive, call->large_count, call->type, own->other, TAG, call->comm, MPI_STATUS_IGNORE);
+static int receive_large(struct call *call, struct pingpong *state) {
+    return MPI_Recv_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, MPI_STATUS_IGNORE);
 }
 
-static int isend_large(struct call *call, struct pingpong *own) {
+static int isend_large(struct call *call, struct pingpong *state) {
     MPI_Request *request = &call->requests[OUT];
-    return complete(call, MPI_Isend_c(call->send, call->large_count, call->type, own->other, TAG, call->comm, request), OUT);
+    return complete(call, MPI_Isend_c(call->send, call->large_count, call->type, state->other, TAG, call->comm, request), OUT);
 }
 
-static int irecv_large(struct call *call, struct pingpong *own) {
+static int irecv_large(struct call *call, struct pingpong *state) {
     MPI_Request *request = &call->requests[IN];
-    return complete(call, MPI_Irecv_c(call->receive, call->large_count, call->type, own->other, TAG, call->comm, request), IN);
+    return complete(call, MPI_Irecv_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, request), IN);
 }
 
 static const struct legs large[FORMS] = {{send_large, receive_large}, {isend_large, irecv_large}, {start_send, start_receive}};
 
 /* --- packed by hand --- */
 
-static int pack_and_send(struct call *call, struct pingpong *own) {
+static int pack_and_send(struct call *call, struct pingpong *state) {
     int position = 0;
-    const int code = MPI_Pack(call->send, call->count, call->type, own->packed, own->packed_bytes, &position, call->comm);
-    return code ? code : MPI_Send(own->packed, position, MPI_PACKED, own->other, TAG, call->comm);
+    const int code = MPI_Pack(call->send, call->count, call->type, state->packed, state->packed_bytes, &position, call->comm);
+    return code ? code : MPI_Send(state->packed, position, MPI_PACKED, state->other, TAG, call->comm);
 }
 
-static int receive_and_unpack(struct call *call, struct pingpong *own) {
+static int receive_and_unpack(struct call *call, struct pingpong *state) {
     int position = 0;
-    const int code = MPI_Recv(own->packed, own->packed_bytes, MPI_PACKED, own->other, TAG, call->comm, MPI_STATUS_IGNORE);
+    const int code = MPI_Recv(state->packed, state->packed_bytes, MPI_PACKED, state->other, TAG, call->comm, MPI_STATUS_IGNORE);
     if (code)
         return code;
-    return MPI_Unpack(own->packed, own->packed_bytes, &position, call->receive, call->count, call->type, call->comm);
+    return MPI_Unpack(state->packed, state->packed_bytes, &position, call->receive, call->count, call->type, call->comm);
 }
 
 static const struct legs packed[FORMS] = {{pack_and_send, receive_and_unpack}};
@@ -160,9 +160,9 @@ static const struct choice partitions_choice = {
     .usual = 8,
 };
 
-static int send_parts(struct call *call, struct pingpong *own) {
+static int send_parts(struct call *call, struct pingpong *state) {
     int code = MPI_Start(&call->requests[OUT]);
-    for (int part = 0; part < own->partitions && !code; part++)
+    for (int part = 0; part < state->partitions && !code; part++)
         code = MPI_Pready(part, call->requests[OUT]);
     return complete(call, code, OUT);
 }
@@ -178,47 +178,48 @@ static const struct choice receive_choice = {
 };
 
 static int take_part(struct call *call, const struct legs legs[FORMS]) {
-    struct pingpong *own = call->own = ask_memory(sizeof *own);
-    if (!own)
+    struct pingpong *state = call->state = ask_memory(sizeof *state);
+    if (!state)
         return MPI_ERR_NO_MEM;
-    own->leads = call->rank == call->first;
-    own->other = own->source = other_of_two(call);
-    own->legs = legs[call->form];
+    state->leads = call->rank == call->first;
+    state->other = state->source = other_of_two(call);
+    state->legs = legs[call->form];
     return MPI_SUCCESS;
 }
 
-static void answer_ready(struct pingpong *own) {
-    own->mode = own->leads ? &modes[STANDARD] : &modes[READY];
-    if (!own->leads)
+static void answer_ready(struct pingpong *state) {
+    state->mode = state->leads ? &modes[STANDARD] : &modes[READY];
+    if (!state->leads)
         return;
-    own->ping = own->legs.send;
-    own->legs = (struct legs){post_and_send, wait_for_answer};
+    state->ping = state->legs.send;
+    state->legs = (struct legs){post_and_send, wait_for_answer};
 }
 
-static int choose_legs(struct call *call, struct pingpong *own) {
+static int choose_legs(struct call *call, struct pingpong *state) {
     const int64_t mode = chosen(call, &mode_choice), how = chosen(call, &receive_choice);
-    own->mode = &modes[mode];
+    state->mode = &modes[mode];
     if (how == FROM_ANY_SOURCE)
-        own->source = MPI_ANY_SOURCE;
+        state->source = MPI_ANY_SOURCE;
     if (call->form == BLOCKING)
-        own->legs.receive = receives[how];
+        state->legs.receive = receives[how];
     if (mode == READY)
-        answer_ready(own);
-    return attach_buffer(call, UNDER_WAY, &own->buffer);
+        answer_ready(state);
+    return attach_buffer(call, UNDER_WAY, &state->buffer);
 }
 
-static int make_requests(struct call *call, const struct pingpong *own) {
-    const int code = own->mode->send_init(call->send, call->count, call->type, own->other, TAG, call->comm, &call->requests[OUT]);
+static int make_requests(struct call *call, const struct pingpong *state) {
+    const int code =
+        state->mode->send_init(call->send, call->count, call->type, state->other, TAG, call->comm, &call->requests[OUT]);
     if (code)
         return code;
-    return MPI_Recv_init(call->receive, call->count, call->type, own->source, TAG, call->comm, &call->requests[IN]);
+    return MPI_Recv_init(call->receive, call->count, call->type, state->source, TAG, call->comm, &call->requests[IN]);
 }
 
 static int prepare(struct call *call) {
     int code = take_part(call, plain);
     if (!code)
-        code = choose_legs(call, call->own);
-    return code || call->form != PERSISTENT ? code : make_requests(call, call->own);
+        code = choose_legs(call, call->state);
+    return code || call->form != PERSISTENT ? code : make_requests(call, call->state);
 }
 
 /* The leaders are the first half of the ranks, each with one of the second. */
@@ -237,52 +238,52 @@ static int prepare_pairs(struct call *call) {
 
 static int prepare_packed(struct call *call) {
     int code = take_part(call, packed);
-    struct pingpong *own = call->own;
+    struct pingpong *state = call->state;
     if (!code)
-        code = MPI_Pack_size(call->count, call->type, call->comm, &own->packed_bytes);
+        code = MPI_Pack_size(call->count, call->type, call->comm, &state->packed_bytes);
     if (code)
         return code;
-    own->packed = ask_memory((size_t)own->packed_bytes + 1);
-    return own->packed ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    state->packed = ask_memory((size_t)state->packed_bytes + 1);
+    return state->packed ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 static int prepare_large(struct call *call) {
     int code = take_part(call, large);
-    const struct pingpong *own = call->own;
+    const struct pingpong *state = call->state;
     if (code || call->form != PERSISTENT)
         return code;
-    code = MPI_Send_init_c(call->send, call->large_count, call->type, own->other, TAG, call->comm, &call->requests[OUT]);
+    code = MPI_Send_init_c(call->send, call->large_count, call->type, state->other, TAG, call->comm, &call->requests[OUT]);
     if (code)
         return code;
-    return MPI_Recv_init_c(call->receive, call->large_count, call->type, own->other, TAG, call->comm, &call->requests[IN]);
+    return MPI_Recv_init_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, &call->requests[IN]);
 }
 
 /* In pairs and not between two, since Open MPI 5.0 waits for ever where not all ranks take part. */
 static int prepare_partitioned(struct call *call) {
     pair_up(call);
     int code = take_part(call, partitioned);
-    struct pingpong *own = call->own;
+    struct pingpong *state = call->state;
     if (code)
         return code;
-    own->partitions = (int)chosen(call, &partitions_choice);
-    const MPI_Count each = call->count / own->partitions;
-    code = MPI_Psend_init(call->send, own->partitions, each, call->type, own->other, TAG, call->comm, MPI_INFO_NULL,
+    state->partitions = (int)chosen(call, &partitions_choice);
+    const MPI_Count each = call->count / state->partitions;
+    code = MPI_Psend_init(call->send, state->partitions, each, call->type, state->other, TAG, call->comm, MPI_INFO_NULL,
                           &call->requests[OUT]);
     if (code)
         return code;
-    return MPI_Precv_init(call->receive, own->partitions, each, call->type, own->other, TAG, call->comm, MPI_INFO_NULL,
+    return MPI_Precv_init(call->receive, state->partitions, each, call->type, state->other, TAG, call->comm, MPI_INFO_NULL,
                           &call->requests[IN]);
 }
 
 static void finish(struct call *call) {
-    struct pingpong *own = call->own;
+    struct pingpong *state = call->state;
     free_requests(call->requests, IN + 1);
-    if (!own)
+    if (!state)
         return;
-    detach_buffer(own->buffer);
-    free(own->packed);
-    free(own);
-    call->own = NULL;
+    detach_buffer(state->buffer);
+    free(state->packed);
+    free(state);
+    call->state = NULL;
 }
 
 static const char *refuses(const struct call *call) {
@@ -305,8 +306,8 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct pingpong *own = call->own;
-    check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)own->other, 0, mismatch);
+    const struct pingpong *state = call->state;
+    check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)state->other, 0, mismatch);
 }
 
 #define TO_AND_FRO \

@@ -25,78 +25,79 @@ static const struct choice direction_choice = {
 };
 
 static int blocking(struct call *call) {
-    const struct drawing *own = call->own;
-    return MPI_Sendrecv(call->send, call->count, call->type, own->to, TAG, call->receive, call->count, call->type, own->from, TAG,
-                        call->comm, MPI_STATUS_IGNORE);
+    const struct drawing *drawing = call->state;
+    return MPI_Sendrecv(call->send, call->count, call->type, drawing->to, TAG, call->receive, call->count, call->type,
+                        drawing->from, TAG, call->comm, MPI_STATUS_IGNORE);
 }
 
 static int nonblocking(struct call *call) {
-    const struct drawing *own = call->own;
-    const int code = MPI_Irecv(call->receive, call->count, call->type, own->from, TAG, call->comm, &call->requests[0]);
-    return code ? code : MPI_Isend(call->send, call->count, call->type, own->to, TAG, call->comm, &call->requests[1]);
+    const struct drawing *drawing = call->state;
+    const int code = MPI_Irecv(call->receive, call->count, call->type, drawing->from, TAG, call->comm, &call->requests[0]);
+    return code ? code : MPI_Isend(call->send, call->count, call->type, drawing->to, TAG, call->comm, &call->requests[1]);
 }
 
 /* --- before and after --- */
 
 /* Marsaglia's xorshift: its numbers are never 0. */
-static uint32_t draw(struct drawing *own) {
-    own->state ^= own->state << 13;
-    own->state ^= own->state >> 17;
-    own->state ^= own->state << 5;
-    return own->state;
+static uint32_t draw(struct drawing *drawing) {
+    drawing->state ^= drawing->state << 13;
+    drawing->state ^= drawing->state >> 17;
+    drawing->state ^= drawing->state << 5;
+    return drawing->state;
 }
 
 /* Returns where in the new order the rank is. */
-static int shuffle(struct drawing *own, int ranks, int rank) {
+static int shuffle(struct drawing *drawing, int ranks, int rank) {
     int place = 0;
-    for (int left = ranks; left > 1; left--) {
-        const int taken = (int)(draw(own) % (uint32_t)left), other = own->order[left - 1];
-        own->order[left - 1] = own->order[taken];
-        own->order[taken] = other;
+    for (int remaining = ranks; remaining > 1; remaining--) {
+        const int taken = (int)(draw(drawing) % (uint32_t)remaining), other = drawing->order[remaining - 1];
+        drawing->order[remaining - 1] = drawing->order[taken];
+        drawing->order[taken] = other;
     }
-    while (own->order[place] != rank)
+    while (drawing->order[place] != rank)
         place++;
     return place;
 }
 
 /* Of an odd number of ranks the last in the order has no partner. */
-static void pair(struct drawing *own, int ranks, int place) {
-    const bool sends = own->direction == BOTH_WAYS || place % 2 == 0, receives = own->direction == BOTH_WAYS || place % 2 == 1;
-    const int partner = (place ^ 1) < ranks ? own->order[place ^ 1] : MPI_PROC_NULL;
-    own->to = sends ? partner : MPI_PROC_NULL;
-    own->from = receives ? partner : MPI_PROC_NULL;
+static void pair(struct drawing *drawing, int ranks, int place) {
+    const bool sends = drawing->direction == BOTH_WAYS || place % 2 == 0,
+               receives = drawing->direction == BOTH_WAYS || place % 2 == 1;
+    const int partner = (place ^ 1) < ranks ? drawing->order[place ^ 1] : MPI_PROC_NULL;
+    drawing->to = sends ? partner : MPI_PROC_NULL;
+    drawing->from = receives ? partner : MPI_PROC_NULL;
 }
 
 static int before(struct call *call) {
-    struct drawing *own = call->own;
-    const int place = shuffle(own, call->ranks, call->rank);
-    if (own->direction != CORRELATED) {
-        pair(own, call->ranks, place);
+    struct drawing *drawing = call->state;
+    const int place = shuffle(drawing, call->ranks, call->rank);
+    if (drawing->direction != CORRELATED) {
+        pair(drawing, call->ranks, place);
         return MPI_SUCCESS;
     }
-    own->to = own->order[(place + 1) % call->ranks];
-    own->from = own->order[(place + call->ranks - 1) % call->ranks];
+    drawing->to = drawing->order[(place + 1) % call->ranks];
+    drawing->from = drawing->order[(place + call->ranks - 1) % call->ranks];
     return MPI_SUCCESS;
 }
 
 static int prepare(struct call *call) {
     static const int64_t senders_per_two[] = {[ONE_WAY] = 1, [BOTH_WAYS] = 2, [CORRELATED] = 2};
-    struct drawing *own = call->own = ask_memory(sizeof *own + sizeof *own->order * (size_t)call->ranks);
-    if (!own)
+    struct drawing *drawing = call->state = ask_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->ranks);
+    if (!drawing)
         return MPI_ERR_NO_MEM;
-    own->direction = (int)chosen(call, &direction_choice);
-    own->state = 1;
+    drawing->direction = (int)chosen(call, &direction_choice);
+    drawing->state = 1;
     for (int rank = 0; rank < call->ranks; rank++)
-        own->order[rank] = rank;
+        drawing->order[rank] = rank;
     call->pending = 2;
-    call->moved_messages = own->direction == CORRELATED ? call->ranks : call->ranks / 2 * senders_per_two[own->direction];
+    call->moved_messages = drawing->direction == CORRELATED ? call->ranks : call->ranks / 2 * senders_per_two[drawing->direction];
     call->moved_bytes = call->moved_messages * call->bytes;
     return MPI_SUCCESS;
 }
 
 static void finish(struct call *call) {
-    free(call->own);
-    call->own = NULL;
+    free(call->state);
+    call->state = NULL;
 }
 
 static void fill(struct call *call) {
@@ -104,9 +105,9 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct drawing *own = call->own;
-    if (own->from != MPI_PROC_NULL)
-        check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)own->from, 0, mismatch);
+    const struct drawing *drawing = call->state;
+    if (drawing->from != MPI_PROC_NULL)
+        check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)drawing->from, 0, mismatch);
 }
 
 static const struct operation random_pairs = {

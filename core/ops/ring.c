@@ -49,7 +49,7 @@ struct ring {
 };
 
 static struct ring *ring_of(const struct call *call) {
-    return call->own;
+    return call->state;
 }
 
 /* --- choices --- */
@@ -169,20 +169,20 @@ static void expect_sum(struct ring *ring) {
 /* --- hops --- */
 
 static int shift(struct ring *ring) {
-    return MPI_Cart_shift(ring->on.made.comm, ring->dimension, ring->displacement, &ring->previous, &ring->next);
+    return MPI_Cart_shift(ring->on.new_comm.comm, ring->dimension, ring->displacement, &ring->previous, &ring->next);
 }
 
 static int sendrecv(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     (void)which;
     return MPI_Sendrecv(from, call->count, call->type, ring->next, TAG, into, call->count, call->type, ring->previous, TAG,
-                        ring->on.made.comm, MPI_STATUS_IGNORE);
+                        ring->on.new_comm.comm, MPI_STATUS_IGNORE);
 }
 
 static int exchange(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     MPI_Request *const requests = ring->requests[which];
-    int code = MPI_Irecv(into, call->count, call->type, ring->previous, TAG, ring->on.made.comm, &requests[IN]);
+    int code = MPI_Irecv(into, call->count, call->type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
     if (!code)
-        code = MPI_Isend(from, call->count, call->type, ring->next, TAG, ring->on.made.comm, &requests[OUT]);
+        code = MPI_Isend(from, call->count, call->type, ring->next, TAG, ring->on.new_comm.comm, &requests[OUT]);
     return code ? code : MPI_Waitall(ENDS, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -249,12 +249,12 @@ static int go_round(struct call *call) {
     const uint32_t number = number_of(ring, ring->place);
     const unsigned char *from = call->send;
     int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
-    for (int left = ring->on.grid.layout.hops; left > 0 && !code; left--) {
-        unsigned char *const into = left % 2 ? ring->last : ring->spare;
+    for (int remaining = ring->on.grid.layout.hops; remaining > 0 && !code; remaining--) {
+        unsigned char *const into = remaining % 2 ? ring->last : ring->spare;
         code = ring->hop(call, ring, which, from, into);
-        if (left > 1)
+        if (remaining > 1)
             add(call, into, number);
-        which = left % 2 ? FROM_LAST : FROM_SPARE;
+        which = remaining % 2 ? FROM_LAST : FROM_SPARE;
         from = into;
     }
     return code;
@@ -280,7 +280,7 @@ static int after(struct call *call) {
         if (ring->last[i] != right[i] && ring->mismatch.wrong_bytes++ == 0) {
             ring->mismatch.offset = i;
             ring->mismatch.expected = right[i];
-            ring->mismatch.found = ring->last[i];
+            ring->mismatch.actual = ring->last[i];
         }
     return MPI_SUCCESS;
 }
@@ -314,7 +314,7 @@ static int read_order(struct call *call, struct ring *ring) {
         numbers[place] = place;
     int code = MPI_Comm_group(call->members, &team);
     if (!code)
-        code = MPI_Comm_group(ring->on.made.comm, &grid);
+        code = MPI_Comm_group(ring->on.new_comm.comm, &grid);
     if (!code)
         code = MPI_Group_translate_ranks(grid, ranks, numbers, team, places);
     if (!code && memcmp(places, numbers, (size_t)ranks * sizeof *places) != 0)
@@ -332,9 +332,9 @@ static int make_grid(struct call *call, struct ring *ring) {
     int code = choose_grid(call, &ring->on.grid);
     if (!code)
         code = MPI_Cart_create(call->members, layout->dimensions, layout->extents, ring->on.grid.periods, reorders,
-                               &ring->on.made.comm);
+                               &ring->on.new_comm.comm);
     if (!code)
-        code = MPI_Comm_rank(ring->on.made.comm, &ring->place);
+        code = MPI_Comm_rank(ring->on.new_comm.comm, &ring->place);
     return code ? code : read_order(call, ring);
 }
 
@@ -351,7 +351,7 @@ static int find_way(struct call *call, struct ring *ring) {
 }
 
 static int prepare(struct call *call, hop *const forms[FORMS]) {
-    int code = keep_made(call, sizeof(struct ring));
+    int code = keep_new_comm(call, sizeof(struct ring));
     if (code)
         return code;
     struct ring *ring = ring_of(call);
@@ -383,8 +383,8 @@ static int each_kind(struct call *call, struct ring *ring, hop *act) {
 
 static int make_requests(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     MPI_Request *const requests = ring->requests[which];
-    const int code = MPI_Recv_init(into, call->count, call->type, ring->previous, TAG, ring->on.made.comm, &requests[IN]);
-    return code ? code : MPI_Send_init(from, call->count, call->type, ring->next, TAG, ring->on.made.comm, &requests[OUT]);
+    const int code = MPI_Recv_init(into, call->count, call->type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
+    return code ? code : MPI_Send_init(from, call->count, call->type, ring->next, TAG, ring->on.new_comm.comm, &requests[OUT]);
 }
 
 static int prepare_messages(struct call *call) {
@@ -400,14 +400,14 @@ static int use_grid(struct call *call, struct ring *ring) {
     const int ahead = sign_of(call) > 0;
     ring->out[2 * ring->dimension + ahead] = call->count;
     ring->in[2 * ring->dimension + !ahead] = call->count;
-    return MPI_Comm_dup(ring->on.made.comm, &ring->graph);
+    return MPI_Comm_dup(ring->on.new_comm.comm, &ring->graph);
 }
 
 /* Of a communicator without a grid, since Open MPI 5.0 takes a graph that is made on a grid for that grid. */
 static int use_graph(struct call *call, struct ring *ring) {
     int *volatile weights = MPI_UNWEIGHTED;
     MPI_Comm plain;
-    int code = MPI_Comm_split(ring->on.made.comm, 0, ring->place, &plain);
+    int code = MPI_Comm_split(ring->on.new_comm.comm, 0, ring->place, &plain);
     if (code)
         return code;
     ring->out[0] = ring->in[0] = call->count;
@@ -435,7 +435,7 @@ static int prepare_neighbours_of_ring(struct call *call) {
 
 static int make_groups(struct ring *ring) {
     MPI_Group all;
-    int code = MPI_Comm_group(ring->on.made.comm, &all);
+    int code = MPI_Comm_group(ring->on.new_comm.comm, &all);
     if (code)
         return code;
     code = MPI_Group_incl(all, 1, &ring->next, &ring->behind);
@@ -451,7 +451,7 @@ static int prepare_put(struct call *call) {
     int code = prepare(call, fenced ? fences : completes);
     struct ring *ring = ring_of(call);
     if (!code)
-        code = MPI_Win_allocate(2 * (MPI_Aint)(call->bytes + LINE), 1, MPI_INFO_NULL, ring->on.made.comm, &ring->last,
+        code = MPI_Win_allocate(2 * (MPI_Aint)(call->bytes + LINE), 1, MPI_INFO_NULL, ring->on.new_comm.comm, &ring->last,
                                 &ring->window);
     if (code)
         return code;
@@ -484,7 +484,7 @@ static void finish(struct call *call) {
     free(ring->order);
     call->elsewhere = NULL;
     call->layout = NULL;
-    finish_made(call);
+    finish_new_comm(call);
 }
 
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice

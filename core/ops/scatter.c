@@ -16,21 +16,21 @@ static int persistent(struct call *call) {
 }
 
 static int blocking_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Scatterv(call->send, counts->elements, counts->places, call->type, call->receive, counts->own, call->type,
-                        call->root, call->comm);
+    const struct counts *counts = call->state;
+    return MPI_Scatterv(call->send, counts->elements, counts->places, call->type, call->receive, counts->local_elements,
+                        call->type, call->root, call->comm);
 }
 
 static int nonblocking_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Iscatterv(call->send, counts->elements, counts->places, call->type, call->receive, counts->own, call->type,
-                         call->root, call->comm, call->requests);
+    const struct counts *counts = call->state;
+    return MPI_Iscatterv(call->send, counts->elements, counts->places, call->type, call->receive, counts->local_elements,
+                         call->type, call->root, call->comm, call->requests);
 }
 
 static int persistent_v(struct call *call) {
-    const struct counts *counts = call->own;
-    return MPI_Scatterv_init(call->send, counts->elements, counts->places, call->type, call->receive, counts->own, call->type,
-                             call->root, call->comm, MPI_INFO_NULL, call->requests);
+    const struct counts *counts = call->state;
+    return MPI_Scatterv_init(call->send, counts->elements, counts->places, call->type, call->receive, counts->local_elements,
+                             call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static void fill(struct call *call) {

@@ -1,41 +1,42 @@
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
-struct own {
-    struct made made;
+struct state {
+    struct new_comm new_comm;
     MPI_Session session;
 };
 
 static int prepare(struct call *call) {
-    const int code = keep_made(call, sizeof(struct own));
+    const int code = keep_new_comm(call, sizeof(struct state));
     if (!code)
-        ((struct own *)call->own)->session = MPI_SESSION_NULL;
+        ((struct state *)call->state)->session = MPI_SESSION_NULL;
     return code;
 }
 
 static int blocking(struct call *call) {
-    struct own *own = call->own;
-    int code = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &own->session);
+    struct state *state = call->state;
+    int code = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &state->session);
     if (!code)
-        code = MPI_Group_from_session_pset(own->session, "mpi://WORLD", &own->made.group);
+        code = MPI_Group_from_session_pset(state->session, "mpi://WORLD", &state->new_comm.group);
     if (!code)
-        code = MPI_Comm_create_from_group(own->made.group, "rankbench", MPI_INFO_NULL, MPI_ERRORS_RETURN, &own->made.comm);
+        code = MPI_Comm_create_from_group(state->new_comm.group, "rankbench", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                          &state->new_comm.comm);
     return code;
 }
 
 /* A session is ended when all that was made in it is gone. */
 static int after(struct call *call) {
-    struct own *own = call->own;
-    int code = free_made(call);
-    if (!code && own->made.group != MPI_GROUP_NULL)
-        code = MPI_Group_free(&own->made.group);
-    if (!code && own->session != MPI_SESSION_NULL)
-        code = MPI_Session_finalize(&own->session);
+    struct state *state = call->state;
+    int code = free_new_comm(call);
+    if (!code && state->new_comm.group != MPI_GROUP_NULL)
+        code = MPI_Group_free(&state->new_comm.group);
+    if (!code && state->session != MPI_SESSION_NULL)
+        code = MPI_Session_finalize(&state->session);
     return code;
 }
 
 static void finish(struct call *call) {
-    MPI_Session session = call->own ? ((struct own *)call->own)->session : MPI_SESSION_NULL;
-    finish_made(call);
+    MPI_Session session = call->state ? ((struct state *)call->state)->session : MPI_SESSION_NULL;
+    finish_new_comm(call);
     if (session != MPI_SESSION_NULL)
         MPI_Session_finalize(&session);
 }
@@ -49,6 +50,6 @@ static const struct operation session = {
     .prepare = prepare,
     .finish = finish,
     .after = after,
-    .check = check_made,
+    .check = check_new_comm,
 };
 REGISTER(operation, session);

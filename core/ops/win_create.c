@@ -1,68 +1,69 @@
-#include "kit/made.h"
+#include "kit/new_comm.h"
 
 #include <stdlib.h>
 
 #include "base/allocation.h"
 
-struct own {
+struct state {
     MPI_Win win;
-    struct sight seen;
+    struct properties observed;
 };
 
 static int prepare(struct call *call) {
-    struct own *own = call->own = ask_memory(sizeof *own);
-    if (!own)
+    struct state *state = call->state = ask_memory(sizeof *state);
+    if (!state)
         return MPI_ERR_NO_MEM;
-    own->win = MPI_WIN_NULL;
+    state->win = MPI_WIN_NULL;
     return MPI_SUCCESS;
 }
 
 static int create(struct call *call) {
-    struct own *own = call->own;
-    return MPI_Win_create(call->receive, call->receive_bytes, 1, MPI_INFO_NULL, call->members, &own->win);
+    struct state *state = call->state;
+    return MPI_Win_create(call->receive, call->receive_bytes, 1, MPI_INFO_NULL, call->members, &state->win);
 }
 
 static int allocate(struct call *call) {
-    struct own *own = call->own;
+    struct state *state = call->state;
     void *memory;
-    return MPI_Win_allocate(call->bytes, 1, MPI_INFO_NULL, call->members, &memory, &own->win);
+    return MPI_Win_allocate(call->bytes, 1, MPI_INFO_NULL, call->members, &memory, &state->win);
 }
 
-static int look(MPI_Win win, struct sight *seen) {
+static int look(MPI_Win win, struct properties *observed) {
     MPI_Group group;
     MPI_Aint *bytes = NULL;
     int has_bytes = 0;
     int code = MPI_Win_get_group(win, &group);
     if (code)
         return code;
-    code = look_at_group(group, seen);
+    code = look_at_group(group, observed);
     if (!code)
         code = MPI_Win_get_attr(win, MPI_WIN_SIZE, &bytes, &has_bytes);
-    seen->window_bytes = has_bytes ? (int64_t)*bytes : -1;
+    observed->window_bytes = has_bytes ? (int64_t)*bytes : -1;
     return code ? code : MPI_Group_free(&group);
 }
 
 static int after(struct call *call) {
-    struct own *own = call->own;
-    own->seen = (struct sight){0};
-    if (own->win == MPI_WIN_NULL)
+    struct state *state = call->state;
+    state->observed = (struct properties){0};
+    if (state->win == MPI_WIN_NULL)
         return MPI_SUCCESS;
-    const int code = look(own->win, &own->seen);
-    return code ? code : MPI_Win_free(&own->win);
+    const int code = look(state->win, &state->observed);
+    return code ? code : MPI_Win_free(&state->win);
 }
 
 static void finish(struct call *call) {
-    struct own *own = call->own;
-    if (own && own->win != MPI_WIN_NULL)
-        MPI_Win_free(&own->win);
-    free(own);
-    call->own = NULL;
+    struct state *state = call->state;
+    if (state && state->win != MPI_WIN_NULL)
+        MPI_Win_free(&state->win);
+    free(state);
+    call->state = NULL;
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct own *own = call->own;
-    struct sight expected = {.ranks = call->ranks, .rank = call->rank, .topology = MPI_UNDEFINED, .window_bytes = call->bytes};
-    check_sight(&own->seen, expected, mismatch);
+    const struct state *state = call->state;
+    struct properties expected = {
+        .ranks = call->ranks, .rank = call->rank, .topology = MPI_UNDEFINED, .window_bytes = call->bytes};
+    check_properties(&state->observed, expected, mismatch);
 }
 
 #define MAKES_WINDOW \

@@ -106,10 +106,10 @@ static void write_number(FILE *stream, const char *separator, double value) {
         fputc(']', stream); \
     } while (0)
 
-static void write_indexes(FILE *stream, const char *key, const struct sample *samples, int64_t taken, int has, int lacks) {
+static void write_indexes(FILE *stream, const char *key, const struct sample *samples, int64_t sample_count, int has, int lacks) {
     const char *separator = "";
     fprintf(stream, ",\"%s\":[", key);
-    for (int64_t i = 0; i < taken; i++)
+    for (int64_t i = 0; i < sample_count; i++)
         if ((samples[i].state & has) && !(samples[i].state & lacks)) {
             fprintf(stream, "%s%lld", separator, (long long)i);
             separator = ",";
@@ -117,22 +117,22 @@ static void write_indexes(FILE *stream, const char *key, const struct sample *sa
     fputc(']', stream);
 }
 
-static bool has_bounds(const struct sample *samples, int64_t taken) {
-    for (int64_t i = 0; i < taken; i++)
+static bool has_bounds(const struct sample *samples, int64_t sample_count) {
+    for (int64_t i = 0; i < sample_count; i++)
         if (samples[i].bound_ns > 0)
             return true;
     return false;
 }
 
 static void write_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
-    const int64_t taken = result->measurement.taken;
-    const int64_t all = rank == SERIES_ALL ? taken : 0, bounded = has_bounds(samples, taken) ? taken : 0;
-    const int64_t compared = taken > 0 && samples[0].first_ns <= samples[0].last_ns ? taken : 0;
+    const int64_t sample_count = result->measurement.sample_count;
+    const int64_t all = rank == SERIES_ALL ? sample_count : 0, bounded = has_bounds(samples, sample_count) ? sample_count : 0;
+    const int64_t compared = sample_count > 0 && samples[0].first_ns <= samples[0].last_ns ? sample_count : 0;
     fprintf(stream, "{\"rank\":%d", rank);
-    WRITE_ARRAY(stream, "time_ns", taken, samples[i].time_ns);
+    WRITE_ARRAY(stream, "time_ns", sample_count, samples[i].time_ns);
     WRITE_ARRAY(stream, "last_rank", all, samples[i].last_rank);
-    write_indexes(stream, "late", samples, taken, ROUND_LATE, 0);
-    write_indexes(stream, "overrun", samples, taken, ROUND_OVERRUN, ROUND_LATE);
+    write_indexes(stream, "late", samples, sample_count, ROUND_LATE, 0);
+    write_indexes(stream, "overrun", samples, sample_count, ROUND_OVERRUN, ROUND_LATE);
     WRITE_ARRAY(stream, "skew_ns", compared, (double)(samples[i].last_ns - samples[i].first_ns));
     WRITE_ARRAY(stream, "bound_ns", bounded, samples[i].bound_ns * result->bound_factor);
     WRITE_ARRAY(stream, "error_ns", bounded, samples[i].error_ns * result->error_factor);
@@ -178,7 +178,7 @@ static void write_counts(FILE *stream, const struct result *result) {
     static const char *const stopped[] = {"", "samples", "tries", "rse", "interval", "time"};
     const struct measurement *measurement = &result->measurement;
     fprintf(stream, ",\"ranks\":%d,\"taken\":%lld,\"valid\":%lld,\"late\":%lld,\"overrun\":%lld", result->ranks,
-            (long long)measurement->taken, (long long)measurement->valid, (long long)measurement->late,
+            (long long)measurement->sample_count, (long long)measurement->valid, (long long)measurement->late,
             (long long)measurement->overrun);
     fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"synchronisations\":%lld,\"stopped\":\"%s\"",
             (long long)result->sync_bound_ns, (long long)result->drift_ns, (long long)measurement->synchronisations,
@@ -222,7 +222,7 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     write_quantities(stream, result);
     write_layout(stream, &result->layout);
     fputs(",\"series\":[", stream);
-    if (measurement->taken > 0 && strcmp(result->status, "ok") == 0)
+    if (measurement->sample_count > 0 && strcmp(result->status, "ok") == 0)
         write_series(stream, result->measurer, measurement->samples, result);
 }
 

@@ -15,7 +15,7 @@ struct talk {
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
-/* What a hop from rank to rank took just before (near.h). */
+/* What a hop from rank to rank took just before (hop_latency.h). */
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);

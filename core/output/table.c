@@ -2,14 +2,15 @@
 #include "output/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/allocation.h"
 #include "base/choices.h"
-#include "base/core.h"
 #include "base/registry.h"
 #include "kit/memory.h"
+#include "missing.h"
 #include "output/result.h"
 #include "request/request.h"
 #include "sync/facts.h"
@@ -38,7 +39,7 @@ static int ascending(const void *left, const void *right) {
 
 static int64_t sort_valid(const struct start *start, const struct measurement *measurement, double *times) {
     int64_t valid = 0;
-    for (int64_t i = 0; i < measurement->taken; i++)
+    for (int64_t i = 0; i < measurement->sample_count; i++)
         if (!is_discarded(start, &measurement->samples[i]))
             times[valid++] = measurement->samples[i].time_ns;
     qsort(times, (size_t)valid, sizeof *times, ascending);
@@ -89,7 +90,7 @@ static void print_figures(FILE *out, const struct wanted *wanted, const struct r
         return;
     }
     fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, at(times, valid, 0), at(times, valid, 0.9),
-            at(times, valid, 0.99), (long long)valid, (long long)(result->measurement.taken - valid));
+            at(times, valid, 0.99), (long long)valid, (long long)(result->measurement.sample_count - valid));
     print_meaning(out, find_operation(wanted->operation), result, median);
 }
 
@@ -104,7 +105,7 @@ static void print_outcome(FILE *out, const struct result *result, bool probes) {
 void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes) {
     const struct measurement *measurement = &result->measurement;
     fprintf(out, "%-22s %-11s %-9s %9lld ", wanted->operation, wanted->form, wanted->start, (long long)wanted->bytes);
-    double *times = obtain_memory(sizeof *times * (size_t)(measurement->taken + 1));
+    double *times = obtain_memory(sizeof *times * (size_t)(measurement->sample_count + 1));
     const int64_t valid = strcmp(result->status, "ok") == 0 ? sort_valid(find_start(wanted->start), measurement, times) : 0;
     if (valid > 0)
         print_figures(out, wanted, result, times, valid);

@@ -16,18 +16,18 @@
 #include "base/registry.h"
 #include "kit/memory.h"
 
-enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30, MOST_RUNS = 1000000, MOST_SAID = 63 };
+enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30, MOST_RUNS = 1000000, MOST_SHARED_VALUES = 63 };
 
-/* What an option said of all cases. */
-struct said {
+/* A key that an option sets for all cases. */
+struct shared_value {
     const char *key, *value;
 };
 
 struct arguments {
     struct job *job;
     const char *operations, *forms, *sizes;
-    struct said said[MOST_SAID];
-    int saying;
+    struct shared_value shared_value[MOST_SHARED_VALUES];
+    int shared_values;
 };
 
 /* Always false, so that a check can end with `return fail(...)`. */
@@ -106,7 +106,7 @@ static bool check_stop(const struct wanted *wanted, char error[LINE_BYTES]) {
     return true;
 }
 
-static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
+static bool check_request(const struct wanted *wanted, char error[LINE_BYTES]) {
     char names[LINE_BYTES] = "";
     if (!check_operation(wanted, error) || !check_datatype(wanted, error))
         return false;
@@ -117,7 +117,7 @@ static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
 }
 
 static bool add_case(struct job *job, const struct wanted *wanted, char error[LINE_BYTES]) {
-    if (!check_wanted(wanted, error))
+    if (!check_request(wanted, error))
         return false;
     if ((job->cases & (job->cases + 1)) == 0)
         job->wanted = extend_memory(job->wanted, sizeof *wanted * 2 * (size_t)(job->cases + 1));
@@ -125,7 +125,7 @@ static bool add_case(struct job *job, const struct wanted *wanted, char error[LI
     return true;
 }
 
-/* What a case is when nothing else is said of it. */
+/* The defaults of a case. */
 static struct wanted usual(const char *operation_name) {
     struct wanted wanted = {
         .cache = "warm",
@@ -147,7 +147,7 @@ static struct wanted usual(const char *operation_name) {
     return wanted;
 }
 
-/* --- what can be said of a case --- */
+/* --- keys of a case --- */
 
 struct field {
     const char *key;
@@ -306,9 +306,9 @@ static bool add_sizes(struct job *job, struct wanted *wanted, const int64_t *siz
     return true;
 }
 
-/* What is said with one name of many operations is said of those that it fits. */
+/* Keys given together with a pattern of operations apply to those that know them. */
 struct sweep {
-    const struct arguments *given;
+    const struct arguments *parsed;
     const int64_t *sizes;
     int count;
     bool of_many;
@@ -328,11 +328,11 @@ static bool is_field(const char *key) {
     return false;
 }
 
-static bool fits(const struct operation *operation, const struct arguments *given) {
-    for (int i = 0; i < given->saying; i++) {
-        const struct said *said = &given->said[i];
-        const struct datatype *datatype = strcmp(said->key, "datatype") == 0 ? find_datatype(said->value) : NULL;
-        if (!is_field(said->key) && !has_choice(operation, said->key))
+static bool fits(const struct operation *operation, const struct arguments *parsed) {
+    for (int i = 0; i < parsed->shared_values; i++) {
+        const struct shared_value *shared_value = &parsed->shared_value[i];
+        const struct datatype *datatype = strcmp(shared_value->key, "datatype") == 0 ? find_datatype(shared_value->value) : NULL;
+        if (!is_field(shared_value->key) && !has_choice(operation, shared_value->key))
             return false;
         if (datatype && !can_have(operation, datatype))
             return false;
@@ -342,7 +342,7 @@ static bool fits(const struct operation *operation, const struct arguments *give
 
 static bool add_forms(struct job *job, struct wanted *wanted, const struct sweep *sweep, char error[LINE_BYTES]) {
     const struct operation *operation = find_operation(wanted->operation);
-    const char *forms = sweep->given->forms ? sweep->given->forms : wanted->form;
+    const char *forms = sweep->parsed->forms ? sweep->parsed->forms : wanted->form;
     const bool all = strcmp(forms, "all") == 0;
     char copy[LINE_BYTES], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", all ? "blocking,nonblocking,persistent" : forms);
@@ -360,10 +360,10 @@ static bool add_operation(struct job *job, const char *name, const struct sweep 
     struct wanted wanted = usual(name);
     if (!find_operation(name))
         return check_operation(&wanted, error);
-    if (sweep->of_many && !fits(find_operation(name), sweep->given))
+    if (sweep->of_many && !fits(find_operation(name), sweep->parsed))
         return true;
-    for (int i = 0; i < sweep->given->saying; i++)
-        if (!set_key(&wanted, sweep->given->said[i].key, sweep->given->said[i].value, error))
+    for (int i = 0; i < sweep->parsed->shared_values; i++)
+        if (!set_key(&wanted, sweep->parsed->shared_value[i].key, sweep->parsed->shared_value[i].value, error))
             return false;
     return add_forms(job, &wanted, sweep, error);
 }
@@ -374,31 +374,31 @@ static bool is_meant(const struct operation *operation, const char *name) {
 }
 
 static bool add_named(struct job *job, const char *name, struct sweep *sweep, char error[LINE_BYTES]) {
-    bool found = false;
+    bool is_known = false;
     sweep->of_many = true;
     EACH_BY_NAME(operation, unit)
         if (is_meant(unit, name)) {
-            found = true;
+            is_known = true;
             if (!add_operation(job, unit->name, sweep, error))
                 return false;
         }
     sweep->of_many = false;
-    return found || add_operation(job, name, sweep, error);
+    return is_known || add_operation(job, name, sweep, error);
 }
 
-static bool expand(struct job *job, const struct arguments *given, char error[LINE_BYTES]) {
+static bool expand(struct job *job, const struct arguments *parsed, char error[LINE_BYTES]) {
     int64_t sizes[MOST_SIZES];
-    struct sweep sweep = {.given = given, .sizes = sizes};
+    struct sweep sweep = {.parsed = parsed, .sizes = sizes};
     char copy[LINE_BYTES], *rest = NULL;
-    if (!given->operations)
+    if (!parsed->operations)
         return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help shows more)");
-    if (!parse_sizes(given->sizes ? given->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
+    if (!parse_sizes(parsed->sizes ? parsed->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
         return false;
-    snprintf(copy, sizeof copy, "%s", given->operations);
+    snprintf(copy, sizeof copy, "%s", parsed->operations);
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_named(job, name, &sweep, error))
             return false;
-    return job->cases > 0 || fail(error, "nothing to measure: no operation of %s has all that was asked for", given->operations);
+    return job->cases > 0 || fail(error, "nothing to measure: no operation of %s has all that was asked for", parsed->operations);
 }
 
 /* --- from a job file --- */
@@ -588,31 +588,31 @@ static bool read_number(const char *name, const char *value, double *number, cha
     return (end != value && !*end && *number > 0) || fail(error, "%s: '%s' is not a number above 0", name, value);
 }
 
-static bool say(struct arguments *given, const char *key, const char *value, char error[LINE_BYTES]) {
-    if (given->saying == MOST_SAID)
-        return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SAID);
-    given->said[given->saying++] = (struct said){key, value};
+static bool say(struct arguments *parsed, const char *key, const char *value, char error[LINE_BYTES]) {
+    if (parsed->shared_values == MOST_SHARED_VALUES)
+        return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SHARED_VALUES);
+    parsed->shared_value[parsed->shared_values++] = (struct shared_value){key, value};
     return true;
 }
 
-static bool take_choice(struct arguments *given, const char *text, char error[LINE_BYTES]) {
+static bool take_choice(struct arguments *parsed, const char *text, char error[LINE_BYTES]) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         return fail(error, "--with: '%s' is not NAME=VALUE", text);
     const size_t length = (size_t)(equals - text);
-    return say(given, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
+    return say(parsed, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
 }
 
-static bool take_option(struct arguments *given, const struct option *option, const char *value, char error[LINE_BYTES]) {
-    void *const into = (char *)given->job + option->place;
+static bool take_option(struct arguments *parsed, const struct option *option, const char *value, char error[LINE_BYTES]) {
+    void *const into = (char *)parsed->job + option->place;
     double number;
     switch (option->kind) {
     case KEY:
-        return say(given, option->key, value, error);
+        return say(parsed, option->key, value, error);
     case CHOICE:
-        return take_choice(given, value, error);
+        return take_choice(parsed, value, error);
     case LIST:
-        *(const char **)(void *)((char *)given + option->place) = value;
+        *(const char **)(void *)((char *)parsed + option->place) = value;
         return true;
     case COPY:
         snprintf(into, option->room, "%s", value);
@@ -632,7 +632,7 @@ static bool take_option(struct arguments *given, const struct option *option, co
     return true;
 }
 
-static bool take_arguments(int argc, char **argv, struct arguments *given, char error[LINE_BYTES]) {
+static bool take_arguments(int argc, char **argv, struct arguments *parsed, char error[LINE_BYTES]) {
     for (int i = 1; i < argc; i++) {
         const struct option *option = find_option(argv[i]);
         if (!option)
@@ -641,7 +641,7 @@ static bool take_arguments(int argc, char **argv, struct arguments *given, char 
             return fail(error, "%s needs a value: %s", option->name, option->value);
         if (option->value && strlen(argv[++i]) >= LINE_BYTES)
             return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
-        if (!take_option(given, option, argv[i], error))
+        if (!take_option(parsed, option, argv[i], error))
             return false;
     }
     return true;
@@ -660,17 +660,17 @@ static bool check_names(const struct job *job, char error[LINE_BYTES]) {
 }
 
 bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
-    struct arguments given = {.job = job};
+    struct arguments parsed = {.job = job};
     *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1, .patience_s = 45};
-    if (!take_arguments(argc, argv, &given, error))
+    if (!take_arguments(argc, argv, &parsed, error))
         return false;
     const bool by_file = *job->file != '\0';
     job->by_hand = !by_file && !job->probe;
-    if (job->probe && !given.operations && !by_file)
-        given.operations = "all", given.forms = "all";
+    if (job->probe && !parsed.operations && !by_file)
+        parsed.operations = "all", parsed.forms = "all";
     if (job->describe || job->help || job->state || job->cvars)
         return true;
-    if (!job->check && !job->study && !by_file && !expand(job, &given, error))
+    if (!job->check && !job->study && !by_file && !expand(job, &parsed, error))
         return false;
     for (int i = 0; i < job->cases; i++)
         job->threads |= value_of(&job->wanted[i], &threads_choice) > 1;

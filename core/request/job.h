@@ -44,7 +44,7 @@ struct job {
     struct wanted *wanted;
 };
 
-/* What every rank knows. Returns false with one line in `error` if the arguments make no sense. */
+/* What every rank knows. Returns false with one line in `error` if the arguments are invalid. */
 bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]);
 /* What rank 0 reads for all: the job file, if the arguments name one. */
 bool read_job(struct job *job, char error[LINE_BYTES]);

@@ -280,15 +280,15 @@ static double read_stolen_s(const struct cpus *cpus) {
 static double listed_frequency_hz(int wanted) {
     char line[TEXT_BYTES];
     int cpu = -1;
-    double mhz = 0, found = 0;
+    double mhz = 0, listed_mhz = 0;
     FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && found <= 0 && fgets(line, sizeof line, file)) {
+    while (file && listed_mhz <= 0 && fgets(line, sizeof line, file)) {
         if (sscanf(line, "processor : %d", &cpu) != 1 && sscanf(line, "cpu MHz : %lf", &mhz) == 1 && cpu == wanted)
-            found = mhz;
+            listed_mhz = mhz;
     }
     if (file)
         fclose(file);
-    return found * 1e6;
+    return listed_mhz * 1e6;
 }
 
 static double read_frequency_hz(int cpu) {

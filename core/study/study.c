@@ -60,14 +60,14 @@ struct origin {
 };
 
 static void find_truth(const struct world *world, struct finding *finding) {
-    struct origin mine = {.offset_ns = 0}, first;
-    read_identity(SHARED_BY_KERNEL, mine.boot);
+    struct origin local = {.offset_ns = 0}, first;
+    read_identity(SHARED_BY_KERNEL, local.boot);
     if (world->source->sharing == SHARED_BY_NAMESPACE)
-        mine.offset_ns = namespace_offset_ns();
-    first = mine;
+        local.offset_ns = namespace_offset_ns();
+    first = local;
     tree_broadcast(&world->all, &first, sizeof first);
-    finding->truth_ns = mine.offset_ns - first.offset_ns;
-    finding->knows_truth = world->source->sharing != SHARED_BY_NOBODY && strcmp(mine.boot, first.boot) == 0;
+    finding->truth_ns = local.offset_ns - first.offset_ns;
+    finding->knows_truth = world->source->sharing != SHARED_BY_NOBODY && strcmp(local.boot, first.boot) == 0;
 }
 
 /* --- one run --- */
@@ -146,14 +146,14 @@ static void take_finding(void *context, int rank, const void *data) {
 }
 
 static void merge_cost(void *into, const void *from, int bytes) {
-    int64_t *mine = into;
+    int64_t *local = into;
     const int64_t *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++)
-        mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
+    for (int i = 0; i < bytes / (int)sizeof *local; i++)
+        local[i] = theirs[i] > local[i] ? theirs[i] : local[i];
 }
 
-static void take_cost(struct study *study, const struct cost *mine) {
-    struct cost most = *mine;
+static void take_cost(struct study *study, const struct cost *local) {
+    struct cost most = *local;
     tree_combine(&study->world->all, &most, sizeof most, merge_cost);
     study->spent = most;
     if (!study->stream)
@@ -162,8 +162,8 @@ static void take_cost(struct study *study, const struct cost *mine) {
     write_text(study->stream, "source", study->world->source->name);
     write_text(study->stream, "synchronisation", study->method->name);
     fprintf(study->stream, ",\"run\":%d,\"duration_ns\":%lld,\"rank_0_messages\":%lld,\"most_messages\":%lld", study->run,
-            (long long)most.duration_ns, (long long)mine->messages, (long long)most.messages);
-    fprintf(study->stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)mine->bytes, (long long)most.bytes);
+            (long long)most.duration_ns, (long long)local->messages, (long long)most.messages);
+    fprintf(study->stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)local->bytes, (long long)most.bytes);
     end_record(study->stream);
 }
 
@@ -231,7 +231,7 @@ static void write_source(void *context, int rank, const void *data) {
     end_record(study->stream);
 }
 
-static bool is_wanted(const char *wanted, const char *name) {
+static bool is_requested(const char *wanted, const char *name) {
     return strcmp(wanted, "all") == 0 || strcmp(wanted, name) == 0;
 }
 
@@ -239,11 +239,11 @@ static void study_source(struct study *study, const struct source *source, const
     struct world *world = study->world;
     struct source_fact fact = read_source_fact(source);
     hand_over(&world->all, &fact, sizeof fact, write_source, study);
-    if (!is_wanted(wanted, source->name) || !fact_of(world->sources, source->name)->usable)
+    if (!is_requested(wanted, source->name) || !fact_of(world->sources, source->name)->usable)
         return;
     take_source(world, source, study->job->separate_clocks);
     for (const struct synchronisation *const *unit = __start_rb_synchronisation; unit < __stop_rb_synchronisation; unit++)
-        if (is_wanted(study->job->synchronisation, (*unit)->name)) {
+        if (is_requested(study->job->synchronisation, (*unit)->name)) {
             study->method = *unit;
             study_method(study);
         }

@@ -70,9 +70,9 @@ void reset_clock(struct clock *clock) {
     clock->worst_drift = clock->worst_drift_bound = 2 * UNKNOWN_DRIFT;
 }
 
-/* Those with the same identity. Different identities may have one colour, which two of ten thousand have in one of fifty tries;
- * then they are coloured anew. */
-static struct team alike(const struct team *team, const char *identity) {
+/* The ranks with the same identity. Different identities may get the same colour: of ten thousand, two do in one of fifty tries;
+ * then all are coloured again with another salt. */
+static struct team split_by_identity(const struct team *team, const char *identity) {
     for (uint32_t salt = 0;; salt++) {
         struct team part = split(team, colour_of(identity, salt));
         if (!collide(team, &part, identity))
@@ -83,7 +83,7 @@ static struct team alike(const struct team *team, const char *identity) {
 
 struct clock *make_clock(const struct team *team, const char *identity, int64_t step_ns) {
     struct clock *clock = obtain_memory(sizeof *clock);
-    *clock = (struct clock){.readers = alike(team, identity), .step_ns = step_ns};
+    *clock = (struct clock){.readers = split_by_identity(team, identity), .step_ns = step_ns};
     reset_clock(clock);
     clock->clocks = split(team, clock->readers.rank == 0 ? 0 : MPI_UNDEFINED);
     clock->clocks.clock = clock;
@@ -156,11 +156,11 @@ struct worst {
 
 static void merge_worst(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct worst *mine = into;
+    struct worst *local = into;
     const struct worst *theirs = from;
-    mine->bound_ns = mine->bound_ns > theirs->bound_ns ? mine->bound_ns : theirs->bound_ns;
-    mine->drift = fmax(mine->drift, theirs->drift);
-    mine->drift_bound = fmax(mine->drift_bound, theirs->drift_bound);
+    local->bound_ns = local->bound_ns > theirs->bound_ns ? local->bound_ns : theirs->bound_ns;
+    local->drift = fmax(local->drift, theirs->drift);
+    local->drift_bound = fmax(local->drift_bound, theirs->drift_bound);
 }
 
 /* Two clocks drift apart at most by what each of them does against rank 0's. Ranks that are done wait patiently, since others

@@ -73,14 +73,14 @@ static void keep(struct quickest *quickest, struct lead now) {
 }
 
 /* The range of five draws from a normal distribution is 2.3 times its standard deviation: about what one of them stays within. */
-static double likely_error(const struct quickest *quickest, struct lead taken) {
-    int64_t lowest_ns = middle(taken), highest_ns = lowest_ns;
+static double likely_error(const struct quickest *quickest, struct lead chosen_lead) {
+    int64_t lowest_ns = middle(chosen_lead), highest_ns = lowest_ns;
     for (int i = 0; i < quickest->count; i++) {
         const int64_t middle_ns = middle(quickest->leads[i]);
         lowest_ns = middle_ns < lowest_ns ? middle_ns : lowest_ns;
         highest_ns = middle_ns > highest_ns ? middle_ns : highest_ns;
     }
-    const double half_ns = (double)(width(taken) + 1) / 2;
+    const double half_ns = (double)(width(chosen_lead) + 1) / 2;
     return fmin(half_ns, hypot((double)(highest_ns - lowest_ns), LOPSIDED * half_ns));
 }
 
@@ -89,7 +89,7 @@ struct lead ask(const struct team *clocks, const struct source *source, int rank
     char more = 0;
     struct lead all = exchange(clocks, source, rank, receive_bytes_patiently);
     struct quickest quickest = {.leads = {all}, .count = 1};
-    for (int idle = 0, made = 1; idle < PATIENCE && made < MOST_EXCHANGES; idle++, made++) {
+    for (int idle = 0, new_comm = 1; idle < PATIENCE && new_comm < MOST_EXCHANGES; idle++, new_comm++) {
         const struct lead now = exchange(clocks, source, rank, receive_bytes);
         all = both(clocks->clock, all, now);
         if (width(now) < width(quickest.leads[0]))
@@ -97,9 +97,9 @@ struct lead ask(const struct team *clocks, const struct source *source, int rank
         keep(&quickest, now);
     }
     send_bytes(clocks, &more, 1, rank, TAG_ASK);
-    struct lead taken = use == ALL_EXCHANGES ? all : quickest.leads[0];
-    taken.likely_ns = likely_error(&quickest, taken);
-    return taken;
+    struct lead chosen_lead = use == ALL_EXCHANGES ? all : quickest.leads[0];
+    chosen_lead.likely_ns = likely_error(&quickest, chosen_lead);
+    return chosen_lead;
 }
 
 void answer(const struct team *clocks, const struct source *source, int rank) {
@@ -118,9 +118,9 @@ struct point behind(struct point other, struct lead lead) {
                           hypot(other.likely_ns, lead.likely_ns)};
 }
 
-struct point ahead(struct point own, struct lead lead) {
-    return (struct point){lead.at_ns + middle(lead), own.offset_ns + middle(lead), own.bound_ns + (width(lead) + 1) / 2,
-                          hypot(own.likely_ns, lead.likely_ns)};
+struct point ahead(struct point local, struct lead lead) {
+    return (struct point){lead.at_ns + middle(lead), local.offset_ns + middle(lead), local.bound_ns + (width(lead) + 1) / 2,
+                          hypot(local.likely_ns, lead.likely_ns)};
 }
 
 void send_point(const struct team *clocks, struct point point, int rank) {

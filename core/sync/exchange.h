@@ -22,7 +22,7 @@ void answer(const struct team *clocks, const struct source *source, int rank);
 /* The own point, from that of a rank whose clock leads the own one. */
 struct point behind(struct point other, struct lead lead);
 /* The point of a rank whose clock leads the own one. */
-struct point ahead(struct point own, struct lead lead);
+struct point ahead(struct point local, struct lead lead);
 
 void send_point(const struct team *clocks, struct point point, int rank);
 struct point receive_point(const struct team *clocks, int rank);

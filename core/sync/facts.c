@@ -146,7 +146,7 @@ struct rank_fact read_rank_fact(const struct source *source) {
  * several groups of CPUs have each for itself. */
 static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
     char path[LINE_BYTES], unit = 'K';
-    long long size = 0, found = 0;
+    long long size = 0, largest = 0;
     for (int index = 0; index < MOST_CACHES; index++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, index);
         FILE *file = fopen(path, "r");
@@ -155,9 +155,9 @@ static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
         if (file)
             fclose(file);
         size *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
-        if (size <= found)
+        if (size <= largest)
             continue;
-        found = size;
+        largest = size;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
         file = fopen(path, "r");
         if (!file || !fgets(sharers, LINE_BYTES, file))
@@ -165,18 +165,18 @@ static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
         if (file)
             fclose(file);
     }
-    return found;
+    return largest;
 }
 
 /* The largest cache that cores share, or what a large one has where the system does not show. */
 static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
-    const int64_t own = read_cache(cpu, sharers);
-    if (own > 0)
-        return own;
-    const long told[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
-    for (int i = 0; i < LENGTH(told); i++)
-        if (told[i] > 0)
-            return told[i];
+    const int64_t cache_bytes = read_cache(cpu, sharers);
+    if (cache_bytes > 0)
+        return cache_bytes;
+    const long sizes[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
+    for (int i = 0; i < LENGTH(sizes); i++)
+        if (sizes[i] > 0)
+            return sizes[i];
     return 64 << 20;
 }
 

@@ -54,11 +54,11 @@ struct source_fact read_source_fact(const struct source *source) {
 }
 
 static void merge_unusable(void *into, const void *from, int bytes) {
-    struct source_fact *mine = into;
+    struct source_fact *local = into;
     const struct source_fact *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++)
-        if (mine[i].usable && !theirs[i].usable)
-            mine[i] = theirs[i];
+    for (int i = 0; i < bytes / (int)sizeof *local; i++)
+        if (local[i].usable && !theirs[i].usable)
+            local[i] = theirs[i];
 }
 
 /* What can be used is what every rank can; figures are rank 0's. */
@@ -93,8 +93,9 @@ const struct source *choose_source(const struct source_fact *facts, char reason[
         return find_source(usual->name);
     }
     const bool better = counter->resolution_ns <= 2 * usual->resolution_ns && counter->cost_ns <= 1.5 * usual->cost_ns;
-    const struct source_fact *taken = better ? counter : usual, *left = better ? usual : counter;
+    const struct source_fact *chosen_source = better ? counter : usual, *rejected_source = better ? usual : counter;
     snprintf(reason, REASON_BYTES, "steps of %lld ns and %.0f ns a reading (%s: %lld ns and %.0f ns)",
-             (long long)taken->resolution_ns, taken->cost_ns, left->name, (long long)left->resolution_ns, left->cost_ns);
-    return find_source(taken->name);
+             (long long)chosen_source->resolution_ns, chosen_source->cost_ns, rejected_source->name,
+             (long long)rejected_source->resolution_ns, rejected_source->cost_ns);
+    return find_source(chosen_source->name);
 }

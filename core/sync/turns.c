@@ -89,21 +89,21 @@ struct turns {
     /* Of the rank that speaks: when the first turn began, and what CPU time launchers and daemons above it had used by then. */
     int64_t begun_ns, launchers_ns;
     /* Whether ranks have made the page, and its name until it needs none any more. */
-    bool made;
+    bool makes_page;
     char name[LINE_BYTES];
 };
 
 /* --- the page --- */
 
 /* The path, in which the host's name stands in place of %. */
-static void name_page(const char *said, char path[LINE_BYTES]) {
+static void name_page(const char *option, char path[LINE_BYTES]) {
     char host[HOST_BYTES] = "";
-    const char *const mark = strchr(said, '%');
+    const char *const mark = strchr(option, '%');
     gethostname(host, sizeof host - 1);
     if (mark)
-        snprintf(path, LINE_BYTES, "%.*s%s%s", (int)(mark - said), said, host, mark + 1);
+        snprintf(path, LINE_BYTES, "%.*s%s%s", (int)(mark - option), option, host, mark + 1);
     else
-        snprintf(path, LINE_BYTES, "%s", said);
+        snprintf(path, LINE_BYTES, "%s", option);
 }
 
 /* A page that has a name for each host is made by whoever comes first. */
@@ -131,31 +131,31 @@ static bool enrol(struct turns *turns) {
     struct flock lock = locks_of(turns->place);
     lock.l_start += number % MOST_LOCKS;
     lock.l_len = 1;
-    return (!turns->made || fcntl(turns->file, F_SETLK, &lock) == 0) && number == 0;
+    return (!turns->makes_page || fcntl(turns->file, F_SETLK, &lock) == 0) && number == 0;
 }
 
-struct turns *open_turns(const char *said, const struct team *team, FILE *stream, double patience_s, char error[LINE_BYTES]) {
+struct turns *open_turns(const char *option, const struct team *team, FILE *stream, double patience_s, char error[LINE_BYTES]) {
     unsigned place, launches, cases;
     int length = 0;
-    const bool read = sscanf(said, "%u/%u/%u:%n", &place, &launches, &cases, &length) == 3 && length > 0;
+    const bool read = sscanf(option, "%u/%u/%u:%n", &place, &launches, &cases, &length) == 3 && length > 0;
     if (!read || place >= launches || launches > MOST_LAUNCHES || cases < 1 || cases > INT16_MAX) {
-        snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES/CASES:FILE, of up to %d launches", said, MOST_LAUNCHES);
+        snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES/CASES:FILE, of up to %d launches", option, MOST_LAUNCHES);
         return NULL;
     }
     char path[LINE_BYTES];
-    const bool make = strchr(said + length, '%') != NULL;
-    name_page(said + length, path);
+    const bool make = strchr(option + length, '%') != NULL;
+    name_page(option + length, path);
     const int file = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
     const char *why = strerror(errno);
     struct page *page = file < 0 ? NULL : map_page(file, make, &why);
     struct turns *turns = page ? ask_memory(sizeof *turns) : NULL;
     if (!turns) {
-        snprintf(error, LINE_BYTES, "--turns %.300s: %s", said, why);
+        snprintf(error, LINE_BYTES, "--turns %.300s: %s", option, why);
         if (file >= 0)
             close(file);
         return NULL;
     }
-    *turns = (struct turns){.page = page, .place = place, .launches = launches, .cases = cases, .file = file, .made = make};
+    *turns = (struct turns){.page = page, .place = place, .launches = launches, .cases = cases, .file = file, .makes_page = make};
     turns->team = team;
     turns->stream = stream ? fileno(stream) : -1;
     turns->patience_ns = (int64_t)(1e9 * PATIENCES * patience_s);
@@ -199,7 +199,7 @@ static uint32_t place_of_turn(const struct turns *turns, uint32_t turn) {
     return place_in_row(turns->launches, row_of_round(turns, turn / turns->launches), turn % turns->launches);
 }
 
-static uint32_t own_turn(const struct turns *turns, uint32_t round) {
+static uint32_t next_own_turn(const struct turns *turns, uint32_t round) {
     uint32_t turn = round * turns->launches;
     while (place_of_turn(turns, turn) != turns->place)
         turn++;
@@ -287,7 +287,7 @@ static void sign(struct turns *turns) {
     const bool early = now_ns - turns->signed_ns < turns->patience_ns / PATIENCES / SIGNS;
     if (turns->stream < 0 || early || now_ns - turns->moved_ns > turns->patience_ns)
         return;
-    if (turns->made)
+    if (turns->makes_page)
         futimens(turns->stream, NULL);
     else
         atomic_fetch_add(&turns->page->signs[turns->place], 1);
@@ -354,8 +354,8 @@ static bool become(struct turns *turns, uint32_t place, enum presence before, en
 /* Notices that all of another launch's processes on this host are gone. */
 static void look_after(struct turns *turns, uint32_t place) {
     struct flock lock = locks_of(place);
-    const bool seen = turns->made && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
-    if (seen && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
+    const bool has_arrived = turns->makes_page && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
+    if (has_arrived && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
         become(turns, place, HERE, DONE);
 }
 
@@ -407,7 +407,7 @@ void await_turn(struct turns *turns) {
         turns->launchers_ns = launchers_ns();
     }
     const struct rest begun = {steady_ns(), busy_ns(turns)};
-    turns->turn = own_turn(turns, turns->round++);
+    turns->turn = next_own_turn(turns, turns->round++);
     for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->turn) < 0;) {
         if (sleep_while(turns, &turns->page->turn, now, bit_of(turns->place)))
             look_after(turns, place_of_turn(turns, now));

@@ -24,11 +24,11 @@ struct slot {
     int position, after;
 };
 
-/* Of a launch: `said` is PLACE/LAUNCHES/CASES:FILE, as every rank is reported; the order of turns is drawn up for jobs that come to so many
+/* Of a launch: `option` is PLACE/LAUNCHES/CASES:FILE, the same on every rank; the order of turns is drawn up for jobs that come to so many
  * cases again and again. Where FILE has a %, each host has a file of its own, by its name,
  * which is made; else it is there, on the only host. Whoever watches `stream` (or NULL), or its number in the page of the only host, sees a
- * change now and then while a rank waits and the launches get on: it lives. NULL with one line in `error`: this makes no sense, or the file cannot be used. */
-struct turns *open_turns(const char *said, const struct team *team, FILE *stream, double patience_s, char error[LINE_BYTES]);
+ * change now and then while a rank waits and the launches get on: it lives. NULL with one line in `error`: the option is invalid, or the file cannot be used. */
+struct turns *open_turns(const char *option, const struct team *team, FILE *stream, double patience_s, char error[LINE_BYTES]);
 
 /* Where turns are NULL, the launch is alone, and all of these return at once.
  * Every rank waits for all launches to be there, then for each of its turns, and in the end for all to have ended theirs, so that none

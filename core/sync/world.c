@@ -21,13 +21,13 @@ static struct team make_team(int ranks) {
     int rank, all;
     must(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
-    const bool in = rank < ranks, whole = ranks >= all;
-    const MPI_Comm talk = split(in), members = whole ? MPI_COMM_WORLD : split(in);
+    const bool in = rank < ranks, is_whole = ranks >= all;
+    const MPI_Comm talk = split(in), members = is_whole ? MPI_COMM_WORLD : split(in);
     return in ? (struct team){.comm = talk,
                               .calls = MPI_COMM_WORLD,
                               .members = members,
                               .rank = rank,
-                              .ranks = whole ? all : ranks}
+                              .ranks = is_whole ? all : ranks}
               : (struct team){.rank = rank};
 }
 
@@ -50,22 +50,22 @@ static int count_cpus(const char *list) {
     return count;
 }
 
-/* Number of ranks for which a text is the same. */
-static int count_alike(const struct team *team, const char *text) {
-    struct clock *alike = make_clock(team, text, 0);
-    const int count = alike->readers.ranks;
-    free_clock(alike);
+/* Counts the ranks that have the same text. */
+static int count_same(const struct team *team, const char *text) {
+    struct clock *same_text = make_clock(team, text, 0);
+    const int count = same_text->readers.ranks;
+    free_clock(same_text);
     return count;
 }
 
 /* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
-void know_neighbours(struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
+void know_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
     char seat[IDENTITY_BYTES], cache[IDENTITY_BYTES];
-    snprintf(cache, sizeof cache, "%.90s %.90s", mine->host, launch->cache_sharers);
-    world->ranks_on_cache = count_alike(&world->all, cache);
-    snprintf(seat, sizeof seat, "%.90s %.90s", mine->host, mine->cpus);
-    world->ranks_on_host = count_alike(&world->all, mine->host);
-    world->yields = count_alike(&world->all, seat) > count_cpus(mine->cpus);
+    snprintf(cache, sizeof cache, "%.90s %.90s", local->host, launch->cache_sharers);
+    world->ranks_on_cache = count_same(&world->all, cache);
+    snprintf(seat, sizeof seat, "%.90s %.90s", local->host, local->cpus);
+    world->ranks_on_host = count_same(&world->all, local->host);
+    world->yields = count_same(&world->all, seat) > count_cpus(local->cpus);
 }
 
 /* Ranks that read one clock agree on what it counts from and how fast. */

@@ -48,7 +48,7 @@ struct measurement {
     /* On every rank what it saw, on rank 0 also what all saw together. */
     struct moment *moments;
     struct sample *samples;
-    int64_t taken;
+    int64_t sample_count;
     int64_t capacity;
     int64_t late;
     int64_t overrun;

@@ -50,29 +50,29 @@ static inline int hook(int (*function)(struct call *), struct call *call) {
     return function ? function(call) : MPI_SUCCESS;
 }
 
-static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, int64_t first_round,
-                     struct moment *moments) {
+static int run_stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
+                     int64_t first_round, struct moment *moments) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
     const struct operation *const operation = timing->operation;
     struct call *const call = timing->call;
     struct stage stage = {
         .team = timing->team,
         .read_ns = read_ns,
-        .first_ns = agenda->first_ns,
-        .window_ns = agenda->window_ns,
-        .slack_ns = agenda->slack_ns,
-        .group = agenda->group,
-        .rest = agenda->rest,
-        .tolerance_ns = agenda->tolerance_ns,
+        .first_ns = stage_plan->first_ns,
+        .window_ns = stage_plan->window_ns,
+        .slack_ns = stage_plan->slack_ns,
+        .group = stage_plan->group,
+        .rest = stage_plan->rest,
+        .tolerance_ns = stage_plan->tolerance_ns,
         .yields = timing->world->yields,
-        .next_ns = agenda->first_ns - agenda->lead * agenda->window_ns,
+        .next_ns = stage_plan->first_ns - stage_plan->lead * stage_plan->window_ns,
     };
     const bool arrives = start->scheduled && timing->spread_ns > 0, changes = buffers_change(timing->buffers);
-    const int rounds = agenda->rounds + (agenda->looks != 0);
+    const int rounds = stage_plan->rounds + (stage_plan->looks != 0);
     int code = MPI_SUCCESS;
-    memset(moments, 0, sizeof *moments * (size_t)(agenda->lead + rounds));
-    for (int round = -agenda->lead; round < rounds && !code; round++) {
-        const bool extra = round == agenda->rounds;
+    memset(moments, 0, sizeof *moments * (size_t)(stage_plan->lead + rounds));
+    for (int round = -stage_plan->lead; round < rounds && !code; round++) {
+        const bool extra = round == stage_plan->rounds;
         if (changes)
             change_buffers(timing->buffers, call);
         if (extra)
@@ -84,8 +84,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         code = first_error(code, hook(operation->before, call));
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
-        code = first_error(code, run_calls(timing, extra ? 1 : agenda->repeats));
-        moments[agenda->lead + round] = (struct moment){
+        code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));
+        moments[stage_plan->lead + round] = (struct moment){
             .common_ns = stage.common_ns,
             .begin_ns = begin_ns,
             .end_ns = timing->measures ? read_ns() : begin_ns,
@@ -96,7 +96,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         if (!extra && !code)
             compare_data(timing, ROUND_WINDOW_BYTES);
     }
-    if (agenda->looks && !code)
+    if (stage_plan->looks && !code)
         timing->look_at_once(timing->setting);
     if (timing->look_after && !code)
         timing->look_after(timing->setting);
@@ -106,13 +106,14 @@ static int run_stage(const struct timing *timing, const struct start *start, con
 }
 
 /* A rank that has no part in the case takes none in its rounds, unless the others need it to begin them. */
-static int sit_out(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct moment *moments) {
+static int sit_out(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan,
+                   struct moment *moments) {
     struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
     const bool needed = !start->loops && (!start->scheduled || start->agrees);
-    for (int round = -agenda->lead; round < agenda->rounds + (agenda->looks != 0); round++) {
+    for (int round = -stage_plan->lead; round < stage_plan->rounds + (stage_plan->looks != 0); round++) {
         if (needed)
             start->begin(&stage, round);
-        moments[agenda->lead + round] = (struct moment){.state = 0};
+        moments[stage_plan->lead + round] = (struct moment){.state = 0};
     }
     return MPI_SUCCESS;
 }
@@ -150,20 +151,20 @@ void score(const struct timing *timing, const struct measurement *measurement, i
 }
 
 static void merge_samples(void *into, const void *from, int bytes) {
-    struct sample *mine = into;
+    struct sample *local = into;
     const struct sample *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++) {
-        struct sample merged = theirs[i].time_ns > mine[i].time_ns ? theirs[i] : mine[i];
-        merged.first_ns = theirs[i].first_ns < mine[i].first_ns ? theirs[i].first_ns : mine[i].first_ns;
-        merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
-        merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
-        merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
-        merged.error_ns = theirs[i].error_ns > mine[i].error_ns ? theirs[i].error_ns : mine[i].error_ns;
-        merged.state = mine[i].state | theirs[i].state;
-        merged.common_ns = mine[i].common_ns == NO_MOMENT ? theirs[i].common_ns : mine[i].common_ns;
+    for (int i = 0; i < bytes / (int)sizeof *local; i++) {
+        struct sample merged = theirs[i].time_ns > local[i].time_ns ? theirs[i] : local[i];
+        merged.first_ns = theirs[i].first_ns < local[i].first_ns ? theirs[i].first_ns : local[i].first_ns;
+        merged.last_ns = theirs[i].last_ns > local[i].last_ns ? theirs[i].last_ns : local[i].last_ns;
+        merged.delay_ns = theirs[i].delay_ns > local[i].delay_ns ? theirs[i].delay_ns : local[i].delay_ns;
+        merged.bound_ns = theirs[i].bound_ns > local[i].bound_ns ? theirs[i].bound_ns : local[i].bound_ns;
+        merged.error_ns = theirs[i].error_ns > local[i].error_ns ? theirs[i].error_ns : local[i].error_ns;
+        merged.state = local[i].state | theirs[i].state;
+        merged.common_ns = local[i].common_ns == NO_MOMENT ? theirs[i].common_ns : local[i].common_ns;
         if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)
             merged.state |= ROUND_LATE;
-        mine[i] = merged;
+        local[i] = merged;
     }
 }
 
@@ -184,28 +185,28 @@ void take_single(const struct timing *timing, struct measurement *into, double v
     tree_combine(timing->team, &sample, sizeof sample, merge_samples);
     if (timing->team->rank == 0)
         into->samples[0] = sample;
-    into->taken = into->valid = 1;
+    into->sample_count = into->valid = 1;
     into->stopped = STOPPED_SAMPLES;
 }
 
-int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct measurement *into,
+int stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan, struct measurement *into,
           struct sample *samples) {
     struct moment moments[MOST_LEAD + MOST_ROUNDS + 1];
-    const int rounds = agenda->lead + agenda->rounds;
-    const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)
-                                        : run_stage(timing, start, agenda, into ? into->taken : 0, moments);
+    const int rounds = stage_plan->lead + stage_plan->rounds;
+    const int code = timing->team->idle ? sit_out(timing, start, stage_plan, moments)
+                                        : run_stage(timing, start, stage_plan, into ? into->sample_count : 0, moments);
     if (code && code != CALL_MISSING)
         watch_failed(timing->operation->name, code);
     for (int i = 0; i < rounds; i++) {
-        samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
+        samples[i] = sample_of(timing, start, stage_plan->repeats, &moments[i]);
         if (timing->measures && start->scheduled && !start->agrees &&
-            whole_ns(timing, samples[i].time_ns) > (double)agenda->window_ns)
+            whole_ns(timing, samples[i].time_ns) > (double)stage_plan->window_ns)
             moments[i].state |= ROUND_OVERRUN;
         moments[i].state |= code ? ROUND_FAILED : 0;
         samples[i].state = moments[i].state;
     }
-    for (int i = 0; into && i < agenda->rounds && into->taken + i < into->capacity; i++)
-        into->moments[into->taken + i] = moments[agenda->lead + i];
+    for (int i = 0; into && i < stage_plan->rounds && into->sample_count + i < into->capacity; i++)
+        into->moments[into->sample_count + i] = moments[stage_plan->lead + i];
     merge_up(timing, samples, rounds);
     return code;
 }

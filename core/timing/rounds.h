@@ -8,7 +8,7 @@
 enum { MOST_LEAD = 4, MOST_ROUNDS = MOST_STAGE };
 
 /* What rank 0 instructs the others to do next; no rounds: nothing. */
-struct agenda {
+struct stage_plan {
     int64_t first_ns;
     int64_t window_ns;
     int64_t slack_ns;
@@ -32,7 +32,7 @@ static inline int first_error(int before, int now) {
 }
 
 /* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. Returns this rank's first error. */
-int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct measurement *into,
+int stage(const struct timing *timing, const struct start *start, const struct stage_plan *stage_plan, struct measurement *into,
           struct sample *samples);
 /* One call between stages. Returns its error. */
 int run_untimed(const struct timing *timing);

@@ -40,7 +40,7 @@ static const double RENEWAL_SHARE = 0.02;
 static const double PATIENCE = 9;
 
 struct control {
-    struct agenda agenda;
+    struct stage_plan stage_plan;
     struct stopping stopping;
     int64_t began_ns;
     struct pacing pacing;
@@ -65,9 +65,9 @@ static int by_time(const void *left, const void *right) {
 }
 
 double median_ns(const struct timing *timing, const struct measurement *measurement) {
-    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->taken + 1));
+    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->sample_count + 1));
     int64_t count = 0;
-    for (int64_t i = 0; i < measurement->taken; i++)
+    for (int64_t i = 0; i < measurement->sample_count; i++)
         if (!is_discarded(timing->start, &measurement->samples[i]))
             sorted[count++] = measurement->samples[i];
     qsort(sorted, (size_t)count, sizeof *sorted, by_time);
@@ -78,11 +78,11 @@ double median_ns(const struct timing *timing, const struct measurement *measurem
 
 /* Times of whole runs: of all rounds, or of those that count. */
 static int times_of(const struct timing *timing, const struct sample *samples, int count, bool all, double *times_ns) {
-    int kept = 0;
+    int recorded = 0;
     for (int i = 0; i < count; i++)
         if (all || !is_discarded(timing->start, &samples[i]))
-            times_ns[kept++] = whole_ns(timing, samples[i].time_ns);
-    return kept;
+            times_ns[recorded++] = whole_ns(timing, samples[i].time_ns);
+    return recorded;
 }
 
 /* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Stages
@@ -95,15 +95,15 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     double times_ns[MOST_ROUNDS];
     int code = MPI_SUCCESS;
     pace->again = timing->again;
-    control->agenda = (struct agenda){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
+    control->stage_plan = (struct stage_plan){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
     pace->estimate_ns = pace->longest_ns = timing->long_ns;
-    while (control->agenda.rounds > 0) {
-        const int rounds = control->agenda.rounds;
+    while (control->stage_plan.rounds > 0) {
+        const int rounds = control->stage_plan.rounds;
         watch_phase("is warmed up");
-        code = first_error(code, stage(timing, start, &control->agenda, NULL, samples));
+        code = first_error(code, stage(timing, start, &control->stage_plan, NULL, samples));
         const double spent_ns = (double)(steady_ns() - began_ns);
         times_of(timing, samples, rounds, true, times_ns);
-        control->agenda.rounds = warm_pace(pace, times_ns, rounds, spent_ns, timing->stop->limit_s * 1e9);
+        control->stage_plan.rounds = warm_pace(pace, times_ns, rounds, spent_ns, timing->stop->limit_s * 1e9);
         tree_broadcast(timing->team, control, sizeof *control);
     }
     return code;
@@ -129,21 +129,21 @@ static void count_sample(const struct timing *timing, struct stopping *stopping,
 
 static int record(const struct timing *timing, struct stopping *stopping, struct measurement *into, const struct sample *samples,
                   int count) {
-    const int kept = limit((double)(into->capacity - into->taken), 0, count);
-    for (int i = 0; i < kept; i++) {
-        into->samples[into->taken + i] = samples[i];
+    const int recorded = limit((double)(into->capacity - into->sample_count), 0, count);
+    for (int i = 0; i < recorded; i++) {
+        into->samples[into->sample_count + i] = samples[i];
         count_sample(timing, stopping, into, &samples[i]);
     }
-    return kept;
+    return recorded;
 }
 
 /* Judges the starts of all rounds so far by the tolerance of now. Where ranks arrive late on purpose, each has judged its own. */
-static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t taken) {
+static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t sample_count) {
     if (!timing->compares || timing->spread_ns > 0 || timing->start->rounds > 0)
         return;
     control->stopping = (struct stopping){.next_look = control->stopping.next_look};
     into->late = into->overrun = into->valid = 0;
-    for (int64_t i = 0; i < taken; i++) {
+    for (int64_t i = 0; i < sample_count; i++) {
         struct sample *sample = &into->samples[i];
         if ((double)(sample->last_ns - sample->common_ns) > (double)control->pace.tolerance_ns + sample->bound_ns)
             sample->state |= ROUND_LATE;
@@ -169,8 +169,8 @@ static int count_partings(const struct sample *samples, int count) {
 }
 
 static bool learn(const struct timing *timing, struct control *control, const struct sample *samples) {
-    const struct sample *scored = samples + control->agenda.lead;
-    const int rounds = control->agenda.rounds;
+    const struct sample *scored = samples + control->stage_plan.lead;
+    const int rounds = control->stage_plan.rounds;
     const bool fixed = timing->start->rounds > 0;
     double times_ns[MOST_ROUNDS];
     const struct course course = {
@@ -186,34 +186,34 @@ static bool learn(const struct timing *timing, struct control *control, const st
 }
 
 static void count_calls(const struct timing *timing, const struct control *control, const struct sample *scored) {
-    for (int i = 0; i < control->agenda.rounds; i++)
-        move_spent(PART_ROUNDS, PART_CALLS, whole_ns(timing, scored[i].time_ns) * control->agenda.repeats);
+    for (int i = 0; i < control->stage_plan.rounds; i++)
+        move_spent(PART_ROUNDS, PART_CALLS, whole_ns(timing, scored[i].time_ns) * control->stage_plan.repeats);
 }
 
 /* Keeps what a stage brought, and learns from it how the next one should be. */
 static void take_stage(const struct timing *timing, struct control *control, struct measurement *into,
                        const struct sample *samples) {
-    count_calls(timing, control, samples + control->agenda.lead);
-    const int kept = record(timing, &control->stopping, into, samples + control->agenda.lead, control->agenda.rounds);
+    count_calls(timing, control, samples + control->stage_plan.lead);
+    const int recorded = record(timing, &control->stopping, into, samples + control->stage_plan.lead, control->stage_plan.rounds);
     if (learn(timing, control, samples) && timing->start->scheduled) {
         control->tightened = true;
-        judge_starts(timing, control, into, into->taken + kept);
+        judge_starts(timing, control, into, into->sample_count + recorded);
     }
 }
 
 /* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
 static int rounds_ahead(const struct timing *timing, const struct control *control, const struct measurement *so_far,
                         double timed_ns, double left_ns) {
-    const struct agenda *agenda = &control->agenda;
+    const struct stage_plan *stage_plan = &control->stage_plan;
     const double round_ns = timing->start->scheduled && !timing->start->agrees
                                 ? (double)control->pace.window_ns
-                                : control->pace.estimate_ns * agenda->repeats + (double)control->pace.slack_ns;
+                                : control->pace.estimate_ns * stage_plan->repeats + (double)control->pace.slack_ns;
     int rounds = control->pace.rounds;
     if (timing->start->rounds == 0) {
         rounds = limit((double)(needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
         rounds = limit(left_ns / (round_ns + 1), 1, rounds);
     }
-    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
+    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->sample_count), 1, rounds) : rounds;
 }
 
 /* As long as that takes a small part of the time that is left. */
@@ -228,40 +228,41 @@ static bool is_renewal_due(const struct timing *timing, const struct control *co
 /* A stage ends when data are to be renewed. */
 static int rounds_to_renewal(const struct control *control, int rounds) {
     const int64_t calls = control->next_renewal - control->calls;
-    return limit((double)(calls / control->agenda.repeats - control->pace.lead), 1, rounds);
+    return limit((double)(calls / control->stage_plan.repeats - control->pace.lead), 1, rounds);
 }
 
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
-    struct agenda *agenda = &control->agenda;
+    struct stage_plan *stage_plan = &control->stage_plan;
     const double timed_ns = (double)(steady_ns() - control->began_ns);
     const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - timed_ns;
-    const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, agenda->repeats);
-    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
-    if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
-        agenda->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
+    const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, stage_plan->repeats);
+    stage_plan->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
+    if (!stage_plan->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
+        stage_plan->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
     /* New data that no call has brought yet must not be looked at after the case. */
     if (control->renewed && control->stages == control->renewed)
-        agenda->stopped = STOPPED_NOT;
-    agenda->rounds = 0;
-    agenda->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
-    if (failed || agenda->stopped)
+        stage_plan->stopped = STOPPED_NOT;
+    stage_plan->rounds = 0;
+    stage_plan->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
+    if (failed || stage_plan->stopped)
         return;
     const int64_t now_ns = timing->world->source->read_ns(); /* After the rules of stopping, which may sort all samples. */
-    if (agenda->step == STEP_STAGE && !control->renewed && is_renewal_due(timing, control, left_ns))
-        agenda->step = STEP_RENEW;
-    else if (agenda->step == STEP_STAGE && timing->compares && is_stale(timing->team->clock, now_ns, control->pace.estimate_ns))
-        agenda->step = STEP_SYNCHRONISE;
-    agenda->looks = agenda->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
-    agenda->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
+    if (stage_plan->step == STEP_STAGE && !control->renewed && is_renewal_due(timing, control, left_ns))
+        stage_plan->step = STEP_RENEW;
+    else if (stage_plan->step == STEP_STAGE && timing->compares &&
+             is_stale(timing->team->clock, now_ns, control->pace.estimate_ns))
+        stage_plan->step = STEP_SYNCHRONISE;
+    stage_plan->looks = stage_plan->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
+    stage_plan->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
     if (timing->start->rounds == 0 && !control->renewed && renews(timing, left_ns))
-        agenda->rounds = rounds_to_renewal(control, agenda->rounds);
-    agenda->lead = control->pace.lead;
-    agenda->group = control->pace.group;
-    agenda->rest = control->pace.rest;
-    agenda->tolerance_ns = control->pace.tolerance_ns;
-    agenda->window_ns = on_a_step(timing, control->pace.window_ns);
-    agenda->slack_ns = on_a_step(timing, control->pace.slack_ns);
-    agenda->first_ns = on_a_step(timing, now_ns + control->pace.margin_ns + agenda->lead * agenda->window_ns);
+        stage_plan->rounds = rounds_to_renewal(control, stage_plan->rounds);
+    stage_plan->lead = control->pace.lead;
+    stage_plan->group = control->pace.group;
+    stage_plan->rest = control->pace.rest;
+    stage_plan->tolerance_ns = control->pace.tolerance_ns;
+    stage_plan->window_ns = on_a_step(timing, control->pace.window_ns);
+    stage_plan->slack_ns = on_a_step(timing, control->pace.slack_ns);
+    stage_plan->first_ns = on_a_step(timing, now_ns + control->pace.margin_ns + stage_plan->lead * stage_plan->window_ns);
 }
 
 /* How many calls follow each other between two readings of the clock: as many as hide the readings, unless something else
@@ -292,14 +293,15 @@ static void begin_stages(const struct timing *timing, struct control *control) {
         .spread_ns = timing->spread_ns,
     };
     begin_pace(&control->pace, &control->pacing);
-    control->agenda.repeats = calls_per_reading(timing, control->pace.estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
+    control->stage_plan.repeats =
+        calls_per_reading(timing, control->pace.estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
 }
 
 /* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */
 static void score_again(const struct timing *timing, struct measurement *into) {
     struct sample samples[CHUNK];
-    for (int64_t from = 0; from < into->taken; from += CHUNK) {
-        const int count = limit((double)(into->taken - from), 1, CHUNK);
+    for (int64_t from = 0; from < into->sample_count; from += CHUNK) {
+        const int count = limit((double)(into->sample_count - from), 1, CHUNK);
         score(timing, into, from, count, samples);
         merge_up(timing, samples, count);
         if (timing->team->rank == 0)
@@ -338,10 +340,10 @@ static void bring(const struct timing *timing) {
 /* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
  * since all have ended the stage, and what a next one brings is the same. */
 static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
-    spend_on(control->agenda.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
-    if (control->agenda.step == STEP_SYNCHRONISE) {
+    spend_on(control->stage_plan.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
+    if (control->stage_plan.step == STEP_SYNCHRONISE) {
         compare_clocks(timing, into);
-    } else if (control->agenda.step == STEP_LOOK) {
+    } else if (control->stage_plan.step == STEP_LOOK) {
         timing->look(timing->setting);
         control->renewed = 0;
     } else {
@@ -358,9 +360,9 @@ static void judge_tolerance(const struct timing *timing, const struct control *c
     const bool judges = timing->start->scheduled && timing->start->rounds == 0;
     if (!judges || is_tolerable(&control->pace, &control->pacing, whole_ns(timing, median_ns(timing, into))))
         return;
-    for (int64_t i = 0; i < into->taken; i++)
+    for (int64_t i = 0; i < into->sample_count; i++)
         into->samples[i].state |= ROUND_LATE;
-    into->late = into->taken;
+    into->late = into->sample_count;
     into->overrun = into->valid = 0;
 }
 
@@ -382,37 +384,37 @@ int measure(const struct timing *timing, struct measurement *into) {
         watch_phase("is timed");
         if (leads)
             decide(timing, &control, into, failed);
-        tree_broadcast(timing->team, &control.agenda, sizeof control.agenda);
-        if (control.agenda.rounds == 0)
+        tree_broadcast(timing->team, &control.stage_plan, sizeof control.stage_plan);
+        if (control.stage_plan.rounds == 0)
             break;
-        if (control.agenda.step != STEP_STAGE) {
+        if (control.stage_plan.step != STEP_STAGE) {
             take_step(timing, &control, into);
             spend_on(PART_STEER);
             continue;
         }
         control.stages++;
-        control.calls += (control.agenda.lead + control.agenda.rounds) * (int64_t)control.agenda.repeats;
+        control.calls += (control.stage_plan.lead + control.stage_plan.rounds) * (int64_t)control.stage_plan.repeats;
         spend_on(PART_ROUNDS);
-        code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
+        code = first_error(code, stage(timing, timing->start, &control.stage_plan, into, samples));
         spend_on(PART_STEER);
         if (leads) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;
             take_stage(timing, &control, into, samples);
         }
-        into->taken += limit((double)(into->capacity - into->taken), 0, control.agenda.rounds);
+        into->sample_count += limit((double)(into->capacity - into->sample_count), 0, control.stage_plan.rounds);
     }
-    into->repeats = control.agenda.repeats;
+    into->repeats = control.stage_plan.repeats;
     into->last_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
     into->estimate_ns = control.pace.estimate_ns / whole_ns(timing, 1);
     into->tolerance_ns = timing->start->scheduled && !timing->start->rounds ? control.pace.tolerance_ns : 0;
-    into->stopped = (enum stopped)control.agenda.stopped;
+    into->stopped = (enum stopped)control.stage_plan.stopped;
     if (timing->compares && timing->team->clock->number_of_clocks > 1) {
         spend_on(PART_CLOCKS);
         compare_clocks(timing, into);
         spend_on(PART_STEER);
         score_again(timing, into);
         if (leads && control.tightened)
-            judge_starts(timing, &control, into, into->taken);
+            judge_starts(timing, &control, into, into->sample_count);
     }
     if (leads)
         judge_tolerance(timing, &control, into);

@@ -33,9 +33,9 @@ static int ascending(const void *left, const void *right) {
 
 /* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can show. */
 static double relative_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
-    double *times = obtain_memory(sizeof *times * (size_t)(so_far->taken + 1));
+    double *times = obtain_memory(sizeof *times * (size_t)(so_far->sample_count + 1));
     int64_t count = 0;
-    for (int64_t i = 0; i < so_far->taken; i++)
+    for (int64_t i = 0; i < so_far->sample_count; i++)
         if (!is_discarded(start, &so_far->samples[i]))
             times[count++] = so_far->samples[i].time_ns;
     const double half = Z * sqrt((double)count) / 2;
@@ -71,7 +71,7 @@ enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const 
                       const struct measurement *so_far, double timed_ns, double step_ns) {
     if (so_far->valid >= needed_samples(stop, timed_ns))
         return STOPPED_SAMPLES;
-    if (so_far->taken >= most_tries(stop))
+    if (so_far->sample_count >= most_tries(stop))
         return so_far->valid >= stop->samples ? STOPPED_SAMPLES : STOPPED_TRIES;
     if (stop->rse > 0 && so_far->valid >= stop->least && relative_standard_error(stopping) <= stop->rse)
         return STOPPED_RSE;

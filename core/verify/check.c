@@ -26,16 +26,16 @@ int (*runner(const struct plan *plan))(struct call *) {
     return plan->form == BLOCKING || plan->operation->completes ? plan->operation->forms[plan->form] : run_whole;
 }
 
-static void tell_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
+static void describe_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
     char line[LINE_BYTES / 2];
     if (mismatch->instead)
         snprintf(line, sizeof line, "rank %d: %s", call->rank, mismatch->instead);
     else if (call->receive_bytes > 0)
         snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
-                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->found, mismatch->expected);
+                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->actual, mismatch->expected);
     else
         snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->rank,
-                 mismatch->found, mismatch->expected);
+                 mismatch->actual, mismatch->expected);
     note(setting->outcome, WRONG_DATA, line);
 }
 
@@ -48,12 +48,12 @@ static const char *caller(const struct worker *worker) {
     return awaits_nobody(worker) ? "another rank's call" : "the call";
 }
 
-static void inspect_one(const struct setting *setting, const struct worker *worker) {
+static void inspect_worker(const struct setting *setting, const struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
-        tell_mismatch(setting, &worker->call, &mismatch);
+        describe_mismatch(setting, &worker->call, &mismatch);
     } else if (!guards_stand(&worker->buffers, &worker->call)) {
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.rank);
         note(setting->outcome, WRONG_DATA, line);
@@ -69,7 +69,7 @@ static void inspect_one(const struct setting *setting, const struct worker *work
 void inspect(const struct setting *setting) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
-            inspect_one(setting, worker);
+            inspect_worker(setting, worker);
 }
 
 /* Where others write into this rank's memory without a call of its own, its return promises nothing. */
@@ -124,7 +124,7 @@ void keep_right(const struct setting *setting) {
     worker->reference.ready = false;
     if (!is_kept(bytes) || !is_affordable(setting, worker))
         return;
-    inspect_one(setting, worker);
+    inspect_worker(setting, worker);
     if (setting->outcome->severity == GOOD)
         keep_reference(&worker->reference, &worker->call, bytes);
 }
@@ -138,7 +138,7 @@ static void inspect_difference(const struct setting *setting, const struct worke
         snprintf(line, sizeof line, "rank %d: the call did not bring its data again", worker->call.rank);
         note(setting->outcome, WRONG_DATA, line);
     }
-    inspect_one(setting, worker);
+    inspect_worker(setting, worker);
 }
 
 /* Where a call brings what is right and not what the one before it brought, calls are not compared any more. */
@@ -203,7 +203,7 @@ static int64_t call_and_look(const struct setting *setting, struct worker *worke
 }
 
 /* A persistent request keeps the place that its message leaves from. */
-static bool tells_apart(const struct plan *plan, const struct call *call) {
+static bool needs_apart(const struct plan *plan, const struct call *call) {
     return plan->operation->resends && plan->form != PERSISTENT && !call->datatype->make;
 }
 
@@ -214,7 +214,7 @@ static double try_call(const struct setting *setting, bool *powerful) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
             worker->call.seed += SEED_STEP;
-            worker->call.apart = tells_apart(setting->plan, &worker->call);
+            worker->call.apart = needs_apart(setting->plan, &worker->call);
             worker->late = false;
             fill_buffers(&worker->buffers, &worker->call);
         }

@@ -15,22 +15,23 @@ static int64_t largest(int64_t a, int64_t b) {
 
 static void merge_outcomes(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct outcome *mine = into;
+    struct outcome *local = into;
     const struct outcome *theirs = from;
-    struct outcome merged = theirs->severity > mine->severity ? *theirs : *mine;
-    merged.migrated = mine->migrated | theirs->migrated;
-    const struct outcome *moved = mine->migrated && (!theirs->migrated || mine->moved_rank < theirs->moved_rank) ? mine : theirs;
+    struct outcome merged = theirs->severity > local->severity ? *theirs : *local;
+    merged.migrated = local->migrated | theirs->migrated;
+    const struct outcome *moved =
+        local->migrated && (!theirs->migrated || local->moved_rank < theirs->moved_rank) ? local : theirs;
     merged.moved_rank = moved->moved_rank;
     merged.moved_from = moved->moved_from;
     merged.moved_to = moved->moved_to;
-    merged.drift_ns = largest(mine->drift_ns, theirs->drift_ns);
-    merged.moved_bytes = largest(mine->moved_bytes, theirs->moved_bytes);
-    merged.moved_messages = largest(mine->moved_messages, theirs->moved_messages);
-    merged.growth_bytes = largest(mine->growth_bytes, theirs->growth_bytes);
-    merged.printed_bytes = largest(mine->printed_bytes, theirs->printed_bytes);
+    merged.drift_ns = largest(local->drift_ns, theirs->drift_ns);
+    merged.moved_bytes = largest(local->moved_bytes, theirs->moved_bytes);
+    merged.moved_messages = largest(local->moved_messages, theirs->moved_messages);
+    merged.growth_bytes = largest(local->growth_bytes, theirs->growth_bytes);
+    merged.printed_bytes = largest(local->printed_bytes, theirs->printed_bytes);
     for (int i = 0; i < 2; i++)
-        merged.call_ns[i] = largest(mine->call_ns[i], theirs->call_ns[i]);
-    *mine = merged;
+        merged.call_ns[i] = largest(local->call_ns[i], theirs->call_ns[i]);
+    *local = merged;
 }
 
 void note(struct outcome *outcome, int severity, const char *text) {

@@ -18,17 +18,17 @@ struct meeting {
 
 static void merge_meetings(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct meeting *mine = into;
+    struct meeting *local = into;
     const struct meeting *theirs = from;
-    if (theirs->came_ns > mine->came_ns) {
-        mine->came_ns = theirs->came_ns;
-        mine->last = theirs->last;
+    if (theirs->came_ns > local->came_ns) {
+        local->came_ns = theirs->came_ns;
+        local->last = theirs->last;
     }
-    if (theirs->returned_ns < mine->returned_ns) {
-        mine->returned_ns = theirs->returned_ns;
-        mine->first = theirs->first;
+    if (theirs->returned_ns < local->returned_ns) {
+        local->returned_ns = theirs->returned_ns;
+        local->first = theirs->first;
     }
-    mine->jumped |= theirs->jumped;
+    local->jumped |= theirs->jumped;
 }
 
 /* The late one knows that the others are on their way. */

@@ -57,10 +57,10 @@ struct silence *open_silence(const struct world *world, const char *host, bool s
         free(silence);
         return NULL;
     }
-    struct clock *alike = make_clock(&world->all, host, 0);
-    if (world->all.ranks > 1 && !separate_clocks && tree_agree(&world->all, alike->readers.ranks == world->all.ranks))
-        silence->page = map_page(&alike->readers, sizeof(struct page));
-    free_clock(alike);
+    struct clock *same_text = make_clock(&world->all, host, 0);
+    if (world->all.ranks > 1 && !separate_clocks && tree_agree(&world->all, same_text->readers.ranks == world->all.ranks))
+        silence->page = map_page(&same_text->readers, sizeof(struct page));
+    free_clock(same_text);
     return silence;
 }
 
@@ -79,10 +79,10 @@ struct opening {
 
 static void merge_openings(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct opening *mine = into;
+    struct opening *local = into;
     const struct opening *theirs = from;
-    mine->ranks += theirs->ranks;
-    mine->call_ns = theirs->call_ns > mine->call_ns ? theirs->call_ns : mine->call_ns;
+    local->ranks += theirs->ranks;
+    local->call_ns = theirs->call_ns > local->call_ns ? theirs->call_ns : local->call_ns;
 }
 
 /* The second call sets up nothing. */
@@ -229,13 +229,13 @@ void look_in_silence(const struct setting *setting, struct worker *worker, int64
 
 static void merge_closings(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct closing *mine = into;
+    struct closing *local = into;
     const struct closing *theirs = from;
-    mine->returned_ns = theirs->returned_ns > mine->returned_ns ? theirs->returned_ns : mine->returned_ns;
-    mine->took_ns = theirs->took_ns > mine->took_ns ? theirs->took_ns : mine->took_ns;
-    mine->resumed_ns = theirs->resumed_ns < mine->resumed_ns ? theirs->resumed_ns : mine->resumed_ns;
-    mine->jumped |= theirs->jumped;
-    mine->disturbed |= theirs->disturbed;
+    local->returned_ns = theirs->returned_ns > local->returned_ns ? theirs->returned_ns : local->returned_ns;
+    local->took_ns = theirs->took_ns > local->took_ns ? theirs->took_ns : local->took_ns;
+    local->resumed_ns = theirs->resumed_ns < local->resumed_ns ? theirs->resumed_ns : local->resumed_ns;
+    local->jumped |= theirs->jumped;
+    local->disturbed |= theirs->disturbed;
 }
 
 /* Where a call returned only after this rank had looked, what is missing says nothing; where an origin called before that, what is

@@ -30,11 +30,11 @@ static int receive_once(const struct call *call, int room, MPI_Status *status) {
     return code ? code : MPI_Request_free(&request);
 }
 
-static void note_status(const struct setting *setting, const char *what, int found, int expected) {
+static void note_status(const struct setting *setting, const char *what, int actual, int expected) {
     char line[LINE_BYTES / 2];
-    if (found == expected)
+    if (actual == expected)
         return;
-    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, found,
+    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, actual,
              expected);
     note(setting->outcome, WRONG_DATA, line);
 }

@@ -50,19 +50,19 @@ exec {prefix}/bin/core-mpicc "$@"
 """
 
 
-def link(prefix: Path, **told: object) -> None:
+def link(prefix: Path, **settings: object) -> None:
     """Give a library of `library.make` a libmpi, to which programs can be linked, and say how the benchmark behaves."""
     linked.shared(prefix, "libmpi.so.12")
     path = prefix / "bin" / "mpicc"
     path.rename(path.with_name("core-mpicc"))
     path.write_text(WRAPPER.format(prefix=prefix), "utf-8")
     path.chmod(0o755)
-    behave(prefix, **told)
+    behave(prefix, **settings)
 
 
-def behave(prefix: Path, **told: object) -> None:
+def behave(prefix: Path, **settings: object) -> None:
     """Report the benchmark how to behave from now on: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
-    (prefix / "bench").write_text("".join(f"{name}={value}\n" for name, value in told.items()), "utf-8")
+    (prefix / "bench").write_text("".join(f"{name}={value}\n" for name, value in settings.items()), "utf-8")
 
 
 def make(folder: Path, prefix: Path, name: str = "osu_latency") -> Path:

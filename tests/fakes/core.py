@@ -140,48 +140,48 @@ def seats(ranks: int) -> list[str]:
     return (list(of_a_node) * ranks)[:ranks]
 
 
-def introduce(stream: Stream, prefix: str, version: str, ranks: int, told: dict[str, Any]) -> None:
+def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: dict[str, Any]) -> None:
     """Write what the core says before its first case."""
-    hosts = told["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
+    hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
     stream.write(record="launch", format=10, ranks=ranks, library_version=f"MPICH Version: {version}",
                  mpi_version="4.1", core="0.2.0", source="tsc", source_reason="finest step",
                  resolution_ns=1, cost_ns=20.0, synchronisation="tree", last_level_cache_bytes=1 << 25,
                  sources=[tsc, wtime])  # fmt: skip
-    for rank, allowed in enumerate(told["cpus"] or seats(ranks)):
+    for rank, allowed in enumerate(settings["cpus"] or seats(ranks)):
         host = hosts[rank * len(hosts) // ranks]
         stream.write(record="rank", rank=rank, host=host, cpu=rank, cpus=allowed, clock=f"boot-{host}",
                      libmpi=f"{prefix}/lib/libmpi.so.12", core=rank, socket=0, numa=0)  # fmt: skip
 
 
-def times(case: dict[str, str], told: dict[str, Any]) -> list[float]:
+def times(case: dict[str, str], settings: dict[str, Any]) -> list[float]:
     """Return the samples of a case: the model's truth, this launch's luck and each sample's own."""
     operation, ranks = case["operation"], int(os.environ["FAKE_RANKS"])
     known = {"empty": 20.0, "wait-null": 25.0, "wait-up": 1000.0 * ranks + 30.0}
-    usual = known.get(operation, truth_ns(operation, int(case["bytes"])) * told["factor"])
-    typical = told["times_ns"].get(f"{operation}.{case['start']}", usual)
-    lucky = typical * gauss(told["noise"])
-    return [lucky * max(0.1, gauss(told["noise"])) for _ in range(int(case["samples"]))]
+    usual = known.get(operation, truth_ns(operation, int(case["bytes"])) * settings["factor"])
+    typical = settings["times_ns"].get(f"{operation}.{case['start']}", usual)
+    lucky = typical * gauss(settings["noise"])
+    return [lucky * max(0.1, gauss(settings["noise"])) for _ in range(int(case["samples"]))]
 
 
-def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, Any]) -> bool:
+def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[str, Any]) -> bool:
     """Run one case; return whether its data were right."""
     name = f"{case['operation']}.{case['bytes']}"
-    stream.write(record="begin", case=index, hop_ns=0.0, **slot(told["turns"], index))
-    time.sleep(told["pause_s"])
+    stream.write(record="begin", case=index, hop_ns=0.0, **slot(settings["turns"], index))
+    time.sleep(settings["pause_s"])
     stream.begun[name] = stream.begun.get(name, 0) + 1
-    if name in told["crash"] and stream.begun[name] > told["survives"]:
+    if name in settings["crash"] and stream.begun[name] > settings["survives"]:
         os.kill(os.getpid(), signal.SIGSEGV)
-    if name in told["hang"]:
+    if name in settings["hang"]:
         time.sleep(1000)
     options = {key: case[key] for key in case if key not in KEYS}
     ways = (case["bytes"], case["datatype"], *(f"{key}={value}" for key, value in options.items()))
-    wrong = any(f"{case['operation']}.{way}" in told["wrong"] for way in ways)
-    call = told["lacking"].get(f"{case['operation']}.{case['form']}", "")
+    wrong = any(f"{case['operation']}.{way}" in settings["wrong"] for way in ways)
+    call = settings["lacking"].get(f"{case['operation']}.{case['form']}", "")
     status = "lacking" if call else "wrong-data" if wrong else "ok"
     reason = f"{call} is not in this library" if call else "byte 3 is 7, expected 9" if wrong else ""
-    samples = times(case, told) if status == "ok" and not told["probes"] else []
+    samples = times(case, settings) if status == "ok" and not settings["probes"] else []
     ranks = int(os.environ["FAKE_RANKS"])
     over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": [],
                   "skew_ns": [30] * len(samples), "bound_ns": [], "error_ns": []}  # fmt: skip
@@ -200,10 +200,10 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
         "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0,
-        "moved": told["moved"].get(name, ""),
+        "moved": settings["moved"].get(name, ""),
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip
-    if name in told["torn"]:
+    if name in settings["torn"]:
         stream.text(line[: len(line) // 2])
         os.kill(os.getpid(), signal.SIGKILL)
     stream.text(line)
@@ -228,10 +228,10 @@ def state(exchange_ns: float) -> str:
 
 def description(options: dict[str, list[dict[str, Any]]]) -> str:
     """Return what the core says of itself, with what can be chosen of some operations."""
-    told = json.loads(text_of(f"{os.path.dirname(__file__)}/description.json"))
-    for operation in told["operations"]:
+    parsed = json.loads(text_of(f"{os.path.dirname(__file__)}/description.json"))
+    for operation in parsed["operations"]:
         operation |= {"options": options[operation["name"]]} if operation["name"] in options else {}
-    return json.dumps(told)
+    return json.dumps(parsed)
 
 
 def leave_a_process_behind() -> None:
@@ -246,31 +246,31 @@ def leave_a_process_behind() -> None:
 def main(prefix: str, version: str, words: list[str]) -> int:
     """Do what the real core does."""
     options = arguments(words)
-    told = behaviour(prefix) | {"probes": "--probe" in options, "turns": options.get("--turns", "")}
+    settings = behaviour(prefix) | {"probes": "--probe" in options, "turns": options.get("--turns", "")}
     if "--describe" in options:
-        print(description(told["options"]))
+        print(description(settings["options"]))
         return 0
     if "--state" in options:
-        time.sleep(told["state_s"])
-        return tell_state(told["exchange_ns"])
-    if told["dead"] or (told["dead_in_turns"] and "--turns" in options):
+        time.sleep(settings["state_s"])
+        return tell_state(settings["exchange_ns"])
+    if settings["dead"] or (settings["dead_in_turns"] and "--turns" in options):
         print("fake core: set to be dead", file=sys.stderr)
         return 1
-    if told["killed_in_turns"] and "--turns" in options:
+    if settings["killed_in_turns"] and "--turns" in options:
         os.kill(os.getpid(), signal.SIGKILL)
-    if told["linger"]:
+    if settings["linger"]:
         leave_a_process_behind()
     ranks = int(os.environ["FAKE_RANKS"])
     stream = Stream(options.get("--stream", "/dev/null"))
     if "--clocks" in options:
-        stream.text(told["study"])
+        stream.text(settings["study"])
         return 0
-    introduce(stream, prefix, version, ranks, told)
+    introduce(stream, prefix, version, ranks, settings)
     cases = jobs(options["--job"]) if "--job" in options else []
-    if cases and told["prints_bytes"]:
-        print("fake core: warning\n" + "x" * told["prints_bytes"] + "\nfake core: last line", flush=True)
+    if cases and settings["prints_bytes"]:
+        print("fake core: warning\n" + "x" * settings["prints_bytes"] + "\nfake core: last line", flush=True)
     if "--check" in options:
         print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
-    right = [run_case(stream, index, case, told) for index, case in enumerate(cases)]
-    stream.write(record="end", cases=len(cases), hop_ns=0.0, waited_s=told["waited_s"], busy_s=told["busy_s"])
+    right = [run_case(stream, index, case, settings) for index, case in enumerate(cases)]
+    stream.write(record="end", cases=len(cases), hop_ns=0.0, waited_s=settings["waited_s"], busy_s=settings["busy_s"])
     return 0 if all(right) else 3

@@ -195,7 +195,7 @@ static const struct {
 
 /* --- when --- */
 
-static bool told(const char *name, long value) {
+static bool is_unset_or(const char *name, long value) {
     return !getenv(name) || atol(getenv(name)) == value;
 }
 
@@ -225,7 +225,8 @@ static void remember(void) {
 static bool is_due(const char *name, long bytes) {
     static long calls;
     const char *wanted = getenv("FAULT_CALL"), *after = getenv("FAULT_AFTER"), *until = getenv("FAULT_UNTIL");
-    if (!wanted || strcmp(wanted, name) != 0 || is_over() || !told("FAULT_BYTES", bytes) || !told("FAULT_RANK", rank_of_launch()))
+    if (!wanted || strcmp(wanted, name) != 0 || is_over() || !is_unset_or("FAULT_BYTES", bytes) ||
+        !is_unset_or("FAULT_RANK", rank_of_launch()))
         return false;
     return ++calls > (after ? atol(after) : 0) && (!until || calls <= atol(until));
 }

@@ -25,14 +25,14 @@ int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
     return PMPI_Barrier_init(met(comm), info, request);
 }
 
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made) {
-    *made = comm;
-    return is_hollow("dup") ? MPI_SUCCESS : PMPI_Comm_dup(comm, made);
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm) {
+    *new_comm = comm;
+    return is_hollow("dup") ? MPI_SUCCESS : PMPI_Comm_dup(comm, new_comm);
 }
 
-int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request) {
-    *made = comm;
-    return is_hollow("dup") ? PMPI_Ibarrier(MPI_COMM_SELF, request) : PMPI_Comm_idup(comm, made, request);
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request) {
+    *new_comm = comm;
+    return is_hollow("dup") ? PMPI_Ibarrier(MPI_COMM_SELF, request) : PMPI_Comm_idup(comm, new_comm, request);
 }
 
 #define SENT const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm

@@ -46,5 +46,5 @@ SENDS_FIRST(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Co
 SENDS_FIRST(Recv, (void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s), b, n, t, from, tag, c, s)
 SENDS_FIRST(Iprobe, (int from, int tag, MPI_Comm c, int *there, MPI_Status *s), from, tag, c, there, s)
 SENDS_FIRST(Allreduce, (const void *s, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), s, b, n, t, o, c)
-SENDS_FIRST(Comm_split, (MPI_Comm c, int colour, int key, MPI_Comm *made), c, colour, key, made)
+SENDS_FIRST(Comm_split, (MPI_Comm c, int colour, int key, MPI_Comm *new_comm), c, colour, key, new_comm)
 SENDS_FIRST(Finalize, (void))

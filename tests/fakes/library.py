@@ -90,7 +90,7 @@ def behave(prefix: Path, **behaviour: object) -> None:
     answers = prefix / "answers"
     shutil.rmtree(answers, ignore_errors=True)
     answers.mkdir()
-    told = core.behaviour(str(prefix))
-    if told["exchange_ns"] and not told["state_s"]:
-        (answers / "--state").write_text(core.state(told["exchange_ns"]))
-    (answers / "--describe").write_text(core.description(told["options"]))
+    settings = core.behaviour(str(prefix))
+    if settings["exchange_ns"] and not settings["state_s"]:
+        (answers / "--state").write_text(core.state(settings["exchange_ns"]))
+    (answers / "--describe").write_text(core.description(settings["options"]))

@@ -283,7 +283,7 @@ static int other(int root, MPI_Comm comm) {
 }
 
 /* Where the wrong root gets its result, which has no place in its caller's memory. */
-static void *room_for(void *into, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+static void *find_buffer(void *into, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     static void *room;
     if (!is("wrong-root") || rank_in(comm) != other(root, comm))
         return into;
@@ -292,7 +292,7 @@ static void *room_for(void *into, int count, MPI_Datatype type, int root, MPI_Co
 }
 
 #define REDUCES const void *s, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c
-#define REDUCE s, room_for(b, n, t, root, c), n, t, o, other(root, c), c
+#define REDUCE s, find_buffer(b, n, t, root, c), n, t, o, other(root, c), c
 int MPI_Reduce(REDUCES) {
     return PMPI_Reduce(REDUCE);
 }

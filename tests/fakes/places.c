@@ -12,13 +12,13 @@ static void say(const void *buffer) {
 
 int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     static int (*real)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    static int told;
+    static int last_count;
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "MPI_Allreduce");
-    if (told != count) {
+    if (last_count != count) {
         say(send);
         say(receive);
     }
-    told = count;
+    last_count = count;
     return real(send, receive, count, type, op, comm);
 }

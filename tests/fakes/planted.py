@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Campaign, Case
 
-    Told = Callable[[str, Case], float]
+    TimeOf = Callable[[str, Case], float]
 
 SIZES = tuple(1 << power for power in range(3, 21))
 LINES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
@@ -63,7 +63,7 @@ class Noise:
 
 
 def view(
-    told: Told,
+    time_of: TimeOf,
     *,
     seed: int = 1,
     launches: int = 8,
@@ -81,7 +81,7 @@ def view(
     Student's with so many degrees of freedom: the fewer these `tails`, the farther off are single launches.
     """
     record = _record(cases, candidates, settings or {}, changes)
-    figures = drawn(told, Noise(seed, spread, state, tails), launches, cases, candidates)
+    figures = drawn(time_of, Noise(seed, spread, state, tails), launches, cases, candidates)
     comparisons = statistics.compare(figures, list(itertools.combinations(candidates, 2)), record.plan.threshold)
     made = [
         campaigns.launch(number, block, position, name, "socket")
@@ -124,14 +124,14 @@ def launches_of(launches: int, candidates: Sequence[str]) -> list[tuple[int, int
 
 
 def drawn(
-    told: Told,
+    time_of: TimeOf,
     noise: Noise,
     launches: int,
     cases: Sequence[Case],
     candidates: Sequence[str],
 ) -> pl.DataFrame:
     """Return the figures of all launches."""
-    times = np.array([[told(name, case) for case in cases] for name in candidates])
+    times = np.array([[time_of(name, case) for case in cases] for name in candidates])
     logs = noise.drawn(launches, cases, candidates)
     rows = launches_of(launches, candidates)
     keys = [case.key for case in cases]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rankbench.store import Store
 
-    Told = Callable[[str, Case, Placement], float | CaseStatus]
+    OutcomeOf = Callable[[str, Case, Placement], float | CaseStatus]
 
 NODES, RANKS = (1, 2, 3, 4, 6, 8, 12), (1, 2, 4)
 STUDY = tuple(
@@ -70,7 +70,7 @@ def record(
 
 def make(
     folder: Path,
-    told: Told,
+    outcome: OutcomeOf,
     *,
     nodes: Sequence[int] = (1, 2, 4, 8),
     ranks: Sequence[int] = (1, 2),
@@ -88,16 +88,16 @@ def make(
     random, numbers = np.random.default_rng(seed), itertools.count(1)
     for block, name, place in itertools.product(range(1, launches + 1), candidates, campaign.plan.placements):
         own = [one for one in campaign.cases if one.placement == place.name]
-        results = [result(one, place, told(name, one, place), random.lognormal(0, spread)) for one in own]
+        results = [result(one, place, outcome(name, one, place), random.lognormal(0, spread)) for one in own]
         made.append(campaigns.launch(next(numbers), block, 0, name, place.name, results[-1].status), results)
     return made
 
 
-def result(one: Case, place: Placement, told: float | CaseStatus, factor: float) -> CaseResult:
+def result(one: Case, place: Placement, outcome: float | CaseStatus, factor: float) -> CaseResult:
     """Return a case of one launch: a few samples almost alike, or how it ended."""
-    if isinstance(told, CaseStatus):
-        return CaseResult(case=one, status=told, reason=campaigns.REASONS[told])
-    times = [round(told * factor * (1 + index / 10000), 2) for index in range(SAMPLES)]
+    if isinstance(outcome, CaseStatus):
+        return CaseResult(case=one, status=outcome, reason=campaigns.REASONS[outcome])
+    times = [round(outcome * factor * (1 + index / 10000), 2) for index in range(SAMPLES)]
     return CaseResult(
         case=one,
         status=CaseStatus.OK,

@@ -23,9 +23,9 @@ static void look_at(uint32_t launches, uint32_t cases, uint32_t place) {
     for (uint32_t i = 0; i < launches; i++)
         page.presence[i] = i == place ? HERE : DONE;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        page.turn = own_turn(&turns, round);
+        page.turn = next_own_turn(&turns, round);
         pass_turn(&turns);
-        const uint32_t next = own_turn(&turns, round + 1);
+        const uint32_t next = next_own_turn(&turns, round + 1);
         if (page.turn != next)
             printf("place %u of %u, %u cases, round %u: turn %u follows, not %u\n", place, launches, cases, round, page.turn,
                    next);

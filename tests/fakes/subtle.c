@@ -14,7 +14,7 @@
  * root            a broadcast from another root than 0 is wrong
  * status:WHAT     a receive says a wrong source, tag or count
  *
- * SUBTLE_BYTES: only in calls with so many bytes. */
+ * SUBTLE_BYTES: only in calls with so many bytes. SUBTLE_FROM: a status is wrong from so many calls on, not before. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -136,21 +136,27 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
     return code;
 }
 
+static void spoil_status(MPI_Status *status, int count, MPI_Datatype type, long call) {
+    if (getenv("SUBTLE_FROM") && call < atol(getenv("SUBTLE_FROM")))
+        return;
+    if (how("status:source"))
+        status->MPI_SOURCE ^= 1;
+    if (how("status:tag"))
+        status->MPI_TAG ^= 1;
+    if (how("status:count"))
+        PMPI_Status_set_elements(status, type, count / 2);
+}
+
 int MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status) {
     static long calls;
-    MPI_Status own;
+    MPI_Status result;
     const long bytes = size_of(count, type);
-    const int code = PMPI_Recv(data, count, type, source, tag, comm, &own);
+    const int code = PMPI_Recv(data, count, type, source, tag, comm, &result);
     if (is_meant(bytes) && tag < LEAST_OF_TALK) {
         spoil(data, bytes, ++calls);
-        if (how("status:source"))
-            own.MPI_SOURCE ^= 1;
-        if (how("status:tag"))
-            own.MPI_TAG ^= 1;
-        if (how("status:count"))
-            PMPI_Status_set_elements(&own, type, count / 2);
+        spoil_status(&result, count, type, calls);
     }
     if (status != MPI_STATUS_IGNORE)
-        *status = own;
+        *status = result;
     return code;
 }

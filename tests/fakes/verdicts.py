@@ -37,10 +37,10 @@ def evaluate(
     """Evaluate a campaign in which a candidate takes a case's time times its factor, or ends it otherwise."""
 
     def truth(candidate: str, case: Case) -> Truth:
-        told = factor(candidate, case)
-        if isinstance(told, CaseStatus):
-            return Truth(noise=0, spread=0, status=told)
-        return Truth(noise=0, spread=0, factor=told)
+        outcome = factor(candidate, case)
+        if isinstance(outcome, CaseStatus):
+            return Truth(noise=0, spread=0, status=outcome)
+        return Truth(noise=0, spread=0, factor=outcome)
 
     store = campaigns.make_campaign(
         folder / "made", truth, launches, candidates=candidates, cases=cases, control=control, samples=10

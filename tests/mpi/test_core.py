@@ -85,18 +85,18 @@ class Core(NamedTuple):
 
     def stream(self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         """Launch it and return the case records of its stream."""
-        done, records = self.launched(tmp_path, ranks, *arguments, before=before)
-        assert done.exit_code in ENDS, (done.exit_code, records[-1:], done.printed[-2000:])
+        process, records = self.launch_core(tmp_path, ranks, *arguments, before=before)
+        assert process.exit_code in ENDS, (process.exit_code, records[-1:], process.printed[-2000:])
         return records
 
-    def launched(
+    def launch_core(
         self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()
     ) -> tuple[Run, list[dict[str, Any]]]:
         """Launch it and return how it ended and the case records of its stream."""
         path = tmp_path / "stream"
-        done = self.run(ranks, "--quiet", "--stream", str(path), *arguments, before=before, watch=path)
+        process = self.run(ranks, "--quiet", "--stream", str(path), *arguments, before=before, watch=path)
         records = [json.loads(line) for line in path.read_text().splitlines()]
-        return done, [record for record in records if record["record"] == "case"]
+        return process, [record for record in records if record["record"] == "case"]
 
     def job(
         self,
@@ -112,29 +112,29 @@ class Core(NamedTuple):
         """
         path = tmp_path / "job"
         rest = list(cases)
-        found: list[dict[str, Any]] = []
+        complete: list[dict[str, Any]] = []
         for _ in range(9):
             lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in rest]
             path.write_text("\n".join(["rankbench-job 1", *lines, ""]))
-            done, records = self.launched(tmp_path, ranks, "--job", str(path), *arguments, before=before)
-            found += records
-            if done.exit_code in ENDS:
-                return found
+            process, records = self.launch_core(tmp_path, ranks, "--job", str(path), *arguments, before=before)
+            complete += records
+            if process.exit_code in ENDS:
+                return complete
             rest = rest[len(records) :]
-            assert rest[0]["operation"] in CRASHES.get(self.library.name, ()), (rest[0], done.printed[-2000:])
-        pytest.fail(f"it crashed nine times, the last time in {rest[0]}: {done.printed[-2000:]}")
+            assert rest[0]["operation"] in CRASHES.get(self.library.name, ()), (rest[0], process.printed[-2000:])
+        pytest.fail(f"it crashed nine times, the last time in {rest[0]}: {process.printed[-2000:]}")
 
     def operations(self, form: str, ranks: int) -> list[Operation]:
-        """Return those that have a form, less what would never end."""
-        breaks = self.known(BREAKS, ranks)
-        those = [operation for operation in self.description.operations if form in operation.forms]
-        return [operation for operation in those if f"{operation.name}.{form}" not in breaks]
+        """Return the operations that have a form, without those that would never end."""
+        breaks = self.known_faults(BREAKS, ranks)
+        in_form = [operation for operation in self.description.operations if form in operation.forms]
+        return [operation for operation in in_form if f"{operation.name}.{form}" not in breaks]
 
     def wrong(self, ranks: int) -> set[str]:
         """Return what the library is known to deliver wrong on so many ranks."""
-        return self.known(WRONG, ranks)
+        return self.known_faults(WRONG, ranks)
 
-    def known(self, faults: dict[str, dict[str, set[int]]], ranks: int) -> set[str]:
+    def known_faults(self, faults: dict[str, dict[str, set[int]]], ranks: int) -> set[str]:
         """Return which of known faults the library has on so many ranks."""
         return {case for case, where in faults.get(self.library.name, {}).items() if ranks in where}
 
@@ -185,14 +185,14 @@ def cases_of(operations: Iterable[Operation], form: str, sizes: Sequence[int]) -
     ]
 
 
-def unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> list[tuple[str, str, str]]:
-    """Return the cases that ended otherwise than well, of those that should have."""
+def find_unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> list[tuple[str, str, str]]:
+    """Return the cases that should have succeeded and did not."""
     wrong = core.wrong(ranks)
     bad = [record for record in records if record["status"] != "ok" and not core.lacks(record)]
     return [
-        (case_of(one), one["status"], one["reason"])
-        for one in bad
-        if not (one["status"] == "wrong-data" and faults_of(one) & wrong)
+        (case_of(record), record["status"], record["reason"])
+        for record in bad
+        if not (record["status"] == "wrong-data" and faults_of(record) & wrong)
     ]
 
 
@@ -204,9 +204,9 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: in
     assert [(record["operation"], record["bytes"]) for record in records] == [
         (case["operation"], case["bytes"]) for case in cases
     ]
-    assert unexpected(core, records, ranks) == []
-    found = {case_of(record) for record in records if record["status"] == "wrong-data"}
-    assert found == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
+    assert find_unexpected(core, records, ranks) == []
+    wrong = {case_of(record) for record in records if record["status"] == "wrong-data"}
+    assert wrong == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
 def test_a_hop_between_ranks_is_reported_with_each_case(core: Core, tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> N
     short = {"start": "none", "samples": 2, "limit_s": 60}
     cases = [{**case, **short} for form in FORMS for case in cases_of(core.operations(form, 2), form, [1024])]
     records = core.job(tmp_path, 2, cases)
-    assert unexpected(core, records, 2) == []
+    assert find_unexpected(core, records, 2) == []
     for record in records:
         if record["status"] == "ok":
             assert record["valid"] >= 1
@@ -267,7 +267,7 @@ def option_cases(operation: Operation) -> Iterable[dict[str, object]]:
     case = {"operation": operation.name, "bytes": 64 if operation.sized else 0}
     for option in operation.options:
         numbers = (str(number) for number in range(option.least, option.most + 1))
-        numbers = (one for one in ("1x1",)) if option.extents else numbers
+        numbers = (number for number in ("1x1",)) if option.extents else numbers
         values = option.values or [next(number for number in numbers if number != option.usual)]
         for value in values:
             if option.name in {"from", "to"}:
@@ -293,8 +293,8 @@ def test_every_value_of_every_option_is_taken_or_refused_with_a_reason(core: Cor
     cases = [case for operation in core.description.operations for case in option_cases(operation)]
     records = core.job(tmp_path, 2, cases, "--probe", "--threads")
     assert len(records) == len(cases)
-    assert {reason for _, status, reason in unexpected(core, records, 2) if status == "refused"} == REFUSED
-    assert [one for one in unexpected(core, records, 2) if one[1] != "refused"] == []
+    assert {reason for _, status, reason in find_unexpected(core, records, 2) if status == "refused"} == REFUSED
+    assert [entry for entry in find_unexpected(core, records, 2) if entry[1] != "refused"] == []
 
 
 @ONE_LIBRARY
@@ -308,7 +308,7 @@ def test_every_operation_moves_every_datatype_that_it_names(core: Core, tmp_path
     records = core.job(tmp_path, 2, cases, "--probe")
     reason = "the elements of the message cannot be divided equally among the partitions"
     refused = ("pingpong-partitioned.persistent", "refused", reason)
-    assert [one for one in unexpected(core, records, 2) if one != refused] == []
+    assert [entry for entry in find_unexpected(core, records, 2) if entry != refused] == []
 
 
 def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
@@ -325,8 +325,8 @@ def test_one_kernel_one_clock(core: Core, tmp_path: Path) -> None:
 
 
 def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core, tmp_path: Path) -> None:
-    asked = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
-    (record,) = core.stream(tmp_path, 2, *asked)
+    selection = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
+    (record,) = core.stream(tmp_path, 2, *selection)
     assert record["synchronisations"] >= 2
     series = record["series"][0]
     assert len(series["bound_ns"]) == len(series["error_ns"]) == record["taken"]
@@ -337,32 +337,32 @@ def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core
 @ONE_LIBRARY
 @pytest.mark.parametrize(("ranks", "start"), [(2, "window"), (3, "barrier")])
 def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
-    asked = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
-    up, pingpong = core.stream(tmp_path, ranks, *asked, "--start", start)
+    selection = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
+    up, pingpong = core.stream(tmp_path, ranks, *selection, "--start", start)
     together, *single = up["series"]
-    assert [one["rank"] for one in up["series"]] == [-1, *range(ranks)]
-    assert together["time_ns"] == [max(times) for times in zip(*(one["time_ns"] for one in single), strict=True)]
+    assert [series["rank"] for series in up["series"]] == [-1, *range(ranks)]
+    assert together["time_ns"] == [max(times) for times in zip(*(series["time_ns"] for series in single), strict=True)]
     bad = set(together["late"])
     for index, last_rank in enumerate(together["last_rank"]):
         assert single[last_rank]["time_ns"][index] == together["time_ns"][index]
     # What each began in time, but not in the same window, is late for all.
-    assert set.union(*(set(one["late"]) for one in single)) <= bad
-    assert [one["rank"] for one in pingpong["series"]] == [0]
+    assert set.union(*(set(series["late"]) for series in single)) <= bad
+    assert [series["rank"] for series in pingpong["series"]] == [0]
 
 
 @ONE_LIBRARY
 def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, tmp_path: Path) -> None:
-    asked = ["--op", "bcast,pingpong", "--sizes", "8", "--samples", "20", "--limit", "60"]
-    bcast, pingpong = core.stream(tmp_path, 2, *asked)
-    assert all(one[name] > 0 for one in (bcast, pingpong) for name in ("first_ns", "second_ns"))
+    selection = ["--op", "bcast,pingpong", "--sizes", "8", "--samples", "20", "--limit", "60"]
+    bcast, pingpong = core.stream(tmp_path, 2, *selection)
+    assert all(record[name] > 0 for record in (bcast, pingpong) for name in ("first_ns", "second_ns"))
     (absent,) = core.stream(tmp_path, 1, "--op", "pingpong", "--sizes", "8")
     assert (absent["status"], absent["first_ns"], absent["second_ns"]) == ("refused", 0, 0)
 
 
 @ONE_LIBRARY
 def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: Core, tmp_path: Path) -> None:
-    asked = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
-    local, empty, allreduce = core.stream(tmp_path, 2, *asked)
+    selection = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
+    local, empty, allreduce = core.stream(tmp_path, 2, *selection)
     assert local["calls"] > 1
     assert (empty["calls"], allreduce["calls"]) == (1, 1)
     assert allreduce["first_window_ns"] > 0 < allreduce["last_window_ns"]
@@ -370,7 +370,7 @@ def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: 
     assert local["estimate_ns"] > 0 < allreduce["estimate_ns"]
     assert local["tolerance_ns"] == 0 < allreduce["tolerance_ns"]
     assert local["cost_ns"] < empty["cost_ns"]
-    assert [one["calls"] for one in core.stream(tmp_path, 2, *asked, "--each")] == [1, 1, 1]
+    assert [record["calls"] for record in core.stream(tmp_path, 2, *selection, "--each")] == [1, 1, 1]
 
 
 MEMORY = [
@@ -386,27 +386,27 @@ MEMORY = [
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize("asked", MEMORY, ids=" ".join)
-def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("selection", MEMORY, ids=" ".join)
+def test_data_are_right_wherever_buffers_lie(core: Core, selection: list[str], tmp_path: Path) -> None:
     """What makes no sense for an operation is refused, and nothing else is."""
 
     def refuses(operation: Operation) -> bool:
         keeps = operation.keeps_buffers or operation.form == "persistent"
         return (
-            ("--root" in asked and not operation.rooted)
-            or ("in-place" in asked and not operation.in_place)
-            or ("cold" in asked and keeps)
+            ("--root" in selection and not operation.rooted)
+            or ("in-place" in selection and not operation.in_place)
+            or ("cold" in selection and keeps)
         )
 
     refused = {operation.name for operation in core.description.operations if refuses(operation)}
     # Cold buffers are many, whatever their size: of each size the caches' worth is filled and looked at.
-    sizes = "0,64K" if "cold" in asked else "0,992,64K"
+    sizes = "0,64K" if "cold" in selection else "0,992,64K"
     short = ["--start", "none", "--sizes", sizes, "--datatype", "int", "--samples", "5", "--limit", "60"]
-    records = core.stream(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *asked)
+    records = core.stream(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *selection)
     assert {record["operation"] for record in records if record["status"] == "refused"} == refused & {
         record["operation"] for record in records
     }
-    assert {reason for _, status, reason in unexpected(core, records, 2) if status != "refused"} == set()
+    assert {reason for _, status, reason in find_unexpected(core, records, 2) if status != "refused"} == set()
     assert any(record["status"] == "ok" for record in records)
 
 
@@ -427,10 +427,10 @@ def test_buffers_are_aligned_to_what_was_asked_for_and_not_better(core: Core, al
     library = tmp_path / "places.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(library), str(FLIP.with_name("places.c"))]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
-    asked = ["--op", "allreduce", "--start", "none", "--sizes", "8,64K", "--alignment", str(alignment)]
-    done = core.run(2, *asked, before=("env", f"LD_PRELOAD={library}"))
-    found = {int(line.split()[1]) for line in done.printed.splitlines() if line.startswith("aligned ")}
-    assert found == {alignment}
+    selection = ["--op", "allreduce", "--start", "none", "--sizes", "8,64K", "--alignment", str(alignment)]
+    process = core.run(2, *selection, before=("env", f"LD_PRELOAD={library}"))
+    alignments = {int(line.split()[1]) for line in process.printed.splitlines() if line.startswith("aligned ")}
+    assert alignments == {alignment}
 
 
 @ONE_LIBRARY
@@ -496,34 +496,38 @@ def flip(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def raised(record: dict[str, Any]) -> int:
+def read_excess(record: dict[str, Any]) -> int:
     """Return by how much the first wrong byte of a case is larger than it should be."""
     match = re.fullmatch(r"rank \d+: .*: 0x(..), not 0x(..)", record["reason"])
     return (int(match[1], 16) - int(match[2], 16)) % 256 if match and record["status"] == "wrong-data" else 0
 
 
-def unnoticed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], place: str) -> list[tuple[str, str, str]]:
+def find_unnoticed(
+    core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], place: str
+) -> list[tuple[str, str, str]]:
     """Spoil a byte of every result of the calls, and return the cases that do not say so of their own calls.
 
     The n-th call raises the byte by n, so that the wrong byte says which it was.
     """
-    calls = sorted({call for one in spoilt for call in one.calls})
+    calls = sorted({call for mistake in spoilt for call in mistake.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_AT={place}")
-    records = core.job(tmp_path, 2, [one.case for one in spoilt], "--probe", before=before)
+    records = core.job(tmp_path, 2, [mistake.case for mistake in spoilt], "--probe", before=before)
     assert len(records) == len(spoilt)
 
-    def told(one: Spoilt, record: dict[str, Any]) -> bool:
-        numbers = [calls.index(call) + 1 for call in one.calls]
+    def is_detected(mistake: Spoilt, record: dict[str, Any]) -> bool:
+        numbers = [calls.index(call) + 1 for call in mistake.calls]
         sums = {
             sum(combination)
             for count in range(len(numbers))
             for combination in itertools.combinations(numbers, count + 1)
         }
-        return raised(record) in sums or core.lacks(record) or bool(faults_of(record) & core.wrong(2))
+        return read_excess(record) in sums or core.lacks(record) or bool(faults_of(record) & core.wrong(2))
 
-    those = zip(spoilt, records, strict=True)
+    pairs = zip(spoilt, records, strict=True)
     return [
-        (case_of(record), record["status"], record["reason"]) for spoilt, record in those if not told(spoilt, record)
+        (case_of(record), record["status"], record["reason"])
+        for spoilt, record in pairs
+        if not is_detected(spoilt, record)
     ]
 
 
@@ -546,7 +550,7 @@ def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
         for case in cases_of([operation], form, [1024])
         if delivers(operation) and (operation.name in rows or f"{operation.name}.{form}" not in core.wrong(2))
     ]
-    assert unnoticed(core, flip, tmp_path, spoilt, place) == []
+    assert find_unnoticed(core, flip, tmp_path, spoilt, place) == []
 
 
 @ONE_LIBRARY
@@ -567,7 +571,7 @@ def test_data_that_are_cut_late_or_in_disorder_are_caught(core: Core, flip: Path
         if delivers(operation) and operation.sized and operation.name != "pingpong-packed"  # It would be spoilt twice.
         for calls in [calls_of(operation, operation.form)[-1:]]
     ]
-    assert passed(core, flip, tmp_path, spoilt, how) == []
+    assert find_passed(core, flip, tmp_path, spoilt, how) == []
 
 
 SPOILT_TWICE = {"pingpong-packed", "pack", "unpack"}
@@ -594,7 +598,7 @@ def test_data_that_come_with_the_next_call_only_are_caught(core: Core, flip: Pat
         if (operation.kind != "one-sided" or "get" in operation.name) and f"{operation.name}.{form}" not in GO_ON
     ]
     assert len(spoilt) > 150
-    assert passed(core, flip, tmp_path, spoilt, "later") == []
+    assert find_passed(core, flip, tmp_path, spoilt, "later") == []
 
 
 PASSIVE = ("flush", "flush_local", "lock", "lock_all")
@@ -643,8 +647,8 @@ def test_changes_of_other_ranks_memory_that_are_late_while_calls_are_timed_are_c
 ) -> None:
     """From the 300th call on and not in the end."""
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_HOW=postpone", "FLIP_AFTER=300", "FLIP_UNTIL=5000")
-    asked = {"operation": call[4:].lower(), "bytes": 64, "datatype": "int", "samples": 6000, "limit_s": 60}
-    (record,) = core.job(tmp_path, 2, [asked], "--each", before=before)
+    selection = {"operation": call[4:].lower(), "bytes": 64, "datatype": "int", "samples": 6000, "limit_s": 60}
+    (record,) = core.job(tmp_path, 2, [selection], "--each", before=before)
     assert (record["status"], record["taken"]) == ("wrong-data", 6000)
     assert record["reason"].endswith("another rank's call returned before its data were there")
 
@@ -657,8 +661,8 @@ def test_data_that_come_late_while_calls_are_timed_are_caught(
     """From the 300th call on and not in the end: what is due there is delivered in time again."""
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_HOW=later", "FLIP_AFTER=300", "FLIP_UNTIL=1500")
     operation = "pingpong" if call == "MPI_Recv" else call.removeprefix("MPI_").lower()
-    asked = {"operation": operation, "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
-    (record,) = core.job(tmp_path, 2, [asked], before=before)
+    selection = {"operation": operation, "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
+    (record,) = core.job(tmp_path, 2, [selection], before=before)
     assert record["status"] == "wrong-data"
     # Either by a look after the call, or since it did not bring again what calls before it brought.
     late, missing = "the call returned before its data were there", "the call did not bring its data again"
@@ -685,7 +689,11 @@ HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
         r"rank \d: the new communicator is the old one",
     ),
     "synchronous": (
-        [{"operation": one, "form": form, "bytes": 8, "mode": "synchronous"} for one in RATES for form in FORMS],
+        [
+            {"operation": operation, "form": form, "bytes": 8, "mode": "synchronous"}
+            for operation in RATES
+            for form in FORMS
+        ],
         r"rank \d: a synchronous send ended before rank \d began to receive",
     ),
 }
@@ -700,11 +708,13 @@ def test_calls_without_data_that_do_nothing_are_caught(
     """Each is tried several times: a rank without a CPU calls after the one that is late, and shows nothing then."""
     cases, reason = HOLLOW[call]
     before = ("env", f"LD_PRELOAD={hollow}", f"HOLLOW={call}")
-    wrong = [one for one in core.job(tmp_path, ranks, cases * 8, "--probe", before=before) if one["status"] != "ok"]
-    assert {case_of(one) for one in wrong} == {f"{case['operation']}.{case['form']}" for case in cases}
-    assert [one["reason"] for one in wrong if not re.fullmatch(reason, one["reason"])] == []
+    wrong = [
+        record for record in core.job(tmp_path, ranks, cases * 8, "--probe", before=before) if record["status"] != "ok"
+    ]
+    assert {case_of(record) for record in wrong} == {f"{case['operation']}.{case['form']}" for case in cases}
+    assert [record["reason"] for record in wrong if not re.fullmatch(reason, record["reason"])] == []
     right = core.job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow}"))
-    assert [one["status"] for one in right] == ["ok"] * len(cases)
+    assert [record["status"] for record in right] == ["ok"] * len(cases)
 
 
 @ONE_LIBRARY
@@ -727,14 +737,14 @@ def test_a_message_in_the_place_of_another_is_caught(core: Core, flip: Path, tmp
         if form in operation.forms
     ]
     assert len(spoilt) > 5
-    assert passed(core, flip, tmp_path, spoilt, "exchange") == []
+    assert find_passed(core, flip, tmp_path, spoilt, "exchange") == []
 
 
-def passed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], how: str) -> list[tuple[str, str, str]]:
+def find_passed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], how: str) -> list[tuple[str, str, str]]:
     """Return the cases whose results are spoilt in another way than by a byte, and whose data are not called wrong."""
-    calls = sorted({call for one in spoilt for call in one.calls})
+    calls = sorted({call for mistake in spoilt for call in mistake.calls})
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_HOW={how}")
-    records = core.job(tmp_path, 2, [one.case for one in spoilt], "--probe", before=before)
+    records = core.job(tmp_path, 2, [mistake.case for mistake in spoilt], "--probe", before=before)
     assert len(records) == len(spoilt)
     others = [record for record in records if record["status"] != "wrong-data" and not core.lacks(record)]
     return [(case_of(other), other["status"], other["reason"]) for other in others]
@@ -754,8 +764,8 @@ def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_
         for value in option.values
         if option.name in names and f"{operation.name}.{operation.form}" not in core.wrong(2)
     ]
-    missed = unnoticed(core, flip, tmp_path, spoilt, "last")
-    assert [one for one in missed if one[1] != "refused"] == []
+    missed = find_unnoticed(core, flip, tmp_path, spoilt, "last")
+    assert [entry for entry in missed if entry[1] != "refused"] == []
     assert {reason for _, status, reason in missed if status == "refused"} <= REFUSED
 
 
@@ -768,9 +778,9 @@ def test_a_byte_spoilt_while_timing_is_caught_after_it(core: Core, flip: Path, c
     (operation,) = [operation for operation in core.description.operations if operation.name == name]
     (call,) = calls_of(operation, form)
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=20")
-    asked = {"operation": name, "form": form, "bytes": 1000, "start": "barrier", "samples": 100, "limit_s": 20}
-    (record,) = core.job(tmp_path, 2, [asked], before=before)
-    assert raised(record) == 1
+    selection = {"operation": name, "form": form, "bytes": 1000, "start": "barrier", "samples": 100, "limit_s": 20}
+    (record,) = core.job(tmp_path, 2, [selection], before=before)
+    assert read_excess(record) == 1
     assert record["taken"] > 0
 
 
@@ -782,8 +792,8 @@ def test_a_fault_that_begins_between_visits_of_a_case_is_caught(
     """A case that was measured before in the launch is rehearsed once; it is checked no less afterwards."""
     call = f"MPI_{operation.capitalize()}"
     before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=9000")
-    asked = {"operation": operation, "bytes": 1000, "start": "barrier", "samples": 3000, "limit_s": 20}
-    statuses = [record["status"] for record in core.job(tmp_path, 2, [asked] * 6, before=before)]
+    selection = {"operation": operation, "bytes": 1000, "start": "barrier", "samples": 3000, "limit_s": 20}
+    statuses = [record["status"] for record in core.job(tmp_path, 2, [selection] * 6, before=before)]
     assert {statuses[0], statuses[-1]} == {"ok", "wrong-data"}
     assert statuses == sorted(statuses)
 
@@ -792,9 +802,9 @@ def test_a_fault_that_begins_between_visits_of_a_case_is_caught(
 def test_the_end_of_a_stream_says_where_the_time_went(core: Core, tmp_path: Path) -> None:
     """The parts are all of the time: those of visits are most of what passed between the first and the last of them."""
     stream = tmp_path / "stream"
-    asked = ["--op", "bcast", "--sizes", "8,64K", "--samples", "3000"]
+    selection = ["--op", "bcast", "--sizes", "8,64K", "--samples", "3000"]
     began_s = time.monotonic()
-    core.run(2, "--quiet", "--stream", str(stream), *asked, watch=stream)
+    core.run(2, "--quiet", "--stream", str(stream), *selection, watch=stream)
     passed_s = time.monotonic() - began_s
     spent_s = json.loads(stream.read_text().splitlines()[-1])["spent_s"]
     assert 0 < spent_s["calls"] < sum(spent_s.values()) < passed_s
@@ -809,8 +819,8 @@ def test_a_library_that_does_nothing_for_a_while_is_caught(core: Core, tmp_path:
     command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(fault), str(FLIP.with_name("fault.c")), "-ldl"]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
     when = ("FAULT=withhold", "FAULT_CALL=MPI_Bcast", "FAULT_BYTES=64", "FAULT_AFTER=300", "FAULT_UNTIL=1500")
-    asked = {"operation": "bcast", "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
-    (record,) = core.job(tmp_path, 2, [asked], before=("env", f"LD_PRELOAD={fault}", *when))
+    selection = {"operation": "bcast", "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
+    (record,) = core.job(tmp_path, 2, [selection], before=("env", f"LD_PRELOAD={fault}", *when))
     assert (record["status"], record["taken"]) == ("wrong-data", 3000)
     missing = "the call did not bring its data again"
     assert re.match(
@@ -828,10 +838,10 @@ def test_a_call_that_the_library_lacks_is_reported(home: Path, reach: list[Libra
 
 @ONE_LIBRARY
 def test_the_table_is_for_people(core: Core) -> None:
-    done = core.run(
+    process = core.run(
         2, "--op", "pingpong,bandwidth,message-rate", "--start", "none", "--sizes", "8,1K", "--samples", "50"
     )
-    lines = [line for line in done.printed.splitlines() if not line.startswith("#")]
+    lines = [line for line in process.printed.splitlines() if not line.startswith("#")]
     assert lines[0].split() == [
         "operation",
         "form",
@@ -899,7 +909,7 @@ def test_the_table_is_for_people(core: Core) -> None:
     ],
 )
 def test_arguments_that_make_no_sense_get_one_line(core: Core, arguments: list[str], line: str) -> None:
-    """By one library, since the core reads them alike under all."""
+    """By one library, since the core reads them in the same way under all."""
     assert_refused(core, arguments, line)
 
 
@@ -912,41 +922,41 @@ def test_every_library_ends_after_one_line(core: Core, arguments: list[str]) -> 
 
 def assert_refused(core: Core, arguments: list[str], line: str) -> None:
     """Assert that two ranks say one line together, and that their launch fails."""
-    done = core.run(2, *arguments)
-    texts = [splitline for splitline in done.printed.splitlines() if "rankbench-core:" in splitline]
+    process = core.run(2, *arguments)
+    texts = [splitline for splitline in process.printed.splitlines() if "rankbench-core:" in splitline]
     assert len(texts) == 1
     assert texts[0].startswith(f"rankbench-core: {line}")
-    assert done.exit_code != 0
+    assert process.exit_code != 0
 
 
 @ONE_LIBRARY
 def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     job = tmp_path / "job"
     job.write_text("rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bites=8\n")
-    done = core.run(2, "--job", str(job))
+    process = core.run(2, "--job", str(job))
     allowed = (
         "operation, form, bytes, datatype, start, cache, buffers, pages, settings, alignment, root, samples, tries, "
         "rse, interval, least, fill_s, limit_s, threads, arrival, spread_us, quantity, tests, compute_us"
     )
     where = f"rankbench-core: --job {job} line"
-    assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in done.printed
+    assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in process.printed
     job.write_text("rankbench-job 1\nset clock=auto time=now\ncase operation=bcast bytes=8\n")
-    done = core.run(2, "--job", str(job))
+    process = core.run(2, "--job", str(job))
     allowed = "clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS"
-    assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in done.printed
+    assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in process.printed
 
 
 @ONE_LIBRARY
 def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
-    done = core.run(2, "--op", "pingpong", "--sizes", "2000000000000", "--datatype", "double")
-    assert "refused: 2000000000000 bytes are more than 2^31-1 elements of double" in done.printed
-    done = core.run(2, "--op", "alltoall", "--sizes", "8G", "--datatype", "double")
-    assert "GiB on this host do not fit in the " in done.printed
-    assert done.exit_code != 0
+    process = core.run(2, "--op", "pingpong", "--sizes", "2000000000000", "--datatype", "double")
+    assert "refused: 2000000000000 bytes are more than 2^31-1 elements of double" in process.printed
+    process = core.run(2, "--op", "alltoall", "--sizes", "8G", "--datatype", "double")
+    assert "GiB on this host do not fit in the " in process.printed
+    assert process.exit_code != 0
 
 
 @ONE_LIBRARY
 def test_too_few_ranks_are_reported(core: Core) -> None:
-    done = core.run(1, "--op", "pingpong", "--sizes", "8")
-    assert "refused: pingpong needs 2 ranks, there is 1" in done.printed
-    assert done.exit_code == 2
+    process = core.run(1, "--op", "pingpong", "--sizes", "8")
+    assert "refused: pingpong needs 2 ranks, there is 1" in process.printed
+    assert process.exit_code == 2

@@ -137,8 +137,6 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
     for name, text in handover.files.items():
         (tmp_path / name).write_text(text)
     settings = tuned.place_files(handover.settings, tmp_path)
-    listed = variables(library, home, settings)
-    assert {name: listed[name].value for name in settings} == settings
     plan = 'operations = ["allreduce"]\nsizes = "8,64K"\nplacements = ["socket"]'
     proof = measure_tuned(library.name, settings, plan, tmp_path, home)
     ratios = {case.size_bytes: ratio.ratio for case, ratio in proof.cases}

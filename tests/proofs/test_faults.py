@@ -111,6 +111,10 @@ REVIEW = [
         (8,),
         (FORMS[0],),
     ),
+    Fault("M6 wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
+    Fault(
+        "M6 wrong source from the 20th receive on", "subtle", "SUBTLE=status:source SUBTLE_FROM=20", "pingpong", (8,)
+    ),
     Fault(
         "send buffer written to",
         "fault",

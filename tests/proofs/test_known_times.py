@@ -46,8 +46,8 @@ def test_known_times_are_measured_right_by_every_clock_and_start(library: Librar
 
 def test_synchronisation_is_as_right_as_it_says(library: Library, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
-    asked = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
-    process = rankbench("clock", library.name, *asked, home=home)
+    arguments = ("--runs", "5", "--wait", "0.2", "--all-sources", "--format", "json", "--output", str(path))
+    process = rankbench("clock", library.name, *arguments, home=home)
     assert (process.returncode, process.stderr) == (0, ""), process.stdout
     (report,) = msgspec.json.decode(path.read_bytes())
     usable = {entry["name"] for entry in report["sources"] if entry["usable"]}

@@ -1,7 +1,7 @@
 """The core reads and writes its own memory only, and does nothing that C leaves undefined, in any operation and form.
 
-The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not looked at: a launch
-keeps what it has until it ends, and so does the library.
+The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not examined: a
+launch keeps its memory until it ends, and so does the library.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ MEMORY: list[dict[str, object]] = [
 DERIVED: list[dict[str, object]] = [
     {"datatype": name, "bytes": 960} for name in ("contiguous", "vector", "indexed", "subarray", "struct")
 ]
+DEFECTS = {("sendrecv-replace", "nonblocking", "struct")}
+"""Operation, form and datatype whose report is the library's: MPICH 5.0.2's MPI_Isendrecv_replace with a type that has
+gaps. See docs/evidence/library-bugs.md."""
 SHORT = {"start": "barrier", "samples": 3, "limit_s": 60}
 
 
@@ -57,11 +60,15 @@ def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str, object], tmp_path: Path) -> None:
-    """What makes no sense for an operation is refused. Whether a library's data are right is not asked here."""
+    """Cases that are invalid for an operation are refused. The data that a library delivers are tested elsewhere."""
     operations = sanitized.operations(form, RANKS)
     if "datatype" in memory:
         operations = [
-            operation for operation in operations if memory["datatype"] in operation.datatypes and operation.sized
+            operation
+            for operation in operations
+            if memory["datatype"] in operation.datatypes
+            and operation.sized
+            and (operation.name, form, memory["datatype"]) not in DEFECTS
         ]
     if not operations:
         return
@@ -70,7 +77,7 @@ def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str,
     lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in cases]
     job = tmp_path / "job"
     job.write_text("\n".join(["rankbench-job 1", *lines, ""]))
-    run, records = sanitized.launched(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
+    run, records = sanitized.launch_core(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
     reports = sorted(set(REPORT.findall(run.printed)))
     assert reports == [], run.printed[-4000:]
     assert len(records) == len(cases), run.printed[-4000:]

@@ -207,7 +207,7 @@ def own_place(result: CaseResult) -> int:
 
 
 def discarded(result: CaseResult, index: int) -> bool:
-    """Return whether a sample does not count, which is so for all series alike."""
+    """Return whether a sample does not count, which is the same for all series."""
     column = result.series[own_place(result)]
     return index in column.late or (result.case.start == "window-mpiperf" and index in column.overrun)
 

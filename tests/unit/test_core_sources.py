@@ -29,20 +29,22 @@ def test_a_unit_registers_itself_last(path: Path) -> None:
 
 def test_the_core_knows_no_scheduler() -> None:
     words = re.compile(r"slurm|srun|\bpbs\b|\blsf\b|flux|hydra|mpiexec\.", re.IGNORECASE)
-    found = [f"{path.name}: {line}" for path in SOURCES for line in path.read_text().splitlines() if words.search(line)]
-    assert not found
+    matches = [
+        f"{path.name}: {line}" for path in SOURCES for line in path.read_text().splitlines() if words.search(line)
+    ]
+    assert not matches
 
 
 def test_the_core_talks_to_itself_without_the_collectives_under_test() -> None:
     """But for the start that is there to show what the library's own barrier does."""
     collectives = re.compile(r"MPI_(Barrier|Bcast|Reduce|Allreduce|Gather|Allgather|Alltoall|Scatter|Scan)\w*\(")
-    found = [
+    matches = [
         f"{path.name}: {call}"
         for path in SOURCES
         if path.parent.name != "ops" and path.name != "library_barrier.c"
         for call in collectives.findall(path.read_text())
     ]
-    assert not found
+    assert not matches
 
 
 def test_there_is_one_timing_loop() -> None:
@@ -65,7 +67,7 @@ DEFINED = re.compile(
 """What a file defines for others: functions and variables at the beginning of a line, without `static`."""
 
 
-def included(path: Path) -> set[Path]:
+def headers_of(path: Path) -> set[Path]:
     """Return the headers that a file names, but for the one that is made for each library."""
     return {CORE / name for name in INCLUDE.findall(path.read_text()) if name != "missing.h"}
 
@@ -74,7 +76,7 @@ def wrong_way(path: Path) -> list[str]:
     """Return what a file of a room includes from a room to its right."""
     room = path.relative_to(CORE).parts[0]
     last = ROOMS.index(UNITS.get(room, room))
-    rooms = {header: header.relative_to(CORE).parts[0] for header in included(path)}
+    rooms = {header: header.relative_to(CORE).parts[0] for header in headers_of(path)}
     return [str(header) for header, of in rooms.items() if of != room and of not in ROOMS[: last + 1]]
 
 
@@ -82,7 +84,7 @@ def names_of(header: Path) -> set[str]:
     """Return what a header is for: its macros, types, constants, functions and variables."""
     text = ASIDE.sub("", header.read_text())
     names = set(re.findall(r"#define (\w+)|^(?:struct|enum) (\w+) \{|\btypedef .*?\b(\w+)[(;]", text, re.MULTILINE))
-    words = {word for found in names for word in found if word and not word.startswith("RANKBENCH_")}
+    words = {word for matches in names for word in matches if word and not word.startswith("RANKBENCH_")}
     for constants in re.findall(r"\benum(?: \w+)? \{([^}]*)\}", text):
         words |= set(re.findall(r"\b[A-Z][A-Z0-9_]+\b", constants))
     words |= set(re.findall(r"^\w[\w *]*?\b(\w+)\(", text, re.MULTILINE))
@@ -102,7 +104,7 @@ def test_a_file_includes_its_room_and_those_to_the_left_only() -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(CORE).as_posix())
 def test_a_file_uses_all_that_it_includes(path: Path) -> None:
     words = set(re.findall(r"\w+", ASIDE.sub("", path.read_text())))
-    others = (header for header in included(path) if header.stem != path.stem)
+    others = (header for header in headers_of(path) if header.stem != path.stem)
     assert [header.name for header in others if not names_of(header) & words] == []
 
 
@@ -135,7 +137,7 @@ def test_no_two_headers_or_files_with_their_headers_include_each_other() -> None
     needs: dict[str, set[str]] = {}
     for path in SOURCES:
         name = str(path.with_suffix(""))
-        needs[name] = needs.get(name, set()) | {str(header.with_suffix("")) for header in included(path)} - {name}
+        needs[name] = needs.get(name, set()) | {str(header.with_suffix("")) for header in headers_of(path)} - {name}
     graphlib.TopologicalSorter(needs).prepare()
 
 
@@ -144,13 +146,13 @@ ALLOCATED = re.compile(r"\b([mc]alloc|realloc(array)?|posix_memalign|aligned_all
 
 def test_one_file_alone_allocates() -> None:
     """Its callers get memory, or the launch ends with one line."""
-    found = [
+    matches = [
         f"{path.name}: {line}" for path in SOURCES for line in path.read_text().splitlines() if ALLOCATED.search(line)
     ]
-    assert {line.split(":")[0] for line in found} == {"allocation.c"}
+    assert {line.split(":")[0] for line in matches} == {"allocation.c"}
 
 
-def unhandled(text: str) -> list[str]:
+def find_unhandled(text: str) -> list[str]:
     """Return what is given the memory that the system may refuse, where the lines after it do not look at it."""
     lines = text.splitlines()
     missed = []
@@ -165,10 +167,10 @@ def unhandled(text: str) -> list[str]:
 
 
 def test_memory_that_the_system_may_refuse_is_looked_at() -> None:
-    missed = {path.name: unhandled(path.read_text()) for path in CORE.rglob("*.c") if path.name != "allocation.c"}
+    missed = {path.name: find_unhandled(path.read_text()) for path in CORE.rglob("*.c") if path.name != "allocation.c"}
     assert {name: lines for name, lines in missed.items() if lines} == {}
 
 
 @pytest.mark.parametrize("line", ["int *a = ask_memory(4);\n*a = 1;", "a = mmap(NULL, 1, 0, 0, -1, 0);\nuse(*a);"])
 def test_memory_that_is_used_unseen_is_noticed(line: str) -> None:
-    assert unhandled(line) == [line.splitlines()[0]]
+    assert find_unhandled(line) == [line.splitlines()[0]]

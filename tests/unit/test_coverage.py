@@ -64,10 +64,10 @@ def _allows(option: Option, value: str) -> bool:
     return value in option.values if option.values else value.isdigit() and option.least <= int(value) <= option.most
 
 
-def _option_fault(operation: Operation, said: str) -> str:
-    name, _, value = said.partition("=")
+def _option_fault(operation: Operation, setting: str) -> str:
+    name, _, value = setting.partition("=")
     known = any(option.name == name and _allows(option, value) for option in operation.options)
-    return "" if known else f"{operation.name} has no {said}"
+    return "" if known else f"{operation.name} has no {setting}"
 
 
 def _fault(case: str) -> str:
@@ -81,7 +81,7 @@ def _fault(case: str) -> str:
     return next(filter(None, (_option_fault(operation, option) for option in options)), "")
 
 
-def _recorded(folder: str) -> set[str]:
+def _recorded_names(folder: str) -> set[str]:
     """Return the benchmarks of which a folder has output; but of IMB's names, what stands behind a dot is a mode."""
     names = {path.stem for path in (SAMPLES / folder).glob("*.txt")}
     return names if folder == "imb" else {name.partition(".")[0] for name in names}
@@ -89,7 +89,7 @@ def _recorded(folder: str) -> set[str]:
 
 def test_all_that_is_named_is_in_the_core() -> None:
     faults = {row.full_name: [fault for case in row.here if (fault := _fault(case))] for row in ROWS}
-    assert {name: found for name, found in faults.items() if found} == {}
+    assert {name: fault for name, fault in faults.items() if fault} == {}
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_every_program_of_osu_has_one_row() -> None:
 @pytest.mark.parametrize("folder", SUITES)
 def test_every_benchmark_with_recorded_output_has_a_row(folder: str) -> None:
     names = [row.full_name for row in ROWS if row.suite in SUITES[folder]]
-    recorded = _recorded(folder)
+    recorded = _recorded_names(folder)
     assert recorded
-    assert sorted(name for name in recorded if not any(fnmatchcase(name, told) for told in names)) == []
+    assert sorted(name for name in recorded if not any(fnmatchcase(name, pattern) for pattern in names)) == []
 
 
 def test_every_suite_with_recorded_output_has_a_chapter() -> None:

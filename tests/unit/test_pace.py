@@ -68,7 +68,7 @@ def array(times_ns: Sequence[float]) -> ctypes.Array[ctypes.c_double]:
     return (ctypes.c_double * len(times_ns))(*times_ns)
 
 
-def warmed(core: ctypes.CDLL, times_ns: Sequence[float], *, again: bool = False) -> Pace:
+def warm_up(core: ctypes.CDLL, times_ns: Sequence[float], *, again: bool = False) -> Pace:
     """Return the pace after a warm-up whose calls take these times, the last of them from then on."""
     pace, waiting, spent_ns, rounds = Pace(again=again), list(times_ns), 0.0, 1
     while rounds:
@@ -79,22 +79,22 @@ def warmed(core: ctypes.CDLL, times_ns: Sequence[float], *, again: bool = False)
     return pace
 
 
-def update(core: ctypes.CDLL, pace: Pace, times_ns: Sequence[float], **seen: int) -> bool:
-    course = Course(times_ns=array(times_ns), valid=len(times_ns), rounds=pace.rounds, **seen)
+def update(core: ctypes.CDLL, pace: Pace, times_ns: Sequence[float], **counts: int) -> bool:
+    course = Course(times_ns=array(times_ns), valid=len(times_ns), rounds=pace.rounds, **counts)
     return bool(core.update_pace(ctypes.byref(pace), ctypes.byref(WINDOW), ctypes.byref(course)))
 
 
 @pytest.mark.parametrize("call_ns", [200, CALL_NS, 100_000])
 def test_what_was_warmed_up_before_is_again_for_a_quarter_as_long(core: ctypes.CDLL, call_ns: float) -> None:
-    first, again = warmed(core, [call_ns]), warmed(core, [call_ns], again=True)
+    first, again = warm_up(core, [call_ns]), warm_up(core, [call_ns], again=True)
     assert 8 <= again.warm_ups < first.warm_ups
     assert again.estimate_ns == first.estimate_ns
 
 
 @pytest.mark.parametrize("stalled", range(12))
 def test_one_interrupted_call_sets_nothing(core: ctypes.CDLL, stalled: int) -> None:
-    quiet = warmed(core, [CALL_NS])
-    noisy = warmed(core, [CALL_NS] * stalled + [STALL_NS, CALL_NS])
+    quiet = warm_up(core, [CALL_NS])
+    noisy = warm_up(core, [CALL_NS] * stalled + [STALL_NS, CALL_NS])
     for name in ("estimate_ns", "window_ns", "tolerance_ns", "lead", "rounds"):
         assert getattr(noisy, name) == getattr(quiet, name), name
 
@@ -103,23 +103,23 @@ def test_one_interrupted_call_sets_nothing(core: ctypes.CDLL, stalled: int) -> N
 def test_a_tenth_of_the_calls_interrupted(core: ctypes.CDLL, seed: int) -> None:
     drawn = random.Random(seed)
     times_ns = [drawn.uniform(0.95, 1.05) * (CALL_NS if drawn.random() < 0.9 else STALL_NS / 10) for _ in range(500)]
-    pace = warmed(core, times_ns)
+    pace = warm_up(core, times_ns)
     assert pace.warm_ups >= 8
     assert pace.estimate_ns == pytest.approx(CALL_NS, rel=0.06)
 
 
 def test_long_calls_do_not_spend_the_time_limit(core: ctypes.CDLL) -> None:
-    assert warmed(core, [LIMIT_NS / 20]).warm_ups == 3
-    assert warmed(core, [LIMIT_NS]).warm_ups == 2
+    assert warm_up(core, [LIMIT_NS / 20]).warm_ups == 3
+    assert warm_up(core, [LIMIT_NS]).warm_ups == 2
 
 
 def test_calls_that_become_faster_are_waited_for(core: ctypes.CDLL) -> None:
-    pace = warmed(core, [20e3 * 0.97**call for call in range(120)] + [CALL_NS])
+    pace = warm_up(core, [20e3 * 0.97**call for call in range(120)] + [CALL_NS])
     assert pace.estimate_ns < 1.1 * CALL_NS
 
 
 def test_a_stage_corrects_what_a_warm_up_learned(core: ctypes.CDLL) -> None:
-    pace = warmed(core, [30e3] * 200)
+    pace = warm_up(core, [30e3] * 200)
     assert (pace.window_ns, pace.tolerance_ns) == (45500, 600)
     assert update(core, pace, [CALL_NS] * 8)
     assert pace.tolerance_ns == 100
@@ -127,13 +127,13 @@ def test_a_stage_corrects_what_a_warm_up_learned(core: ctypes.CDLL) -> None:
 
 
 def test_slow_stages_do_not_widen_the_tolerance(core: ctypes.CDLL) -> None:
-    pace = warmed(core, [CALL_NS])
+    pace = warm_up(core, [CALL_NS])
     assert not update(core, pace, [STALL_NS] * 8)
     assert (pace.estimate_ns, pace.tolerance_ns) == (CALL_NS, 100)
 
 
 def test_windows_grow_where_many_rounds_are_missed_up_to_a_limit(core: ctypes.CDLL) -> None:
-    pace = warmed(core, [CALL_NS])
+    pace = warm_up(core, [CALL_NS])
     first_ns = pace.window_ns
     for _ in range(30):
         update(core, pace, [CALL_NS] * pace.rounds, skipped=pace.rounds)
@@ -145,7 +145,7 @@ def test_windows_grow_where_many_rounds_are_missed_up_to_a_limit(core: ctypes.CD
 
 def test_ranks_rest_as_often_as_they_drift_apart(core: ctypes.CDLL) -> None:
     """An interruption in 570 rounds, after which half of a group of 23 is lost: 2 % of all rounds."""
-    pace = warmed(core, [CALL_NS])
+    pace = warm_up(core, [CALL_NS])
     assert pace.group == 32
     assert pace.rest * pace.window_ns > 5000
     for _ in range(50):
@@ -191,23 +191,23 @@ def visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: in
     As `judge_starts` has it, all rounds are judged again by the last tolerance.
     """
     drawn = random.Random(seed)
-    pace, rounds, made, spent_ns = Pace(), 1, 0, 0.0
+    pace, rounds, calls, spent_ns = Pace(), 1, 0, 0.0
     while rounds:
-        times = noise.times(drawn, call_ns, made, rounds)
-        made, spent_ns = made + rounds, spent_ns + sum(times)
+        times = noise.times(drawn, call_ns, calls, rounds)
+        calls, spent_ns = calls + rounds, spent_ns + sum(times)
         rounds = core.warm_pace(ctypes.byref(pace), array(times), rounds, spent_ns, LIMIT_NS)
     core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
-    taken: list[tuple[float, float]] = []
+    all_rounds: list[tuple[float, float]] = []
     for _ in range(stages):
-        times = noise.times(drawn, call_ns, made, pace.rounds)
+        times = noise.times(drawn, call_ns, calls, pace.rounds)
         starts = [(time, drawn.expovariate(1) * 0.1 * time) for time in times]
-        made += len(times)
-        taken += starts
+        calls += len(times)
+        all_rounds += starts
         update(core, pace, [time for time, skew in starts if skew <= pace.tolerance_ns])
-    kept = [(time, skew) for time, skew in taken if skew <= pace.tolerance_ns]
-    median_ns = statistics.median(time for time, _ in kept) if kept else 0.0
+    valid_rounds = [(time, skew) for time, skew in all_rounds if skew <= pace.tolerance_ns]
+    median_ns = statistics.median(time for time, _ in valid_rounds) if valid_rounds else 0.0
     tolerable = core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), median_ns)
-    return Visit(tolerable, median_ns, max((skew for _, skew in kept), default=0.0), pace.tolerance_ns)
+    return Visit(tolerable, median_ns, max((skew for _, skew in valid_rounds), default=0.0), pace.tolerance_ns)
 
 
 NOISES = {
@@ -226,22 +226,22 @@ def test_no_noise_lets_a_visit_with_late_starts_pass(core: ctypes.CDLL, noise: s
     """Whatever is used began within 5 % of the median time, or twice the least tolerance of 100 ns."""
     for seed in range(30):
         call_ns = 10 ** (2 + seed % 5)
-        seen = visit(core, NOISES[noise], seed, call_ns, stages)
-        most_ns = max(0.05 * seen.median_ns, 200)
-        assert seen.tolerable == (seen.tolerance_ns <= most_ns)
-        assert not seen.tolerable or seen.largest_skew_ns <= most_ns
-        assert seen.tolerable or seen.median_ns == 0 or noise != "none"
+        result = visit(core, NOISES[noise], seed, call_ns, stages)
+        most_ns = max(0.05 * result.median_ns, 200)
+        assert result.tolerable == (result.tolerance_ns <= most_ns)
+        assert not result.tolerable or result.largest_skew_ns <= most_ns
+        assert result.tolerable or result.median_ns == 0 or noise != "none"
 
 
 def test_a_tolerance_that_noise_has_set_is_not_tolerable(core: ctypes.CDLL) -> None:
-    pace = warmed(core, [STALL_NS])
+    pace = warm_up(core, [STALL_NS])
     assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), STALL_NS)
     assert not core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), CALL_NS)
 
 
 def test_short_calls_may_begin_within_the_least_tolerance(core: ctypes.CDLL) -> None:
     """5 % of 300 ns are less than a few readings of a clock, or a step of a coarse one."""
-    pace = warmed(core, [300.0])
+    pace = warm_up(core, [300.0])
     assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), 300.0)
     coarse = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=30, step_ns=1000)
     core.begin_pace(ctypes.byref(pace), ctypes.byref(coarse))

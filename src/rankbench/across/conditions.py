@@ -1,4 +1,4 @@
-"""What two campaigns have in common: who is matched with whom, and what differs between them. Pure."""
+"""What two campaigns have in common: which candidates match, and what differs between them. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NONE = "none"
 
 
 class Match(Record, frozen=True):
-    """A candidate then, the one now that it is held against, and why these two."""
+    """A candidate of the older campaign, its counterpart in the newer one, and why they match."""
 
     old: str
     new: str
@@ -33,7 +33,7 @@ class Match(Record, frozen=True):
 
 
 class Difference(NamedTuple):
-    """A circumstance that is not what it was."""
+    """A circumstance that has changed."""
 
     what: str
     then: str
@@ -58,16 +58,16 @@ class Difference(NamedTuple):
 
 
 def matches(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Match]:
-    """Return whom to hold against whom, in the new campaign's order: as asked, by name, and last by family.
+    """Return which candidates to compare, in the new campaign's order: as requested, by name, and last by family.
 
     A family matches where one candidate of it is left on either side, or one with the same settings.
     """
     found = [Match(old=resolved(old, one), new=resolved(new, two), by="request") for one, two in wanted.items()]
     then, now = _left(old, found, "old"), _left(new, found, "new")
     found += [Match(old=name, new=name, by="name") for name in now if name in then]
-    for alike in (_family_and_settings, _family):
+    for kind in (_family_and_settings, _family):
         then, now = _left(old, found, "old"), _left(new, found, "new")
-        found += _only(then, now, lambda one, alike=alike: alike(old, one), lambda one, alike=alike: alike(new, one))  # type: ignore[misc]
+        found += _only(then, now, lambda one, kind=kind: kind(old, one), lambda one, kind=kind: kind(new, one))  # type: ignore[misc]
     places = {name: place for place, name in enumerate(candidates(new))}
     return sorted(found, key=lambda match: places[match.new])
 
@@ -181,25 +181,25 @@ def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
 
 
 def of_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
-    """Return what a candidate is made of; what the library says of itself only where the version does not show it."""
-    own, made = candidate(campaign, name), library(campaign, name)
+    """Return what a candidate is made of, with the version that its library reports at run time."""
+    record, build = candidate(campaign, name), library(campaign, name)
     texts = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == name)
-    compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == own.library]
+    compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == record.library]
     return {
-        LIBRARY: f"{made.family} {made.version}",
+        LIBRARY: f"{build.family} {build.version}",
         "reported version": next(texts, "").strip().split("\n")[0],
         "compiler": ", ".join(compilers),
-        "settings": " ".join(f"{key}={value}" for key, value in sorted(own.settings.items())),
+        "settings": " ".join(f"{key}={value}" for key, value in sorted(record.settings.items())),
     }
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
-    """Return what is not what it was."""
+    """Return what has changed."""
     return [Difference(what, then[what], now[what]) for what in then if then[what] != now[what]]
 
 
 def of_library(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
-    """Return in what a candidate is not what it was. Another version of course calls itself otherwise."""
+    """Return what has changed in a candidate. The text of another version differs anyway and is not reported."""
     found = differences(then, now)
     return [
         difference

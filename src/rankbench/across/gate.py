@@ -92,18 +92,18 @@ class Ratio(NamedTuple):
 
 def then_and_now(held: Held) -> list[Check]:
     """Return the checks of a campaign against an older one: of everything that had a figure then."""
-    then, now, told = held.then, held.now, held.told
+    then, now, comparison = held.then, held.now, held.told
     shared = {case.key for case in common(then.campaign, now.campaign)}
-    if not shared or not told.matches:
-        what = "case" if told.matches else "candidate"
-        raise RankbenchError(f"{told.new} has no {what} in common with {told.old}; nothing to gate")
-    changes = {(change.case, change.old): change for change in told.changes}
-    partners = {match.old: match.new for match in told.matches}
+    if not shared or not comparison.matches:
+        what = "case" if comparison.matches else "candidate"
+        raise RankbenchError(f"{comparison.new} has no {what} in common with {comparison.old}; nothing to gate")
+    changes = {(change.case, change.old): change for change in comparison.changes}
+    partners = {match.old: match.new for match in comparison.matches}
     checks = []
     for case, name, summary in with_figures(then, conditions.candidates(then.campaign)):
-        mine = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
-        ruling = _ruling(summary, mine, changes.get((case.key, name)), told, matched=name in partners)
-        checks.append(check(now if mine else then, case, partners.get(name, name), ruling, mine))
+        current = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
+        ruling = _ruling(summary, current, changes.get((case.key, name)), comparison, matched=name in partners)
+        checks.append(check(now if current else then, case, partners.get(name, name), ruling, current))
     return checks
 
 
@@ -171,9 +171,9 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
     worth = view.campaign.plan.threshold
     checks = []
     for case, _, summary in with_figures(view, [old]):
-        mine = summary_of(view, case, new)
+        current = summary_of(view, case, new)
         comparison = _comparison(view, case, new, old)
-        ruling = lost(summary, mine, view.campaign.name, say("({name} has figures)", name=old))
+        ruling = lost(summary, current, view.campaign.name, say("({name} has figures)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
         if not ruling and comparison:
@@ -188,7 +188,7 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
             ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
             ruling = ruling._replace(relation=relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:
-            checks.append(check(view, case, new, ruling, mine))
+            checks.append(check(view, case, new, ruling, current))
     if not checks:
         raise RankbenchError(f"{old} has no figures in campaign {view.campaign.name}; nothing to gate")
     return checks
@@ -297,10 +297,10 @@ def lost(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHIN
     broken = {status for status in new.failures if status in BROKEN}
     known = {status for status in old.failures if status in BROKEN}
     if not new.launches or CaseStatus.WRONG_DATA in broken or broken - known:
-        told = fate(new, counts=False)
+        ending = fate(new, counts=False)
         return Ruling(
             "failed",
-            say("{fate} {remark}", fate=told, remark=remark) if remark else told,
+            say("{fate} {remark}", fate=ending, remark=remark) if remark else ending,
             say("See `rankbench show` and the launch's log."),
         )
     return None

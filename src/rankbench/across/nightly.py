@@ -125,12 +125,12 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
     checks = []
     for case, name, summary in gate.with_figures(then, conditions.candidates(then.campaign)):
         who = partners.get(name, name)
-        mine = gate.summary_of(now, case, who) if case in now.campaign.cases else None
-        lost = gate.lost(summary, mine, now.campaign.name)
+        current = gate.summary_of(now, case, who) if case in now.campaign.cases else None
+        lost = gate.lost(summary, current, now.campaign.name)
         ruling = lost or _ruling(
-            predicted.get((case.key, who)), mine, base, threshold, memory=case.quantity == "memory"
+            predicted.get((case.key, who)), current, base, threshold, memory=case.quantity == "memory"
         )
-        checks.append(gate.check(now if mine else then, case, who, ruling, mine))
+        checks.append(gate.check(now if current else then, case, who, ruling, current))
     if not checks:
         raise RankbenchError(f"{then.campaign.name} has no figures; nothing to gate")
     return checks

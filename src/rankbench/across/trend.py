@@ -1,6 +1,6 @@
-"""Over time: campaigns of the same plan in the order of their making, and from which one on a case changed.
+"""Over time: campaigns of the same plan in order of time, and since when a case has changed.
 
-Like `evaluation` it reads stores, but for what each launch came to only: of many campaigns all else would take long.
+Like `evaluation` it reads stores, but only the figures of launches: with many campaigns all else would be slow.
 """
 
 from __future__ import annotations
@@ -188,9 +188,9 @@ def made(campaign: Campaign) -> datetime:
 
 
 def names(stores: Sequence[Store]) -> list[str]:
-    """Return how campaigns are called: by their own names, or those of their folders where two are called alike."""
-    own = [store.campaign.name for store in stores]
-    return own if len(set(own)) == len(own) else [str(store.folder) for store in stores]
+    """Return the names of campaigns, or their folders where two have the same name."""
+    titles = [store.campaign.name for store in stores]
+    return titles if len(set(titles)) == len(titles) else [str(store.folder) for store in stores]
 
 
 def recall(store: Store, name: str, estimator: str) -> Past:
@@ -395,10 +395,10 @@ def reasons(then: Past, now: Past, old: str, new: str) -> list[Text]:
         [conditions.of_rankbench(campaign, launches) for campaign, launches, _ in sides],
         [conditions.of_plan(campaign, launches) for campaign, launches, _ in sides],
     )
-    told = [*conditions.of_library(*candidates)]
+    differences = [*conditions.of_library(*candidates)]
     for before, after in others:
-        told += conditions.differences(before, after)
-    return [difference.arrow for difference in told]
+        differences += conditions.differences(before, after)
+    return [difference.arrow for difference in differences]
 
 
 def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:

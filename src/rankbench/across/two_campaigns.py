@@ -238,8 +238,8 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
         yield Remark(
             kind="figures",
             text=say(
-                "The plans differ in estimator or confidence ({then} then, {now} now); both are evaluated "
-                "as the newer plan says.",
+                "The plans differ in estimator or confidence ({then} then, {now} now); both are evaluated as the newer "
+                "plan says.",
                 then=wanted[0],
                 now=wanted[1],
             ),

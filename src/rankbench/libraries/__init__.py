@@ -5,6 +5,7 @@ No MPI program is run here; whether a library works is asked by the campaign's d
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -47,6 +48,8 @@ ABI = "abi"
 """Before the colon of a library's name: the same with its wrapper of the MPI standard's ABI."""
 MOST_HINTED = 8
 """Modules that a hint names at most."""
+LIKELY = 0.8
+"""Likeness from which on a name is a misspelt one of a family that is not installed."""
 HASH_LENGTH = 7
 """Characters of a hash that identify it."""
 
@@ -180,6 +183,9 @@ def describe_available(spec: str, family: str, available: Sequence[Library]) -> 
         return f" (found: {have}); get it by: rankbench get {spec}"
     if known:
         return " and not on PyPI; name the prefix of one by --prefix"
+    near = difflib.get_close_matches(family, families.list_families(), n=1, cutoff=LIKELY)
+    if available and near and not any(library.family == near[0] for library in available):
+        return f"; did you mean {near[0]}? Not found here{describe_available(near[0], near[0], available)}"
     return "; " + units.suggestion(spec, [library.name for library in available] or list(families.list_families()))
 
 

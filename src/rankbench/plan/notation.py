@@ -46,13 +46,19 @@ class Until(NamedTuple):
 
 
 def parse_size(text: object) -> int:
-    """Return the bytes of `8`, `"64K"`, `"1MiB"`."""
+    """Return the bytes of `8`, `"64K"`, `"1MiB"`. Raises UnlikelyError for `64KB`, which may be 64000 or 65536."""
     if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
         return text
-    match = re.fullmatch(r"\s*(\d+)\s*([KMG]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d+)\s*([KMG]?)((?:i?B)?)\s*", str(text), re.IGNORECASE)
     if not match or isinstance(text, bool | float):
         raise ValueError(text)
-    return int(match[1]) * BINARY[match[2].upper()]
+    unit = match[2].upper()
+    if unit and match[3].upper() == "B":
+        raise UnlikelyError(
+            f'{match[0].strip()}: {unit}B may be decimal or binary; write "{match[1]}{unit}" for {match[1]} {unit}iB',
+            alone=True,
+        )
+    return int(match[1]) * BINARY[unit]
 
 
 def parse_geometric(text: str) -> list[int]:

@@ -36,7 +36,7 @@ class Sketch:
     measure: Callable[[Standing], Measure]
     series: Callable[[Standing], str]
     onward: str
-    """How it is describe_fates that all failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
+    """The words where everything failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
 
     def points(self, standings: Iterable[Standing], campaign: Campaign) -> list[Row]:
         """Return the points of those that have figures; after a failure another part of the line begins."""

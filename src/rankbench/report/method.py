@@ -59,7 +59,7 @@ def _stop_rule(view: CampaignView) -> str:
     bounds = format_text("{least} to {most}", least=stop.blocks_min, most=stop.blocks_max)
     bounds = bounds if stop.blocks_min < stop.blocks_max else str(stop.blocks_max)
     drop = format_text(" Candidates left the cases that they could no longer win.") if stop.drop else ""
-    return format_text("The plan asked for {bounds} blocks, until {rule!r}.", bounds=bounds, rule=stop.until) + drop
+    return format_text('The plan asked for {bounds} blocks, until "{rule}".', bounds=bounds, rule=stop.until) + drop
 
 
 def _clocks(view: CampaignView) -> str:
@@ -74,10 +74,10 @@ def _compilers(view: CampaignView) -> str:
     for receipt in view.campaign.receipts:
         flags = " ".join(flag for flag in receipt.flags if flag.startswith(("-O", "-m", "-f")))
         lines.setdefault((receipt.compiler, flags), []).append(receipt.library)
+    template = "The core for {libraries:and} was built by {compiler} with {flags}."
     return " ".join(
-        format_text("The core for {libraries:and} was built by {compiler} with {flags}.", **fields)
+        format_text(template, libraries=libraries, compiler=compiler, flags=flags or format_text("no options"))
         for (compiler, flags), libraries in lines.items()
-        for fields in [{"libraries": libraries, "compiler": compiler, "flags": flags or format_text("no options")}]
     )
 
 

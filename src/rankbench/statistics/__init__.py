@@ -54,14 +54,14 @@ def compare(
 
     The estimate is the trimmed geometric mean of the ratios (`trimming`), its scatter moderated by that of all others
     of the call (`moderation`). Two candidates are *different* if the ratio is surely beyond the practical threshold,
-    not only beyond 1, and *alike* if the interval lies within the threshold on both sides (`decision`); the comparisons
-    of `pairs` are one family. Else it is not known.
+    not only beyond 1, and *equivalent* if the interval lies within the threshold on both sides (`decision`). Otherwise
+    it is not known. The comparisons of `pairs` are one family.
 
     Pairs in `control` are one candidate under two names. They are judged by the largest p-value that passed among the
-    others: by the cutoff, so, that called the others different.
+    others, which is the cutoff that called the others different.
 
     A campaign that may end after each of several numbers of blocks, its `looks`, has several chances to be misled:
-    p-values and intervals pay for that (`looks.Penalty`). `confidence` is that of the intervals; who
+    p-values and intervals account for that (`looks.Penalty`). `confidence` is that of the intervals; who
     differs is not a matter of it.
 
     `levels`, by case, are the two levels of the reference where it has two. Such a case is compared at each level on

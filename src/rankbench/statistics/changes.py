@@ -1,7 +1,7 @@
 """Change points of series that have a value per campaign: from which campaign on a case takes more, or less.
 
 A campaign is one observation here, however many launches it has: its day is in all of them. Every stretch of a series
-is held against the rest of it, so that a level that came and went is found as well as one that stayed (circular binary
+is compared with the rest of it, so that a level that came and went is found as well as one that stayed (circular binary
 segmentation; Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). For a given stretch, the difference of
 means over its scatter is Student's if nothing changed; that it was chosen among many is paid for by their number, which
 bounds the chance of a false alarm from above (Bonferroni, as Worsley, JASA 74, 1979, has it for one change). p-values
@@ -234,9 +234,9 @@ def _sizes(logs: Logs, expected: float) -> Logs:
     centred = logs - logs.mean(axis=-1, keepdims=True)
     sums = np.concatenate([np.zeros((*logs.shape[:-1], 1)), np.cumsum(centred, axis=-1)], axis=-1)
     shares = 1 / (end - first) + 1 / (count - end + first)
-    differences = (sums[..., end] - sums[..., first]) * shares  # The whole sums up to 0, so the rest is known.
-    whole = (centred**2).sum(axis=-1, keepdims=True)
-    variances = np.maximum((whole - differences**2 / shares) / (count - 2), expected)
+    differences = (sums[..., end] - sums[..., first]) * shares  # Deviations sum to 0, so the rest is known.
+    total = (centred**2).sum(axis=-1, keepdims=True)
+    variances = np.maximum((total - differences**2 / shares) / (count - 2), expected)
     sizes: Logs = np.abs(differences) / np.sqrt(variances * shares)
     return sizes
 

@@ -25,8 +25,8 @@ def common_part(candidates: Sequence[Logs]) -> Logs:
     """
     medians = np.array([_medians(logs) for logs in candidates])
     smallest = np.abs(medians).min(axis=0)
-    alike = np.abs(np.sign(medians).sum(axis=0)) == len(medians)
-    common: Logs = np.where(alike, np.sign(medians[0]) * smallest, 0.0)
+    same_sign = np.abs(np.sign(medians).sum(axis=0)) == len(medians)
+    common: Logs = np.where(same_sign, np.sign(medians[0]) * smallest, 0.0)
     return common
 
 

@@ -1,10 +1,10 @@
 """Which comparisons are still open, could still matter, and have a chance to be decided. Pure: records in, records out.
 
-A case is open while two candidates that may both be its fastest are neither distinguished nor known to be alike. Who is
-slower among the beaten matters to no answer. A comparison whose chance to be decided within the plan's blocks is small
-is given up: more blocks would cost time and bring a `~` all the same. That chance is the predictive power of
-Spiegelhalter, Freedman and Blackburn (Controlled Clinical Trials 7, 1986): the mean after the last block lies about
-where it lies now, as far off as the scatter of the blocks so far and of those to come allows.
+A case is open while two candidates that may both be its fastest are neither distinguished nor known to be equivalent.
+The order of the slower ones does not matter. A comparison that is unlikely to be decided within the plan's blocks is
+given up: more blocks would cost time and still end in `~`. The chance is the predictive power of Spiegelhalter,
+Freedman and Blackburn (Controlled Clinical Trials 7, 1986): the mean after the last block is near the present one, as
+far off as the scatter of the blocks so far and of those to come allows.
 
 Where the reference has two levels, each level of a case is a question of its own, and the case is open while one of
 them is. A level that too few blocks will meet is none.
@@ -52,11 +52,11 @@ class Outlook(NamedTuple):
 
         A case with levels of the reference has a question at each that it meets, or will, often enough to be judged.
         """
-        own = [comparison for comparison in comparisons if self.baseline in {"", comparison.base}]
+        relevant = [comparison for comparison in comparisons if self.baseline in {"", comparison.base}]
         levels: dict[str, set[str]] = {}
-        for one in own:
+        for one in relevant:
             levels.setdefault(one.case, set()).update(self._levels(one))
-        parts = (comparison.at(name) for comparison in own for name in levels[comparison.case] or [""])
+        parts = (comparison.at(name) for comparison in relevant for name in levels[comparison.case] or [""])
         return sorted(filter(None, parts), key=_question)
 
     def _levels(self, comparison: Comparison) -> list[str]:
@@ -92,11 +92,11 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
     last = 0
     open_: dict[str, dict[str, None]] = {}
     settled_: dict[str, bool] = {}
-    for case, own, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
+    for case, members, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
         hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
         settled_[case] = settled_.get(case, True) and not unsettled
         if hopeful:
-            chosen = hopeful if drop else own
+            chosen = hopeful if drop else members
             names = (name for place in chosen for name in (ordered[place].base, ordered[place].other))
             open_.setdefault(case, {}).update(dict.fromkeys(names))
             last = max(last, *(int(needed[place]) for place in hopeful))
@@ -131,14 +131,14 @@ def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[
     A case with levels of the reference comes once for each.
     """
     for (case, _), places in groupby(range(len(ordered)), key=lambda place: _question(ordered[place])):
-        own = list(places)
-        beaten = {slower(ordered[place]) for place in own if ordered[place].different and not baseline}
+        members = list(places)
+        beaten = {slower(ordered[place]) for place in members if ordered[place].different and not baseline}
         unsettled = [
             place
-            for place in own
+            for place in members
             if not settled(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
         ]
-        yield case, own, unsettled
+        yield case, members, unsettled
 
 
 def _question(comparison: Comparison) -> tuple[str, str]:
@@ -160,13 +160,14 @@ def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
     """Return, of each comparison, the chance that it is decided by the last look if all goes on as it is."""
     now = trend(comparisons)
     log, last = now.log, now.share * outlook.looks[-1]
-    different, alike = bounds(now, outlook.looks[-1], penalties(comparisons), outlook)
+    different, equivalent = bounds(now, outlook.looks[-1], penalties(comparisons), outlook)
     drift = now.scatter * np.sqrt(np.maximum(1 / now.blocks - 1 / last, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         above = distributions.normal_sf((different - log) / drift)
         beyond = above + distributions.normal_cdf((-different - log) / drift)
-        within = distributions.normal_cdf((alike - log) / drift) - distributions.normal_cdf((-alike - log) / drift)
-    decided = beyond + np.where(alike > 0, within, 0.0)
+        within = distributions.normal_cdf((equivalent - log) / drift)
+        within = within - distributions.normal_cdf((-equivalent - log) / drift)
+    decided = beyond + np.where(equivalent > 0, within, 0.0)
     return np.where(known(comparisons), decided, 1.0)
 
 
@@ -176,9 +177,9 @@ def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values
     far = np.abs(now.log)
     needed = np.full(len(far), float(outlook.looks[-1]))
     for look in reversed(outlook.looks):
-        different, alike = bounds(now, look, penalties(comparisons), outlook)
+        different, equivalent = bounds(now, look, penalties(comparisons), outlook)
         later = look * now.share > now.blocks
-        needed = np.where(later & ((far >= different) | (far <= alike)), look, needed)
+        needed = np.where(later & ((far >= different) | (far <= equivalent)), look, needed)
     return np.where(known(comparisons), needed, outlook.looks[-1])
 
 
@@ -233,7 +234,7 @@ def penalties(comparisons: Sequence[Comparison]) -> Values:
 
 
 def bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
-    """Return the log ratios from which on, and up to which, two differ and are alike at a look."""
+    """Return the log ratios from which on two differ, and up to which they are equivalent, at a look."""
     blocks = now.share * look
     error, spent = now.scatter / np.sqrt(blocks), Penalty(tuple(outlook.looks), look)
     degrees = np.maximum(now.degrees + KEPT * (blocks - now.blocks), 1)

@@ -9,7 +9,7 @@ error, d the logarithm of 1 + threshold and T the upper tail of Student's t:
   is Student's two-sided one. Where the direction is named before figures are seen, it is T((m - d) / e).
 * The interval is Student's, m - t e to m + t e. Two are equivalent if it lies within the threshold on both sides: two
   one-sided tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
-* Interim looks are paid for by the p-value and by the interval alike (`looks.Penalty`).
+* Interim looks are accounted for in the p-value and in the interval (`looks.Penalty`).
 * Of a family of tests, p-values are adjusted for the share of false ones among those called different (Benjamini and
   Hochberg, Journal of the Royal Statistical Society B 57, 1995), which leaves each interval at its own confidence, or
   for the chance of any (Bonferroni), for which intervals are wider, too.

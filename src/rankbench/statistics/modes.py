@@ -3,7 +3,7 @@
 What is claimed is claimed with a level that holds for every shape. Between two samples of the ordered ones lie others;
 if the density falls there, or is level, they lie at least as far to the left as uniform ones would. Where many lie in
 the right part of such an interval, the density rises within it. All intervals of a multiscale set are tried, in both
-directions, and the least weighted p-value is held against its distribution in a uniform sample, which bounds all false
+directions, and the least weighted p-value is compared with its distribution in a uniform sample, which bounds all false
 claims at once, whatever the density (Dümbgen and Walther, "Multiscale inference about a density", Annals of Statistics
 36, 2008; the set of intervals follows Rufibach and Walther, J. Comp. Graph. Stat. 19, 2010). A fall followed by a rise
 is a valley, and a valley makes two modes: of 100 one-humped samples at most 5 are called two-humped.
@@ -127,21 +127,21 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
     within launches, so that one hump alone is left, each launch is scaled to the median that is usual of them. Humps
     between which samples change so seldom that no certain mode is left are reported as long stays.
     """
-    valueses = [times for times in launches if len(times) and np.median(times) > 0]
-    if not valueses:
+    series = [times for times in launches if len(times) and np.median(times) > 0]
+    if not series:
         return []
-    step, random = clock_step(np.concatenate(valueses)), np.random.default_rng(0)
-    blurred = [times + _blur(times, step, random) for times in valueses]
-    middles = np.array([np.median(times) for times in valueses])
+    step, random = clock_step(np.concatenate(series)), np.random.default_rng(0)
+    blurred = [times + _blur(times, step, random) for times in series]
+    middles = np.array([np.median(times) for times in series])
     scaled = [times * (np.median(middles) / middle) for times, middle in zip(blurred, middles, strict=True)]
     level = np.concatenate(scaled)
-    held = dependence(level)
+    stride = dependence(level)
     pooled = np.concatenate(blurred)
     for times, parts in ((pooled, blurred), (level, scaled)):
-        if len(modes := _find(times, held)) > 1:
+        if len(modes := _find(times, stride)) > 1:
             return [_repeated(mode, parts) for mode in modes]
     seldom = max(1.0, len(pooled) / ENOUGH)
-    if seldom < held and len(modes := _find(pooled, seldom)) > 1:
+    if seldom < stride and len(modes := _find(pooled, seldom)) > 1:
         return [_repeated(mode, blurred)._replace(pattern=Pattern("stays")) for mode in modes]
     return [_repeated(mode, blurred) for mode in modes]
 
@@ -212,8 +212,8 @@ def _integrated(values: Values) -> float:
         return 1.0
     sums = 2 * np.cumsum(covariance / covariance[0]) - 1
     window = int(np.argmax(np.arange(len(sums)) >= 5 * sums)) or len(sums) - 1
-    told = float(sums[window])
-    return told if told > 1 + max(LEAST_DEPENDENCE, 3 * math.sqrt(2 * (2 * window + 1) / count)) else 1.0
+    time = float(sums[window])
+    return time if time > 1 + max(LEAST_DEPENDENCE, 3 * math.sqrt(2 * (2 * window + 1) / count)) else 1.0
 
 
 def _thinned(times: Values, held: float) -> Values:
@@ -264,7 +264,7 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
     """Return of each interval the logarithm of the p-value of too many samples on its right, and where these begin."""
     low, high = ordered[family.low], ordered[family.high]
     inside = family.high - family.low - 1
-    told, inner = np.zeros(len(low)), family.low.copy()
+    logs, inner = np.zeros(len(low)), family.low.copy()
     for part in PARTS:
         first = np.searchsorted(ordered, high - part * (high - low), side="right")
         values = family.high - first
@@ -272,9 +272,9 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
         odd = np.flatnonzero(values - part * inside > 2 * np.sqrt(part * (1 - part) * inside))
         with np.errstate(divide="ignore"):
             exact = np.log(scipy.special.bdtrc(values[odd] - 1, inside[odd], part)) + family.weight[odd]
-        better = exact < told[odd]
-        told[odd[better]], inner[odd[better]] = exact[better], first[odd[better]]
-    return told, inner
+        better = exact < logs[odd]
+        logs[odd[better]], inner[odd[better]] = exact[better], first[odd[better]]
+    return logs, inner
 
 
 def rises(ordered: Values) -> list[Trend]:
@@ -354,8 +354,8 @@ def _first_valley(down: list[Trend], up: list[Trend]) -> tuple[Trend, Trend] | N
 # --- modes ----------------------------------------------------------------------------------------------------------
 
 
-def _find(times: Values, held: float) -> list[Mode]:
-    thinned = _thinned(times, held)
+def _find(times: Values, stride: float) -> list[Mode]:
+    thinned = _thinned(times, stride)
     ordered = np.sort(times)
     pairs = valleys(thinned) if len(thinned) >= FEWEST else []
     return _modes(ordered, [_bottom(ordered, thinned, *pair) for pair in pairs])
@@ -400,7 +400,7 @@ class _Hump(NamedTuple):
 
 
 def _modes(ordered: Values, bottoms: list[float]) -> list[Mode]:
-    """Return the modes between valleys, less the valleys beside which something is too light, too near or too alike."""
+    """Return the modes between valleys, without valleys beside a mode that is too light, too near or too similar."""
     cuts = list(bottoms)
     while True:
         humps = _humps(ordered, cuts)
@@ -476,8 +476,8 @@ def _repeated(mode: Mode, launches: list[Values]) -> Repeated:
     members = [(times >= mode.low_ns) & (times <= mode.high_ns) for times in launches]
     shares = np.array([member.mean() for member in members])
     seen = int(np.count_nonzero((shares >= mode.share / 4) & (shares > 0)))
-    whole = sum(int(member.sum()) for member, share in zip(members, shares, strict=True) if share >= MOST_OF_IT)
-    makes_launches = len(launches) > 1 and whole >= MOST_OF_IT * sum(int(member.sum()) for member in members)
+    gathered = sum(int(member.sum()) for member, share in zip(members, shares, strict=True) if share >= MOST_OF_IT)
+    makes_launches = len(launches) > 1 and gathered >= MOST_OF_IT * sum(int(member.sum()) for member in members)
     return Repeated(mode, len(launches), seen, Pattern("whole") if makes_launches else pattern(members))
 
 

@@ -45,11 +45,11 @@ def by_case(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyF
 def _batches(sizes: list[tuple[T, int]], rows: int) -> Iterator[list[T]]:
     """Yield neighbours that have so many rows together at most, or alone; of nothing, one batch of nothing."""
     batch: list[T] = []
-    held = 0
+    rows_in_batch = 0
     for name, length in sizes:
-        if batch and held + length > rows:
+        if batch and rows_in_batch + length > rows:
             yield batch
-            batch, held = [], 0
+            batch, rows_in_batch = [], 0
         batch.append(name)
-        held += length
+        rows_in_batch += length
     yield batch

@@ -1,7 +1,7 @@
 """What a placement does to a case: the same case of one candidate at several placements, and what may explain it. Pure.
 
 Ratios are paired within blocks, as those between candidates are. What the machine does without MPI is compared in the
-same way, so that the two can be held against each other.
+same way, so that the two can be compared.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def places(launches: Iterable[Launch], machine: Machine) -> Places:
     """Return where ranks sat in these launches, which have the same ranks.
 
     Caches are known of the machine itself. A CPU of another host is taken to share them as the machine's CPU of that
-    number does, if it is numbered alike: same core, socket and NUMA node.
+    number does, if it has the same numbers: same core, socket and NUMA node.
     """
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     found: dict[int, list[Seat]] = {}

@@ -1,7 +1,7 @@
 """Which lines of cases resemble each other: the same candidates in front, the same ratios between all of them. Pure.
 
-A line is held against another by the ratios of each two candidates along the sizes, paired within blocks as comparisons
-are. Absolute times say nothing here: an operation may be ten times another, and show the same of the libraries.
+Lines are compared by the ratios of each two candidates along the sizes, paired within blocks as comparisons are.
+Absolute times do not count here: one operation may take ten times as long as another, with the same ratios.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from rankbench.statistics.shapes import Curve, Numbers
 
 LIKE = 1.25
-"""Ratios that differ by less are alike to the eye that groups graphs, as long as the same candidates are in front."""
+"""Ratios that differ by less look the same in a graph, as long as the same candidates are in front."""
 FEWEST_SIZES = 3
 COMMON = 0.5
 """Share of the sizes of two lines that both must reach."""
 ERRORS = 0.01
-"""Chance that noise alone keeps any two lines apart that are alike."""
+"""Chance that noise alone separates any two lines that are equal."""
 APART = 1e3
 """Distance of lines that cannot be compared, or that contradict each other."""
 
@@ -117,13 +117,13 @@ class _Grid(NamedTuple):
 
 
 def distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
-    """Return how far each two lines are from each other, in units of what is still alike.
+    """Return how far each two lines are from each other, in units of the largest distance within a group.
 
     Two lines are as far apart as they are for the worst two candidates over the worst run of sizes: of one, of two, of
     four and so on, and of all. Ratios may differ by LIKE; by the practical threshold only where candidates that are in
     front in one of the lines are not in the other. To either is added what launches let expect of such a mean by
     chance, with Bonferroni's correction, and where a line has no figure how far its neighbours are from what is
-    interpolated. Where chance over all sizes is more than LIKE, nothing is called alike. Lines with other candidates,
+    interpolated. Where chance over all sizes is more than LIKE, no lines are grouped. Lines with other candidates,
     or of which one reaches less than half of the sizes of both, are apart, and so are those that at some size have no
     candidate in front in common.
     """
@@ -194,7 +194,7 @@ def _worst(apart: Numbers, allowed: Numbers, variance: Numbers, common: NDArray[
 
 
 def grouped(far: Numbers) -> list[list[int]]:
-    """Return groups in which every two lines are alike (complete linkage), the largest first.
+    """Return groups in which every two lines are similar (complete linkage), the largest first.
 
     The first of a group is its medoid. Lines are numbered as in the distances; where all else is equal, the first come
     first.

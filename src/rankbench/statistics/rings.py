@@ -181,17 +181,17 @@ def _lines(campaign: Campaign, known: set[str]) -> dict[tuple[str, bool], dict[s
 
 
 def _costs(
-    name: str, line: str, alike: Mapping[str, bool], rounds: pl.DataFrame, confidence: float, *, between: bool
+    name: str, line: str, shortages: Mapping[str, bool], rounds: pl.DataFrame, confidence: float, *, between: bool
 ) -> Iterator[HopCost]:
     """Yield the cost among cases with a core per rank; and that among the others, with the rest where they need it."""
-    enough = [key for key, short in alike.items() if not short]
-    short = [key for key, is_short in alike.items() if is_short]
+    enough = [key for key, short in shortages.items() if not short]
+    short = [key for key, is_short in shortages.items() if is_short]
     for keys in (enough, short if _lengths(rounds, short) > 1 else [*enough, *short] if short else []):
         cost = _cost(rounds.filter(pl.col("case").is_in(keys)))
         if cost is not None:
             hops, counted, slopes = cost
             texts = [key for key in keys if key in counted]
-            some_short = any(alike[key] for key in texts)
+            some_short = any(shortages[key] for key in texts)
             mean, half = float(np.mean(slopes)), _half(slopes, confidence)
             yield HopCost(name, line, texts, hops, mean, mean - half, mean + half, len(slopes), some_short, between)
 

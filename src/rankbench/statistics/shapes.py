@@ -94,8 +94,8 @@ def steps(found: Sequence[Curve], margin: float, confidence: float = LEVEL) -> l
         return []
     moments = [_moments(excess) for _, _, excess in asked]
     count, mean, spread = (np.concatenate(values) for values in zip(*moments, strict=True))
-    told = contrasts(keys, count, mean, spread, np.full(len(keys), np.log1p(margin)), confidence)
-    return [_step(contrast) for contrast in told if contrast.sure and contrast.ratio >= JUMP]
+    results = contrasts(keys, count, mean, spread, np.full(len(keys), np.log1p(margin)), confidence)
+    return [_step(contrast) for contrast in results if contrast.sure and contrast.ratio >= JUMP]
 
 
 def _both(curve: Curve) -> Iterator[tuple[bool, Numbers]]:

@@ -30,10 +30,10 @@ def usual_starts(campaign: Campaign) -> dict[str, Case]:
 
     That is the start that the core gives the operation; where this was not measured, the first that was.
     """
-    own = {operation.name: operation.start for operation in campaign.operations}
+    defaults = {operation.name: operation.start for operation in campaign.operations}
     chosen: dict[str, Case] = {}
     for case in campaign.cases:
-        if case.start == own[case.operation]:
+        if case.start == defaults[case.operation]:
             chosen[_startless(case)] = case
         else:
             chosen.setdefault(_startless(case), case)

@@ -28,7 +28,7 @@ POSITION, AFTER = "position", "after"
 
 
 class Effect(NamedTuple):
-    """What one position, or one candidate before, does to the times of all candidates alike."""
+    """What one position, or one candidate before, does to the times of all candidates equally."""
 
     kind: str
     """`position` or `after`."""

@@ -1,7 +1,7 @@
 """Two campaigns compared while cores are near and while they are far. Pure: frames in, records out.
 
 Where the reference has two levels (`references`), a library takes another time at each, so that a campaign that met far
-cores more often takes longer without any change of a library. So launches are held against each other by their visits
+cores more often takes longer without any change of a library. So launches are compared by their visits
 at one level. A level counts for which either side has launches enough; all levels are in one correction.
 """
 

@@ -84,7 +84,9 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     names = [summary.candidate for summary in sorted(sound, key=lambda summary: summary.typical_ns)]
     levels = pairs.levels(case.key)
     fronts = {level: _find_front(case.key, names, at) for level, at in levels.items()}
-    first = {name for front in fronts.values() for name in front} if fronts else set(_find_front(case.key, names, pairs))
+    first = (
+        {name for front in fronts.values() for name in front} if fronts else set(_find_front(case.key, names, pairs))
+    )
     names.sort(key=lambda name: name not in first)
     winners = [name for name in names if name in first]
     beaten = [name for name in names if name not in first]

@@ -47,7 +47,11 @@ def conclude(view: CampaignView) -> list[Claim]:
         *(_claim_fastest(view, best, answer, times) if times else ()),
         *(_claim_memory(view, memory, brief=not times) if memory else ()),
         *_claim_mix(view),
-        *(gap for name in sorted(view.candidates, key=lambda name: name != best) for gap in _claim_failures(view, name)),
+        *(
+            gap
+            for name in sorted(view.candidates, key=lambda name: name != best)
+            for gap in _claim_failures(view, name)
+        ),
         *_claim_shared_cores(view, judged, ample),
         *_claim_uncertain_starts(view),
         *_claim_other_starts(view),
@@ -268,7 +272,9 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     """Say where a candidate failed, and which calls it does not have."""
     summaries = [summary for key in _list_keys(view.main_verdicts) if (summary := view.summary_of.get((key, name)))]
     lacking = [summary.case for summary in summaries if CaseStatus.LACKING in summary.failures]
-    failed = [summary.case for summary in summaries if summary.case not in lacking and set(BROKEN) & set(summary.failures)]
+    failed = [
+        summary.case for summary in summaries if summary.case not in lacking and set(BROKEN) & set(summary.failures)
+    ]
     if failed:
         text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(failed))
         yield Claim(text=text, cases=failed)

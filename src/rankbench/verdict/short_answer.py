@@ -35,7 +35,9 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
-    yield _claim_first(view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best})
+    yield _claim_first(
+        view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best}
+    )
     yield _claim_rivals(view, answer)
     lines = [*([_describe_cut(parts)] if parts else []), *([_describe_states(view, answer.best, both)] if both else [])]
     if lines:
@@ -185,7 +187,9 @@ def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) 
     )
 
 
-def _find_worst_case(extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
+def _find_worst_case(
+    extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str
+) -> CaseVerdict | None:
     slower = [verdict for verdict in compared if view.comparisons.slower(verdict.case.key, verdict.ranking[0], name)]
     return max(slower, key=lambda verdict: extremes.log(verdict.case.key, verdict.ranking[0], name), default=None)
 

@@ -41,7 +41,8 @@ def compare_states(view: CampaignView, answer: Answer, penalty: Penalty) -> list
     frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
     both = {name: of for name, frame in frames.items() if (of := _estimate_both(view, frame, answer.cases))}
     if not any(
-        decision.different for decision in decide_overall(view, [_estimate_difference(*of) for of in both.values()], penalty, 0)
+        decision.different
+        for decision in decide_overall(view, [_estimate_difference(*of) for of in both.values()], penalty, 0)
     ):
         return []
     ratios = [decide_overall(view, at_level, penalty, 0) for at_level in zip(*both.values(), strict=True)]

@@ -143,6 +143,12 @@ def test_choice(wanted: str, name: str) -> None:
         ),
         ("mvapich", FOUND, "mvapich: no such library here and not on PyPI; name the prefix of one by --prefix"),
         (
+            "mvapich2",
+            FOUND,
+            "mvapich2: no such library here; did you mean mvapich? Not found here and not on PyPI; name the prefix of "
+            "one by --prefix",
+        ),
+        (
             "mpich-4.3.1",
             FOUND[:3],
             "mpich-4.3.1: no such library here; did you mean mpich-4.3.2? "

@@ -304,6 +304,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', 'sizes: 8 is larger than 1: write "1:8:x2"'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
+        ('sizes = "8:64KB:x4"', 'sizes: 64KB: KB may be decimal or binary; write "64K" for 64 KiB'),
         ("sizes = []", f"sizes: found [], expected {SIZES}"),
         ("sizes = -1", f"sizes: found -1, expected {SIZES}"),
         ("samples = 0", "samples: found 0, expected a whole number, 1 to 100000000"),

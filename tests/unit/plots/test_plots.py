@@ -199,8 +199,8 @@ def test_charts_spell_figures_as_the_tables_do(
     chart = (
         alt.Chart(points)
         .mark_text()
-        .transform_calculate(told=plots_forms.spelt(kind, "value"))
-        .encode(text="reported:N", y="value:O")
+        .transform_calculate(spelt=plots_forms.spelt(kind, "value"))
+        .encode(text="spelt:N", y="value:O")
     )
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     for value in values:

@@ -42,7 +42,7 @@ def test_a_sample_is_the_mean_of_as_many_calls_as_were_timed() -> None:
 def test_the_stop_rule_and_the_builds_are_those_of_the_campaign() -> None:
     texts, campaign = launched((3,)), evaluations.evaluation().campaign
     stop = campaign.plan.stop
-    assert f"until '{stop.until}'" in texts["Stop rule"]
+    assert f'until "{stop.until}"' in texts["Stop rule"]
     assert str(stop.blocks_max) in texts["Stop rule"]
     assert all(receipt.compiler in texts["Clocks and compilers"] for receipt in campaign.receipts)
 

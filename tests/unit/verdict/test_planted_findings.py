@@ -43,7 +43,7 @@ def line(operation: str = "allreduce", form: str = "blocking", sizes: Sequence[i
     return campaigns.cases_of(lines=[(operation, form)], sizes=sizes)  # type: ignore[list-item]
 
 
-def times(factor: Callable[[str, Case], float]) -> planted.Told:
+def times(factor: Callable[[str, Case], float]) -> planted.TimeOf:
     """Return the time of a smooth curve, the same for all candidates, times a factor."""
     return lambda candidate, case: campaigns.base_ns(case) * factor(candidate, case)
 
@@ -201,7 +201,7 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
 PARTS = [*line(), *line("reduce"), *line("bcast")]
 
 
-def composed(breach: float = 1.0) -> planted.Told:
+def composed(breach: float = 1.0) -> planted.TimeOf:
     """Return times in which an allreduce takes just as long as its parts, or longer from 4 KiB on."""
 
     def told(_candidate: str, case: Case) -> float:
@@ -267,7 +267,7 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
 
 def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
     operations = {operation.name: operation for operation in campaigns.campaign().operations}
-    for rule in guidelines.rules():
+    for rule in guidelines.read_rules():
         whole, parts = operations[rule.whole], [operations[part.operation] for part in rule.parts]
         if not whole.sized:
             continue

@@ -22,7 +22,7 @@ ADVICE = "Choose by the number of nodes and ranks of your jobs. The scaling char
 SETTING = "see which algorithm it takes from there on, and whether a setting chooses another."
 
 
-def findings(folder: Path, told: scales.Told, **others: object) -> list[Finding]:
+def findings(folder: Path, told: scales.OutcomeOf, **others: object) -> list[Finding]:
     store = scales.make(folder / "made", told, **others)  # type: ignore[arg-type]
     return [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "scaling"]
 

@@ -185,7 +185,9 @@ def explain(store: Store) -> None:
     """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
     found = reconciling.reconcile(store)
     for theirs, own in reconciling.find_counterparts(store.campaign):
-        rows = [one for one in found if one.pair.theirs.operation == theirs.name and one.pair.core.operation == own.name]
+        rows = [
+            one for one in found if one.pair.theirs.operation == theirs.name and one.pair.core.operation == own.name
+        ]
         if rows:
             tell("")
             tell_benchmark(store.campaign, theirs, own, rows)

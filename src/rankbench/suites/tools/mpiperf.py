@@ -160,9 +160,9 @@ def _make_pattern(spelling: str, counterpart: str) -> Operation:
     )
 
 
-CALLS = {one: _make_collective(one) for one in COLLECTIVES}
-WITH_WAIT = {f"I{one.lower()}": _make_nonblocking(one, "", NONBLOCKING) for one in COLLECTIVES}
-WITH_COMPUTATION = {f"I{one.lower()}": _make_nonblocking(one, "-overlap", OVERLAP) for one in COLLECTIVES}
+CALLS = {call: _make_collective(call) for call in COLLECTIVES}
+WITH_WAIT = {f"I{call.lower()}": _make_nonblocking(call, "", NONBLOCKING) for call in COLLECTIVES}
+WITH_COMPUTATION = {f"I{call.lower()}": _make_nonblocking(call, "-overlap", OVERLAP) for call in COLLECTIVES}
 OTHERS = {
     "Send": _make_pair("Send", "MPI_Send alone, on its sender", ""),
     "Sendrecv": _make_pair("Sendrecv", "MPI_Sendrecv between two processes", "sendrecv"),

@@ -103,7 +103,9 @@ def _choose_measure(view: CampaignView, first: First, size: int) -> Measure:
 
 
 def _make_finding(view: CampaignView, line: Line, sizes: list[int], firsts: list[First]) -> Finding:
-    texts = [_describe_first(view, sizes, list(group)) for _, group in groupby(firsts, key=lambda first: first.candidate)]
+    texts = [
+        _describe_first(view, sizes, list(group)) for _, group in groupby(firsts, key=lambda first: first.candidate)
+    ]
     return Finding(
         kind="first_size",
         title=say("{title}: the first size includes setup", title=view.title(line.cases[sizes[0]])),

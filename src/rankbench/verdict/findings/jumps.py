@@ -75,7 +75,9 @@ def find(view: CampaignView) -> Iterator[Finding]:
     candidate_lines = find_lines(view, 3)
     names = set(view.candidates)
     curves = [
-        curve for curve in shapes.curves(view.judged_figures, [line.keys for line in candidate_lines]) if curve.candidate in names
+        curve
+        for curve in shapes.curves(view.judged_figures, [line.keys for line in candidate_lines])
+        if curve.candidate in names
     ]
     planned = view.campaign.plan
     steps = shapes.steps(curves, planned.threshold, planned.confidence)
@@ -213,8 +215,8 @@ def _list_limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
     """Yield the settings of the library whose limit is there, for messages from one rank to another."""
     case = line.verdicts[jump.smaller_bytes].case
     candidate = next(candidate for candidate in view.campaign.candidates if candidate.name == jump.candidate)
-    library = next(candidate for candidate in view.campaign.libraries if candidate.name == candidate.library)
-    placement = next(candidate for candidate in view.campaign.plan.placements if candidate.name == case.placement)
+    library = next(library for library in view.campaign.libraries if library.name == candidate.library)
+    placement = next(placement for placement in view.campaign.plan.placements if placement.name == case.placement)
     if view.operations[case.operation].kind != "point-to-point":
         return
     for limit in LIMITS:

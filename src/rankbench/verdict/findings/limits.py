@@ -222,7 +222,9 @@ def _choose_worst(fates_of: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
 def _describe_working(limit: Limit, fates_of: Sequence[tuple[str, list[Fate]]]) -> Text:
     numbers = {AXES[limit.axis](fate.placement) for _, fates in fates_of for fate in fates if not fate.failed}
     below = sorted(numbers)
-    return say("It works at {where}.", where=_name_numbers(limit.axis, listed(map(str, below)), 1 if below == [1] else 2))
+    return say(
+        "It works at {where}.", where=_name_numbers(limit.axis, listed(map(str, below)), 1 if below == [1] else 2)
+    )
 
 
 def _name_numbers(axis: str, numbers: Words, n: int) -> Text:

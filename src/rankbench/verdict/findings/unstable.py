@@ -63,7 +63,11 @@ def find_unstable(view: CampaignView) -> list[Unstable]:
             by_line.setdefault(curve.line, {})[curve.candidate] = find_deviations(curve)
     return [
         Unstable(
-            line_list[number], name, find_scatter(by_name[name]), max(find_scatter(by_name[other]) for other in by_name if other != name), least
+            line_list[number],
+            name,
+            find_scatter(by_name[name]),
+            max(find_scatter(by_name[other]) for other in by_name if other != name),
+            least,
         )
         for (number, name), least in find_certain(by_line, view.campaign.plan.confidence).items()
         if least.ratio >= FAR and find_scatter((by_name := by_line[number])[name]) >= LEAST
@@ -112,13 +116,18 @@ def find_certain(
         count, mean, spread = np.array(moments).T
         for contrast in contrasts(keys, count, mean, spread, np.zeros(len(keys)), confidence, moderate=False):
             by_key.setdefault((contrast.key[0], contrast.key[1]), []).append(contrast)
-    return {key: min(contrasts_, key=lambda contrast: contrast.ratio) for key, contrasts_ in by_key.items() if all(contrast.sure for contrast in contrasts_)}
+    return {
+        key: min(contrasts_, key=lambda contrast: contrast.ratio)
+        for key, contrasts_ in by_key.items()
+        if all(contrast.sure for contrast in contrasts_)
+    }
 
 
 def _make_finding(view: CampaignView, name: str, items: list[Unstable]) -> Finding:
     worst = sorted(items, key=lambda item: -item.scatter)
     widest = [
-        max(item.line.verdicts.values(), key=lambda verdict: _measure_width(view, verdict.case.key, name)) for item in worst
+        max(item.line.verdicts.values(), key=lambda verdict: _measure_width(view, verdict.case.key, name))
+        for item in worst
     ]
     return Finding(
         kind="unstable",

@@ -5,7 +5,7 @@
  * The token is a number that grows by one with each hop; whose turn it is follows from it. Lines are taken in turn, since how long one
  * takes depends on where in the processor its home is; the median over lines counts. Nobody waits for long: a rank without a CPU makes
  * this measurement unknown, and the next one begins with numbers of its own. */
-#include "sync/near.h"
+#include "sync/hop_latency.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct page {
     } lines[LINES];
 };
 
-struct near {
+struct hop_latency {
     /* Of the host: its readers are the ranks that share the page. */
     struct clock *host;
     struct page *page;
@@ -35,28 +35,28 @@ struct near {
     uint64_t visits;
 };
 
-struct near *open_near(const struct world *world, const char *host) {
-    struct clock *alike = make_clock(&world->all, host, 0);
-    const struct team *team = &alike->readers;
+struct hop_latency *open_hop_latency(const struct world *world, const char *host) {
+    struct clock *same_text = make_clock(&world->all, host, 0);
+    const struct team *team = &same_text->readers;
     struct page *page = NULL;
     if (tree_agree(team, !world->yields) && team->ranks > 1)
         page = map_page(team, sizeof *page);
-    struct near *near = page ? obtain_memory(sizeof *near) : NULL;
-    if (!near) {
-        free_clock(alike);
+    struct hop_latency *hop_latency = page ? obtain_memory(sizeof *hop_latency) : NULL;
+    if (!hop_latency) {
+        free_clock(same_text);
         return NULL;
     }
     const int rounds = (LEAST_HOPS + team->ranks - 1) / team->ranks;
-    *near = (struct near){.host = alike, .page = page, .hops = rounds * team->ranks};
-    return near;
+    *hop_latency = (struct hop_latency){.host = same_text, .page = page, .hops = rounds * team->ranks};
+    return hop_latency;
 }
 
-void close_near(struct near *near) {
-    if (!near)
+void close_hop_latency(struct hop_latency *hop_latency) {
+    if (!hop_latency)
         return;
-    unmap_page(near->page, sizeof *near->page);
-    free_clock(near->host);
-    free(near);
+    unmap_page(hop_latency->page, sizeof *hop_latency->page);
+    free_clock(hop_latency->host);
+    free(hop_latency);
 }
 
 static bool await(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
@@ -67,15 +67,15 @@ static bool await(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_
 }
 
 /* Hands the token on wherever it is this rank's turn. The first rank waits for its return, so that a line ends before the next begins. */
-static bool go_round(struct near *near, int line, int64_t until_ns) {
-    const struct team *team = &near->host->readers;
-    _Atomic uint64_t *const token = &near->page->lines[line].token;
-    const uint64_t first = near->visits * (uint64_t)(near->hops + 1);
-    for (int hop = team->rank; hop <= near->hops; hop += team->ranks) {
+static bool go_round(struct hop_latency *hop_latency, int line, int64_t until_ns) {
+    const struct team *team = &hop_latency->host->readers;
+    _Atomic uint64_t *const token = &hop_latency->page->lines[line].token;
+    const uint64_t first = hop_latency->visits * (uint64_t)(hop_latency->hops + 1);
+    for (int hop = team->rank; hop <= hop_latency->hops; hop += team->ranks) {
         const uint64_t wanted = first + (uint64_t)hop;
         if (hop > 0 && !await(token, wanted, until_ns))
             return false;
-        if (hop < near->hops)
+        if (hop < hop_latency->hops)
             atomic_store_explicit(token, wanted + 1, memory_order_release);
     }
     return true;
@@ -87,15 +87,15 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Of this host; 0 where some rank did not answer. */
-static double host_ns(struct near *near) {
+static double host_ns(struct hop_latency *hop_latency) {
     const int64_t until_ns = steady_ns() + PATIENCE_NS;
     double times[LINES];
-    near->visits++;
+    hop_latency->visits++;
     for (int line = 0; line < LINES; line++) {
         const int64_t begun_ns = steady_ns();
-        if (!go_round(near, line, until_ns))
+        if (!go_round(hop_latency, line, until_ns))
             return 0;
-        times[line] = (double)(steady_ns() - begun_ns) / near->hops;
+        times[line] = (double)(steady_ns() - begun_ns) / hop_latency->hops;
     }
     enum { TIMED = LINES - UNTIMED };
     qsort(times + UNTIMED, TIMED, sizeof *times, compare);
@@ -109,18 +109,18 @@ struct sum {
 
 static void merge_sums(void *into, const void *from, int bytes) {
     (void)bytes;
-    struct sum *mine = into;
+    struct sum *local = into;
     const struct sum *theirs = from;
-    mine->total += theirs->total;
-    mine->hosts += theirs->hosts;
-    mine->unknown += theirs->unknown;
+    local->total += theirs->total;
+    local->hosts += theirs->hosts;
+    local->unknown += theirs->unknown;
 }
 
-double near_ns(struct near *near, const struct world *world) {
+double measure_hop_ns(struct hop_latency *hop_latency, const struct world *world) {
     struct sum sum = {0};
-    if (near) {
-        const double own_ns = host_ns(near);
-        if (near->host->readers.rank == 0)
+    if (hop_latency) {
+        const double own_ns = host_ns(hop_latency);
+        if (hop_latency->host->readers.rank == 0)
             sum = (struct sum){own_ns, 1, own_ns <= 0};
     }
     tree_combine(&world->all, &sum, sizeof sum, merge_sums);

@@ -1,11 +1,11 @@
 /* What operations of the kind "process" make: it is looked at and put away after every call, not timed. */
-#ifndef RANKBENCH_MADE_H
-#define RANKBENCH_MADE_H
+#ifndef RANKBENCH_NEW_COMM_H
+#define RANKBENCH_NEW_COMM_H
 
 #include "base/op.h"
 
 /* What can be seen of a communicator or a window: all numbers of one type, so that there are no gaps between them. */
-struct sight {
+struct properties {
     int64_t ranks;
     int64_t rank;
     /* What MPI_Topo_test says. */
@@ -13,35 +13,35 @@ struct sight {
     int64_t window_bytes;
 };
 
-/* What operations that make a communicator keep in `call->own`, or with what else they keep behind it. */
-struct made {
+/* What operations that make a communicator keep in `call->state`, or with what else they keep behind it. */
+struct new_comm {
     MPI_Comm comm;
     /* Of whom it is made, where the call is reported so. */
     MPI_Group group;
     /* Of the communicator that the last call made, before it was freed. */
-    struct sight seen;
+    struct properties observed;
     /* What the last checked call showed to be wrong about it; NULL: nothing. */
     const char *entangled;
 };
 
-static inline struct made *made_by(const struct call *call) {
-    return call->own;
+static inline struct new_comm *new_comm_of(const struct call *call) {
+    return call->state;
 }
 
-/* Makes `call->own` of so many bytes, all 0 but what is here. */
-int keep_made(struct call *call, size_t bytes);
-int prepare_made(struct call *call);
+/* Makes `call->state` of so many bytes, all 0 but what is here. */
+int keep_new_comm(struct call *call, size_t bytes);
+int prepare_new_comm(struct call *call);
 int prepare_group(struct call *call);
-void finish_made(struct call *call);
-int free_made(struct call *call);
+void finish_new_comm(struct call *call);
+int free_new_comm(struct call *call);
 
-int look_at_group(MPI_Group group, struct sight *seen);
-void check_sight(const struct sight *seen, struct sight expected, struct mismatch *mismatch);
+int look_at_group(MPI_Group group, struct properties *observed);
+void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch);
 /* Whether it was a communicator of its own. */
 bool check_apart(const struct call *call, struct mismatch *mismatch);
 /* Whether all ranks were there in their order, with this topology. */
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch);
-void check_made(const struct call *call, struct mismatch *mismatch);
+void check_new_comm(const struct call *call, struct mismatch *mismatch);
 
 #define PROCESS .kind = "process", .metric = "time", .start = "window"
 

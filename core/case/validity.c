@@ -1,12 +1,12 @@
-#include "case/sense.h"
+#include "case/validity.h"
 
 #include <stdio.h>
 
 #include "base/startup.h"
 #include "kit/data.h"
 
-/* Why the state of memory makes no sense for the operation; NULL: it does. */
-static const char *senseless_memory(const struct setting *setting, char line[LINE_BYTES / 2]) {
+/* Why the memory settings are invalid for the operation; NULL: they are valid. */
+static const char *why_memory_invalid(const struct setting *setting, char line[LINE_BYTES / 2]) {
     const struct memory memory = setting->workers->buffers.memory;
     const struct operation *operation = setting->plan->operation;
     const bool keeps = setting->plan->form == PERSISTENT || operation->keeps_buffers || setting->threads > 1;
@@ -24,7 +24,7 @@ static const char *senseless_memory(const struct setting *setting, char line[LIN
     return line;
 }
 
-static const char *senseless_quantity(const struct setting *setting) {
+static const char *why_quantity_invalid(const struct setting *setting) {
     const struct plan *plan = setting->plan;
     const int64_t quantity = chosen_of(setting, &quantity_choice);
     if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->completes))
@@ -36,25 +36,25 @@ static const char *senseless_quantity(const struct setting *setting) {
     return NULL;
 }
 
-static const char *senseless_start(const struct setting *setting) {
+static const char *why_start_invalid(const struct setting *setting) {
     if (chosen_of(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
         return "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)";
     return NULL;
 }
 
-static const char *senseless_numbers(const struct setting *setting) {
+static const char *why_numbers_invalid(const struct setting *setting) {
     const struct call *call = first_call(setting);
     if (setting->plan->operation->datatypes != NUMBERS || call->datatype->basic == MPI_INT)
         return NULL;
     return reduces_whole_numbers_only(chosen_of(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
 }
 
-const char *senseless(const struct setting *setting, char line[LINE_BYTES / 2]) {
+const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]) {
     const struct operation *operation = setting->plan->operation;
-    const char *why = senseless_memory(setting, line);
-    why = why ? why : senseless_quantity(setting);
-    why = why ? why : senseless_start(setting);
-    why = why ? why : senseless_numbers(setting);
+    const char *why = why_memory_invalid(setting, line);
+    why = why ? why : why_quantity_invalid(setting);
+    why = why ? why : why_start_invalid(setting);
+    why = why ? why : why_numbers_invalid(setting);
     if (!why && setting->threads > 1)
         why = no_threads();
     return why || !operation->refuses ? why : operation->refuses(first_call(setting));

@@ -1,0 +1,92 @@
+#include "kit/new_comm.h"
+
+#include <stdlib.h>
+
+#include "base/allocation.h"
+
+int keep_new_comm(struct call *call, size_t bytes) {
+    struct new_comm *new_comm = call->state = ask_memory(bytes);
+    if (!new_comm)
+        return MPI_ERR_NO_MEM;
+    new_comm->comm = MPI_COMM_NULL;
+    new_comm->group = MPI_GROUP_NULL;
+    return MPI_SUCCESS;
+}
+
+int prepare_new_comm(struct call *call) {
+    return keep_new_comm(call, sizeof(struct new_comm));
+}
+
+int prepare_group(struct call *call) {
+    const int code = prepare_new_comm(call);
+    return code ? code : MPI_Comm_group(call->members, &new_comm_of(call)->group);
+}
+
+void finish_new_comm(struct call *call) {
+    struct new_comm *new_comm = new_comm_of(call);
+    if (new_comm && new_comm->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&new_comm->comm);
+    if (new_comm && new_comm->group != MPI_GROUP_NULL)
+        MPI_Group_free(&new_comm->group);
+    free(new_comm);
+    call->state = NULL;
+}
+
+int look_at_group(MPI_Group group, struct properties *observed) {
+    int ranks = 0, rank = 0;
+    int code = MPI_Group_size(group, &ranks);
+    if (!code)
+        code = MPI_Group_rank(group, &rank);
+    *observed = (struct properties){.ranks = ranks, .rank = rank, .topology = MPI_UNDEFINED};
+    return code;
+}
+
+static int look_at_comm(MPI_Comm comm, struct properties *observed) {
+    int topology = MPI_UNDEFINED;
+    MPI_Group group;
+    int code = MPI_Comm_group(comm, &group);
+    if (code)
+        return code;
+    code = look_at_group(group, observed);
+    if (!code)
+        code = MPI_Topo_test(comm, &topology);
+    observed->topology = topology;
+    return code ? code : MPI_Group_free(&group);
+}
+
+/* Where the call made nothing, nothing is seen. */
+int free_new_comm(struct call *call) {
+    struct new_comm *new_comm = new_comm_of(call);
+    new_comm->observed = (struct properties){0};
+    if (new_comm->comm == MPI_COMM_NULL)
+        return MPI_SUCCESS;
+    const int code = look_at_comm(new_comm->comm, &new_comm->observed);
+    return code ? code : MPI_Comm_free(&new_comm->comm);
+}
+
+void check_properties(const struct properties *observed, struct properties expected, struct mismatch *mismatch) {
+    const unsigned char *const actual = (const unsigned char *)observed, *const right = (const unsigned char *)&expected;
+    for (size_t i = 0; i < sizeof expected; i++)
+        if (actual[i] != right[i] && mismatch->wrong_bytes++ == 0) {
+            mismatch->offset = (long)i;
+            mismatch->expected = right[i];
+            mismatch->actual = actual[i];
+        }
+}
+
+bool check_apart(const struct call *call, struct mismatch *mismatch) {
+    mismatch->instead = new_comm_of(call)->entangled;
+    mismatch->wrong_bytes += mismatch->instead != NULL;
+    return !mismatch->instead;
+}
+
+void check_topology(const struct call *call, int topology, struct mismatch *mismatch) {
+    if (!check_apart(call, mismatch))
+        return;
+    const struct properties expected = {.ranks = call->ranks, .rank = call->rank, .topology = topology};
+    check_properties(&new_comm_of(call)->observed, expected, mismatch);
+}
+
+void check_new_comm(const struct call *call, struct mismatch *mismatch) {
+    check_topology(call, MPI_UNDEFINED, mismatch);
+}
