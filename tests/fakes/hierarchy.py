@@ -57,8 +57,8 @@ def by_level(_candidate: str, first: int, second: int) -> float:
     return SOCKET_NS if cpu // CORES == other // CORES else SOCKETS_NS
 
 
-def alike(_candidate: str, _first: int, _second: int) -> float:
-    """Say that all pairs are alike."""
+def equal_times(_candidate: str, _first: int, _second: int) -> float:
+    """Return the same time for all pairs."""
     return SOCKET_NS
 
 

@@ -39,7 +39,7 @@ def smooth(candidate: str, case: Case) -> float:
     return start_ns + case.size_bytes / bytes_per_ns
 
 
-def alike(candidate: str, case: Case) -> float:
+def equal_times(candidate: str, case: Case) -> float:
     """Return one smooth curve for all."""
     return campaigns.base_ns(case)
 

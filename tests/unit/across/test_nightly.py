@@ -20,7 +20,7 @@ NAMES = ("alpha", "beta")
 
 
 def truth(name: str, case: Case) -> float:
-    return planted.alike(name, case) * (1.2 if name == "beta" else 1.0)
+    return planted.equal_times(name, case) * (1.2 if name == "beta" else 1.0)
 
 
 def figures(seed: int, state: float) -> pl.DataFrame:

@@ -23,35 +23,35 @@ SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 NAMES = ("alpha", "beta", "gamma")
 
 
-def evaluated(tmp_path: Path, baseline: str) -> CampaignView:
+def evaluate_against(tmp_path: Path, baseline: str) -> CampaignView:
     """Evaluate a campaign: beta is faster than alpha in one case and slower in one, gamma is slower throughout."""
 
     def truth(candidate: str, case: Case) -> campaigns.Truth:
         beta = {SMALL: 0.8, MIDDLE: 1.0, LARGE: 1.3}[case.key]
         return campaigns.Truth(factor={"alpha": 1.0, "beta": beta, "gamma": 1.5}[candidate], spread=0, noise=0)
 
-    made = campaigns.make_campaign(
+    fake = campaigns.make_campaign(
         tmp_path / "c", truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
     )
-    path = made.folder / "campaign.json"
+    path = fake.folder / "campaign.json"
     record = msgspec.json.decode(path.read_bytes())
     record["plan"]["baseline"] = baseline
     path.write_bytes(msgspec.json.encode(record))
-    return evaluate(store.open(made.folder))
+    return evaluate(store.open(fake.folder))
 
 
 def test_all_are_compared_with_the_baseline_and_the_others_judged_by_its_cutoff(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, "alpha").verdict
-    told = [(comparison.base, comparison.other) for comparison in found.comparisons if comparison.case == SMALL]
-    assert told == [("alpha", "beta"), ("alpha", "gamma"), ("beta", "gamma")]
-    assert {(comparison.base, comparison.other) for comparison in found.control} == {("alpha", "alpha (again)")}
-    assert {verdict.case.key: verdict.winners for verdict in found.cases} == {
+    result = evaluate_against(tmp_path, "alpha").verdict
+    pairs = [(comparison.base, comparison.other) for comparison in result.comparisons if comparison.case == SMALL]
+    assert pairs == [("alpha", "beta"), ("alpha", "gamma"), ("beta", "gamma")]
+    assert {(comparison.base, comparison.other) for comparison in result.control} == {("alpha", "alpha (again)")}
+    assert {verdict.case.key: verdict.winners for verdict in result.cases} == {
         SMALL: ["beta"], MIDDLE: ["alpha", "beta"], LARGE: ["alpha"]
     }  # fmt: skip
 
 
 def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
-    texts = [render(claim.text) for claim in evaluated(tmp_path, "alpha").verdict.conclusion]
+    texts = [render(claim.text) for claim in evaluate_against(tmp_path, "alpha").verdict.conclusion]
     assert texts[:2] == [
         "Against alpha, beta is faster in 1 of 3 cases, slower in 1, equivalent within 3% in 1 and undecided in 0.",
         "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, equivalent within 3% in 0 and undecided in 0.",
@@ -60,7 +60,7 @@ def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
 
 
 def test_without_one_all_pairs_are_compared(tmp_path: Path) -> None:
-    assert len(evaluated(tmp_path, "").verdict.comparisons) == 3 * len(verdicts.LINE)
+    assert len(evaluate_against(tmp_path, "").verdict.comparisons) == 3 * len(verdicts.LINE)
 
 
 @pytest.mark.parametrize(("baseline", "open_"), [("alpha", ["c"]), ("", [])])

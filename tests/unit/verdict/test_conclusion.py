@@ -34,7 +34,7 @@ SCOPE = (
         )
 
 
-def said(verdict: Verdict) -> list[str]:
+def render_claims(verdict: Verdict) -> list[str]:
     return [render(sentence.text) for sentence in verdict.conclusion]
 
 
@@ -45,7 +45,7 @@ def beginning(verdict: Verdict, words: str) -> list[Claim]:
 def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path) -> None:
     factors = verdicts.constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
     verdict = verdicts.evaluate(tmp_path, factors, control=True).verdict
-    assert said(verdict) == [
+    assert render_claims(verdict) == [
         "Use beta: it has the lowest overall time over all 9 cases (each operation weighs the same).",
         "Against beta: alpha needs 1.50× the time (1.50× to 1.50×); gamma needs 3.00× the time (2.99× to 3.01×).",
         "Largest significant slowdown in a single case: alpha 1.50× (1.50× to 1.50×: pingpong, 8 B); beta "
@@ -60,8 +60,8 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
 
 def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
-    assert said(view.verdict)[0] == "Use alpha: it has the lowest overall time in the only case."
-    assert said(view.verdict)[3] == (
+    assert render_claims(view.verdict)[0] == "Use alpha: it has the lowest overall time in the only case."
+    assert render_claims(view.verdict)[3] == (
         "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 0, undecided 0 (of 1 case)."
     )
 
@@ -69,13 +69,13 @@ def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
 def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Path) -> None:
     factors = verdicts.constant({"beta": 2.0, "gamma": 2.0})
     verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
-    assert said(verdict)[0] == "No clear winner in the only case: beta and gamma are not distinguishable from alpha."
-    assert said(verdict)[-1] == f"{SCOPE}, from 1 launch of each; so few launches show large differences only."
+    assert render_claims(verdict)[0] == "No clear winner in the only case: beta and gamma are not distinguishable from alpha."
+    assert render_claims(verdict)[-1] == f"{SCOPE}, from 1 launch of each; so few launches show large differences only."
 
 
 def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({})).verdict
-    assert said(verdict)[:3] == [
+    assert render_claims(verdict)[:3] == [
         "alpha, beta and gamma are equivalent within 3% over all 9 cases (each operation weighs the same).",
         "Against alpha: beta is equivalent within 3% (1.00× to 1.00×); gamma is equivalent within 3% (1.00× to 1.00×).",
         "Fastest in single cases: alpha 0, beta 0, gamma 0, equivalent 9, undecided 0 (of 9 cases).",
@@ -91,7 +91,7 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
         return needs[name] if case.quantity == "memory" else 1 / needs[name]
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
-    assert said(verdict)[0] == "Use beta: it has the lowest overall time over all 3 cases."
+    assert render_claims(verdict)[0] == "Use beta: it has the lowest overall time over all 3 cases."
     (least,) = beginning(verdict, "gamma needs least memory")
     assert render(least.text) == (
         "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× and beta needs 3.00×."
@@ -105,7 +105,7 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
 
 def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=MEMORY).verdict
-    assert said(verdict) == [
+    assert render_claims(verdict) == [
         "The memory use of alpha, beta and gamma is equivalent within 3% in 3 of 3 cases.",
         f"{SCOPE}, from 6 launches of each.",
     ]
@@ -113,7 +113,7 @@ def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path
 
 def test_two_that_lead_together_are_named_together(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0})).verdict
-    assert said(verdict)[0] == (
+    assert render_claims(verdict)[0] == (
         "alpha and gamma are equivalent within 3% over all 9 cases (each operation weighs the same)."
     )
 
@@ -125,7 +125,7 @@ def test_where_each_leads_somewhere_the_wins_of_all_are_counted(tmp_path: Path) 
         leader = "alpha" if case.form == "nonblocking" and case.operation == "allreduce" else leaders[case.operation]
         return 1.0 if name == leader else 1.5
 
-    sentences = said(verdicts.evaluate(tmp_path, factor).verdict)
+    sentences = render_claims(verdicts.evaluate(tmp_path, factor).verdict)
     assert not sentences[0].startswith("Use ")
     assert "Fastest in single cases: alpha 4, gamma 3, beta 2, equivalent 0, undecided 0 (of 9 cases)." in sentences
 
@@ -135,7 +135,7 @@ def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: P
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
-    assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2, undecided 0 (of 3 cases)." in said(
+    assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2, undecided 0 (of 3 cases)." in render_claims(
         verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
     )
 
@@ -194,7 +194,7 @@ def test_failures_and_lacking_calls_of_the_leader_are_distinguished(tmp_path: Pa
 
 def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
-    assert said(view.verdict) == [
+    assert render_claims(view.verdict) == [
         NOTHING,
         "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
         "0% to 34%).",
@@ -206,12 +206,12 @@ def test_a_control_of_one_case_is_not_spoken_of(tmp_path: Path) -> None:
     view = verdicts.evaluate(
         tmp_path, verdicts.constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
     )
-    assert said(view.verdict) == [NOTHING]
+    assert render_claims(view.verdict) == [NOTHING]
 
 
 def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda name, _: 1.0 if name == "alpha" else CaseStatus.CRASHED)
-    assert said(view.verdict) == [NOTHING]
+    assert render_claims(view.verdict) == [NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], vers
     ]
     verdict = msgspec.structs.replace(view.verdict, summaries=summaries, comparisons=[])
     evaluated = dataclasses.replace(view, verdict=verdict)
-    assert said(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
+    assert render_claims(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
         f"Valid on this machine (Example 9000, 2 cores), for {versions}, at default settings, from 6 launches of each."
     )
 
@@ -243,7 +243,7 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
     record = view.campaign
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
     candidates = [msgspec.structs.replace(candidate, settings={"A": "1"}) for candidate in record.candidates]
-    assert said(verdicts.judge_again(view, machine=machine, candidates=candidates))[-1] == (
+    assert render_claims(verdicts.judge_again(view, machine=machine, candidates=candidates))[-1] == (
         "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, at "
         "the given settings, based on 6 launches of each candidate."
     )
@@ -264,7 +264,7 @@ def divided(name: str, case: Case) -> float:
 
 def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_reason(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, divided, cases=verdicts.LINE).verdict
-    assert said(verdict)[:5] == [
+    assert render_claims(verdict)[:5] == [
         "beta has the lowest overall time over all 3 cases.",
         "Against beta: alpha needs 1.49× the time (1.48× to 1.49×); gamma needs 4.69× the time (4.68× to 4.71×).",
         "Up to 1 KiB alpha is fastest on average (beta 1.10×, 1.09–1.11×; gamma 5.00×, 4.98–5.02×), from 64 KiB beta "
@@ -290,7 +290,7 @@ def test_a_mean_within_the_threshold_names_nobody(large: float, first: str, tmp_
         return {"alpha": large, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
 
     verdict = verdicts.evaluate(tmp_path, factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
-    assert said(verdict)[0].startswith(first)
+    assert render_claims(verdict)[0].startswith(first)
 
 
 def test_who_has_figures_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_who_has_figures_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
             return CaseStatus.CRASHED
         return divided(name, case)
 
-    assert said(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
+    assert render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
         "alpha has the lowest overall time over the 3 of 3 cases with figures of alpha and gamma."
     )
 
@@ -315,7 +315,7 @@ def test_what_every_candidate_fails_in_is_reported(tmp_path: Path) -> None:
             return CaseStatus.CRASHED
         return divided(name, case)
 
-    sentences = said(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
+    sentences = render_claims(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
     assert [sentence for sentence in sentences if " failed in " in sentence] == [
         "beta failed in at least one launch of 1 case.",
         "alpha failed in at least one launch of 1 case.",
@@ -329,11 +329,11 @@ def test_what_every_candidate_fails_in_is_reported(tmp_path: Path) -> None:
 def over_nodes(folder: Path, cores: int) -> list[str]:
     """Alpha takes half of beta's time inside a node, and twice of it across nodes."""
 
-    def told(candidate: str, _case: Case, place: Placement) -> float:
+    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.nodes == 1) else 2000.0
 
-    store = scales.make(folder / "made", told, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
-    return said(evaluation.evaluate(store).verdict)
+    store = scales.make(folder / "made", time_ns, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
+    return render_claims(evaluation.evaluate(store).verdict)
 
 
 def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> None:
@@ -373,10 +373,10 @@ def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Campaig
     logs -= logs.mean(axis=1, keepdims=True)
     place = {case.key: number for number, case in enumerate(cases)}
 
-    def told(candidate: str, case: Case) -> float:
+    def time_ns(candidate: str, case: Case) -> float:
         return campaigns.base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
 
-    return planted.view(told, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
+    return planted.view(time_ns, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
@@ -429,15 +429,15 @@ OPERATIONS: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce
 def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView:
     """Return a campaign in which alpha is faster up to 1 KiB and beta from 8 KiB on; single cases scatter."""
     cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
-    own = np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
+    case_logs = np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
     names, place = ("alpha", "beta", "gamma"), {case.key: number for number, case in enumerate(cases)}
 
-    def told(name: str, case: Case) -> float:
+    def time_ns(name: str, case: Case) -> float:
         planted_log = {"alpha": gain * (case.size_bytes > 1024), "beta": gain * (case.size_bytes <= 1024)}
-        log = planted_log.get(name, 0.6) + own[names.index(name), place[case.key]]
+        log = planted_log.get(name, 0.6) + case_logs[names.index(name), place[case.key]]
         return campaigns.base_ns(case) * math.exp(log)
 
-    return planted.view(told, seed=seed, spread=0.04, cases=cases)
+    return planted.view(time_ns, seed=seed, spread=0.04, cases=cases)
 
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:
@@ -486,7 +486,7 @@ def two_levels(far: float) -> CampaignView:
     """Return a campaign whose blocks are near or far; beta needs 1.3 times alpha's time near, and `far` times far."""
     cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024))
     campaign_view = planted.view(
-        planted.alike, seed=5, launches=12, spread=0.02, cases=cases,
+        planted.equal_times, seed=5, launches=12, spread=0.02, cases=cases,
         candidates=("alpha", "beta"),
     )  # fmt: skip
     hop = pl.when(pl.col("block") % 3 == 0).then(160.0).otherwise(45.0)

@@ -29,9 +29,9 @@ def test_states_that_stay_for_several_blocks_are_reported(states: list[int], exp
     changed = figures.with_columns(
         pl.when(pl.col("candidate") == "beta").then(pl.col("figure_ns") * slower).otherwise(pl.col("figure_ns"))
     )
-    found = list(correlated.find(dataclasses.replace(view, figures=changed.with_columns(uncertain=False, few=False))))
-    assert len(found) == expected
-    for one in found:
-        assert one.severity == "warning"
-        assert "Ratios of successive blocks have a lag-1 correlation of 0." in render(one.text)
-        assert "over 16 blocks" in render(one.text)
+    findings = list(correlated.find(dataclasses.replace(view, figures=changed.with_columns(uncertain=False, few=False))))
+    assert len(findings) == expected
+    for finding in findings:
+        assert finding.severity == "warning"
+        assert "Ratios of successive blocks have a lag-1 correlation of 0." in render(finding.text)
+        assert "over 16 blocks" in render(finding.text)

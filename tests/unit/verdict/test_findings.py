@@ -226,8 +226,8 @@ def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: py
 
 
 def refused(number: int, reason: str) -> Launch:
-    made = campaigns.launch(number, 1, 0, "beta", "socket")
-    return msgspec.structs.replace(made, status=LaunchStatus.REFUSED, reason=reason)
+    refused = campaigns.launch(number, 1, 0, "beta", "socket")
+    return msgspec.structs.replace(refused, status=LaunchStatus.REFUSED, reason=reason)
 
 
 def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_besides(tmp_path: Path) -> None:

@@ -44,14 +44,14 @@ def view(factor: float, wanted: Sequence[Case] | None = None, **others: float) -
     known = cases() if wanted is None else wanted
     first = known[0].size_bytes
 
-    def told(candidate: str, case: Case) -> float:
+    def time_ns(candidate: str, case: Case) -> float:
         slow = candidate == "alpha" and case.size_bytes == first
         return campaigns.base_ns(case) * (factor if slow else 1.0)
 
-    return planted.view(told, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
+    return planted.view(time_ns, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
 
 
-def found(campaign_view: CampaignView) -> list[Finding]:
+def find_first_size(campaign_view: CampaignView) -> list[Finding]:
     return list(first_size.find(campaign_view))
 
 
@@ -67,7 +67,7 @@ def slowed(campaign_view: CampaignView, blocks: Sequence[int], factor: float, ca
 
 
 def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
-    assert [rendered(one) for one in found(view(50))] == [
+    assert [rendered(one) for one in find_first_size(view(50))] == [
         Finding(
             kind="first_size",
             title=Text("pingpong: the first size includes setup"),
@@ -81,20 +81,20 @@ def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
 
 def test_the_worst_launch_is_reported_each_candidate_that_has_one() -> None:
     campaign_view = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
-    (one,) = found(slowed(campaign_view, [5], 2))
+    (one,) = find_first_size(slowed(campaign_view, [5], 2))
     assert render(one.text) == (
         "beta: 10.0 µs at 0 B, but 500 ns at 1 B in the same launch (2 of 8 launches). gamma: 50.0 µs at 0 B, but "
         "500 ns at 1 B in the same launch (1 of 8 launches)."
     )
 
 
-@pytest.mark.parametrize(("factor", "told"), [(4.9, 0), (5.1, 1)])
-def test_five_times_is_far(factor: float, told: int) -> None:
-    assert len(found(view(factor))) == told
+@pytest.mark.parametrize(("factor", "count"), [(4.9, 0), (5.1, 1)])
+def test_five_times_is_far(factor: float, count: int) -> None:
+    assert len(find_first_size(view(factor))) == count
 
 
 def test_the_core_warms_up_for_itself() -> None:
-    assert found(view(50, cases(suite=""))) == []
+    assert find_first_size(view(50, cases(suite=""))) == []
 
 
 def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
@@ -103,18 +103,18 @@ def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
     second = campaign_view.case_verdicts[1].case.key
     slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
     assert (
-        found(dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=slow)))
+        find_first_size(dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=slow)))
         == []
     )
 
 
 def test_large_messages_differ_by_themselves() -> None:
-    assert found(view(50, cases((1, 2, 2048)))) == []
-    assert len(found(view(50, cases((1, 2, 1024))))) == 1
+    assert find_first_size(view(50, cases((1, 2, 2048)))) == []
+    assert len(find_first_size(view(50, cases((1, 2, 1024))))) == 1
 
 
 def test_two_sizes_are_too_few() -> None:
-    assert found(view(50, cases((1, 2)))) == []
+    assert find_first_size(view(50, cases((1, 2)))) == []
 
 
 def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
@@ -122,13 +122,13 @@ def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
     lacking = campaign_view.judged_figures.filter(
         (pl.col("case") != campaign_view.case_verdicts[2].case.key) | (pl.col("block") > 3)
     )
-    (one,) = found(dataclasses.replace(campaign_view, figures=lacking))
+    (one,) = find_first_size(dataclasses.replace(campaign_view, figures=lacking))
     assert render(one.text).endswith("(5 of 5 launches).")
 
 
 def test_it_is_hardly_ever_invented() -> None:
     """Launches that scatter by a third of their time are no first calls."""
-    assert not any(found(view(1, spread=0.3, seed=seed)) for seed in range(50))
+    assert not any(find_first_size(view(1, spread=0.3, seed=seed)) for seed in range(50))
 
 
 def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
@@ -138,7 +138,7 @@ def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
         msgspec.structs.replace(operation, metric=metric, messages=64) if operation.name == "pingpong" else operation
         for operation in campaign_view.campaign.operations
     ]
-    return found(
+    return find_first_size(
         dataclasses.replace(
             campaign_view, campaign=msgspec.structs.replace(campaign_view.campaign, operations=operations)
         )

@@ -46,28 +46,28 @@ def factor(kind: str, candidate: str, size_bytes: int) -> float:
     }[kind][candidate]
 
 
-def told(candidate: str, case: Case) -> float:
+def time_ns(candidate: str, case: Case) -> float:
     """Return a time: how long an operation takes in itself has nothing to do with its kind."""
     scale = 1 + 3 * list(KIND).index(case.operation)
     return scale * campaigns.base_ns(case) * factor(KIND[case.operation], candidate, case.size_bytes)
 
 
-def operations(found: Sequence[Group]) -> list[set[str]]:
-    return [{line.split(".")[0] for line in group.lines} for group in found]
+def operations(groups: Sequence[Group]) -> list[set[str]]:
+    return [{line.split(".")[0] for line in group.lines} for group in groups]
 
 
-def two(one: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
+def two(first_line: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
     """Return the groups of two lines, allreduce and bcast, whose factors are reported."""
 
     def both(candidate: str, case: Case) -> float:
-        return campaigns.base_ns(case) * (one if case.operation == "allreduce" else other)(candidate, case)
+        return campaigns.base_ns(case) * (first_line if case.operation == "allreduce" else other)(candidate, case)
 
-    made = {"spread": 0.02, "cases": lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
-    return find_groups(planted.view(both, **made))  # type: ignore[arg-type]
+    changes = {"spread": 0.02, "cases": lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
+    return find_groups(planted.view(both, **changes))  # type: ignore[arg-type]
 
 
 def test_groups_are_reported_with_their_pattern_largest_first() -> None:
-    found = find_groups(planted.view(told, cases=lines(list(KIND)), spread=0, state=0))
+    found = find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0, state=0))
     first, second, third, fourth = found
     assert rendered(first) == Group(
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
@@ -101,7 +101,7 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
     wanted = sorted(map(sorted, KINDS.values()))
     for seed in range(10):
         names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
-        found = find_groups(planted.view(told, seed=seed, cases=lines(names), spread=spread))
+        found = find_groups(planted.view(time_ns, seed=seed, cases=lines(names), spread=spread))
         assert sorted(map(sorted, operations(found))) == wanted
 
 
@@ -121,11 +121,11 @@ def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
 
 
 def test_the_same_evidence_gives_the_same_groups() -> None:
-    one, two = (find_groups(planted.view(told, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
+    one, two = (find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
     assert one == two
 
 
-def test_lines_with_other_sizes_are_alike_where_they_overlap() -> None:
+def test_lines_with_other_sizes_are_similar_where_they_overlap() -> None:
     def crossing(candidate: str, case: Case) -> float:
         return campaigns.base_ns(case) * factor("crossing", candidate, case.size_bytes)
 
@@ -136,7 +136,7 @@ def test_lines_with_other_sizes_are_alike_where_they_overlap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first_line", "other"),
     [
         # Another is in front, by little.
         (lambda name, _case: 1.08 if name == "beta" else 1.0, lambda name, _case: 1.08 if name == "alpha" else 1.0),
@@ -153,11 +153,11 @@ def test_lines_with_other_sizes_are_alike_where_they_overlap() -> None:
         (lambda _name, _case: 1.0, lambda name, case: 1.6 if name == "beta" and case.size_bytes == SWITCH else 1.0),
     ],
 )
-def test_what_differs_is_kept_apart(one: Callable[[str, Case], float], other: Callable[[str, Case], float]) -> None:
-    assert [len(two(one, other, seed=seed)) for seed in range(5)] == [2] * 5
+def test_what_differs_is_kept_apart(first_line: Callable[[str, Case], float], other: Callable[[str, Case], float]) -> None:
+    assert [len(two(first_line, other, seed=seed)) for seed in range(5)] == [2] * 5
 
 
-def test_what_is_too_uncertain_is_not_called_alike() -> None:
+def test_what_is_too_uncertain_is_not_called_similar() -> None:
     level = lambda _name, _case: 1.0  # noqa: E731
     assert len(two(level, level, spread=1.5, launches=4)) == 2
 
@@ -172,8 +172,8 @@ def test_who_failed_throughout_takes_no_part_and_keeps_lines_apart() -> None:
 
 
 def test_too_few_sizes_or_candidates_make_no_line() -> None:
-    assert find_groups(planted.view(told, cases=lines(("allreduce",), (8, 64)))) == []
-    assert find_groups(planted.view(told, cases=lines(("allreduce",)), candidates=("alpha",))) == []
+    assert find_groups(planted.view(time_ns, cases=lines(("allreduce",), (8, 64)))) == []
+    assert find_groups(planted.view(time_ns, cases=lines(("allreduce",)), candidates=("alpha",))) == []
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,8 @@ def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
     assert render(group.text).startswith(f"{words}.")
 
 
-def test_every_two_of_a_group_are_alike_and_the_middle_one_stands_for_them() -> None:
-    """Lines in a row, each alike to its neighbours only."""
+def test_every_two_of_a_group_are_similar_and_the_middle_one_represents_them() -> None:
+    """Lines in a row, each similar to its neighbours only."""
     far = np.array([[0, 0.6, 1.2, APART], [0.6, 0, 0.6, APART], [1.2, 0.6, 0, APART], [APART] * 3 + [0]], dtype=float)
     assert sorted(map(sorted, grouped(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
     assert grouped(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]

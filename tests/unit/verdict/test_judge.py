@@ -68,13 +68,13 @@ def test_who_is_beaten_by_anybody_is_no_winner() -> None:
     assert (verdict.winners, verdict.margin) == (["a", "b"], 1.06)
 
 
-def test_several_winners_are_a_decision_where_they_are_alike() -> None:
+def test_several_winners_are_a_decision_where_they_are_equivalent() -> None:
     pairs = [comparison("a", "b", 1.01, different=False), comparison("a", "c", 2.0, different=True)]
     summaries = [summary("a", 100), summary("b", 101), summary("c", 200)]
     unknown = judge_case(CASE, summaries, Comparisons([*pairs, comparison("b", "c", 1.98, different=True)]))
-    alike = judge_case(CASE, summaries, Comparisons([msgspec.structs.replace(pairs[0], alike=True), *pairs[1:]]))
+    equivalent = judge_case(CASE, summaries, Comparisons([msgspec.structs.replace(pairs[0], alike=True), *pairs[1:]]))
     assert (unknown.winners, unknown.decided, unknown.sign) == (["a", "b"], False, "~")
-    assert (alike.winners, alike.decided, alike.sign) == (["a", "b"], True, "=")
+    assert (equivalent.winners, equivalent.decided, equivalent.sign) == (["a", "b"], True, "=")
     assert judge_case(CASE, summaries[:1], Comparisons([])).decided
     assert not judge_case(CASE, [], Comparisons([])).decided
 
@@ -150,10 +150,10 @@ def test_a_case_that_fails_at_times_keeps_the_figures_it_has(tmp_path: Path) -> 
 # --- levels of the reference ------------------------------------------------------------------------------------------
 
 
-def pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, alike: bool = False) -> Comparison:
+def pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, equivalent: bool = False) -> Comparison:
     """Return a comparison that is surely different unless the ratio is 1."""
-    one = comparison(base, other, ratio, different=ratio != 1 and blocks >= 3)
-    return msgspec.structs.replace(one, blocks=blocks, alike=alike)
+    compared = comparison(base, other, ratio, different=ratio != 1 and blocks >= 3)
+    return msgspec.structs.replace(compared, blocks=blocks, alike=equivalent)
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, al
     [
         (pair(1.2), pair(0.8), "depends", ["a", "b"], {"near": ["a"], "far": ["b"]}),
         (pair(1.2), pair(1.1), "faster", ["a"], {"near": ["a"], "far": ["a"]}),
-        (pair(1.2), pair(1, alike=True), "depends", ["a", "b"], {"near": ["a"], "far": ["a", "b"]}),
+        (pair(1.2), pair(1, equivalent=True), "depends", ["a", "b"], {"near": ["a"], "far": ["a", "b"]}),
         (pair(1.2), pair(1), "undecided", ["a", "b"], {"near": ["a"], "far": ["a", "b"]}),
-        (pair(1, alike=True), pair(1, alike=True), "equivalent", ["a", "b"], {"near": ["a", "b"], "far": ["a", "b"]}),
+        (pair(1, equivalent=True), pair(1, equivalent=True), "equivalent", ["a", "b"], {"near": ["a", "b"], "far": ["a", "b"]}),
         (pair(1.2), pair(0.5, blocks=2), "faster", ["a"], {"near": ["a"]}),
     ],
     ids=["reverses", "same", "one equivalent", "one open", "equivalent", "near only"],
@@ -181,7 +181,7 @@ def test_the_outcome_is_that_of_both_levels(
     [
         (pair(1.2), pair(0.8), ["near", "far"], True, True),
         (pair(1.2), pair(1.1), ["near", "far"], True, False),
-        (pair(1.2), pair(1, alike=True), ["near", "far"], True, True),
+        (pair(1.2), pair(1, equivalent=True), ["near", "far"], True, True),
         (pair(1.2), pair(1), ["near"], False, True),
         (pair(1), pair(0.8), ["far"], False, True),
         (pair(1), pair(1), [], False, False),

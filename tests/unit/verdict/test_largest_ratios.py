@@ -23,9 +23,9 @@ CAMPAIGNS = 60
 
 @pytest.fixture(scope="module")
 def equals() -> list[CampaignView]:
-    """Campaigns of two candidates that are alike everywhere."""
+    """Campaigns of two candidates that are equal everywhere."""
     return [
-        planted.view(planted.alike, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta"))
+        planted.view(planted.equal_times, seed=seed, spread=0.04, cases=LINES, candidates=("alpha", "beta"))
         for seed in range(CAMPAIGNS)
     ]
 
@@ -58,7 +58,7 @@ def test_the_margin_covers_the_distance_to_the_next() -> None:
     covered = total = 0
     for seed in range(20):
         campaign_view = planted.view(
-            lambda name, case: planted.alike(name, case) * (1.0 if name == "alpha" else 1.3),
+            lambda name, case: planted.equal_times(name, case) * (1.0 if name == "alpha" else 1.3),
             seed=seed,
             spread=0.04,
             cases=LINES,

@@ -49,8 +49,8 @@ def limits(
     ]
     plan = msgspec.structs.replace(evaluated.campaign.plan, placements=placements)
     launches = list(map(change, evaluated.launches))
-    found = verdicts.judge_again(evaluated, launches=launches, plan=plan).findings
-    return [one for one in found if one.kind == "limits"]
+    finding = verdicts.judge_again(evaluated, launches=launches, plan=plan).findings
+    return [one for one in finding if one.kind == "limits"]
 
 
 def keys(places: Sequence[str], operations: Sequence[str]) -> list[str]:
@@ -74,9 +74,9 @@ def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
             return msgspec.structs.replace(launch, log=LOG)
         return launch
 
-    (found,) = limits(tmp_path, NODES, crash, noted)
+    (finding,) = limits(tmp_path, NODES, crash, noted)
     number = min(numbers)
-    assert rendered(found) == Finding(
+    assert rendered(finding) == Finding(
         kind="limits",
         title=Text("beta fails at >= 8 nodes"),
         text=(
@@ -106,19 +106,19 @@ def crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case
 
 
 def test_numbers_at_which_some_launches_fail_are_distinguished(tmp_path: Path) -> None:
-    (found,) = limits(tmp_path, NODES, crashing(8, [4]))
-    assert render(found.title) == "beta fails at >= 8 nodes"
-    assert render(found.text).startswith(
+    (finding,) = limits(tmp_path, NODES, crashing(8, [4]))
+    assert render(finding.title) == "beta fails at >= 8 nodes"
+    assert render(finding.text).startswith(
         "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). At 4 nodes it fails in 1 of 3 launches. "
         "It works at 1 and 2 nodes."
     )
-    assert {key.split(".")[4] for key in found.cases} == {"4x2", "8x2", "12x2"}
+    assert {key.split(".")[4] for key in finding.cases} == {"4x2", "8x2", "12x2"}
 
 
 def test_what_never_fails_in_all_launches_fails_at_times(tmp_path: Path) -> None:
-    (found,) = limits(tmp_path, NODES, crashing(99, [8, 12]))
-    assert render(found.title) == "beta fails sometimes at >= 8 nodes"
-    assert render(found.text).startswith(
+    (finding,) = limits(tmp_path, NODES, crashing(99, [8, 12]))
+    assert render(finding.title) == "beta fails sometimes at >= 8 nodes"
+    assert render(finding.text).startswith(
         "beta fails sometimes at >= 8 nodes (2 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes."
     )
 
@@ -126,20 +126,20 @@ def test_what_never_fails_in_all_launches_fails_at_times(tmp_path: Path) -> None
 def test_the_line_quoted_is_the_signal_and_not_what_hydra_says_of_itself(tmp_path: Path) -> None:
     hydra = "[proxy:0@n1] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:480): assert (!closed) failed"
     log = f"{hydra}\nsome error\nKILLED BY SIGNAL: 11 (Segmentation fault)"
-    (found,) = limits(tmp_path, NODES, crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log))
-    assert render(found.text).endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
+    (finding,) = limits(tmp_path, NODES, crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log))
+    assert render(finding.text).endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
 
 
 def test_what_hangs_with_many_ranks_however_they_lie(tmp_path: Path) -> None:
     def hang(candidate: str, _: Case, nodes: int, ranks: int) -> CaseStatus | None:
         return CaseStatus.HUNG if candidate == "alpha" and nodes * ranks >= 8 else None
 
-    (found,) = limits(tmp_path, MATRIX, hang)
-    assert render(found.title) == "alpha fails at >= 8 ranks"
-    assert render(found.text) == (
+    (finding,) = limits(tmp_path, MATRIX, hang)
+    assert render(finding.title) == "alpha fails at >= 8 ranks"
+    assert render(finding.text) == (
         "alpha fails at >= 8 ranks (9 of 9 launches, no progress in allreduce and bcast). It works at 1, 2 and 4 ranks."
     )
-    assert found.cases == keys(["2x4", "4x2", "4x4"], ["allreduce", "bcast"])
+    assert finding.cases == keys(["2x4", "4x2", "4x4"], ["allreduce", "bcast"])
 
 
 def test_what_does_not_take_many_ranks_on_one_node(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_what_does_not_take_many_ranks_on_one_node(tmp_path: Path) -> None:
         return CaseStatus.WRONG_DATA if bad else None
 
     places = {name: place for name, place in MATRIX.items() if name != "1x4"} | {"16x1": (16, 1), "1x4": (1, 4)}
-    (found,) = limits(tmp_path, places, wrong)
-    assert render(found.text) == (
+    (finding,) = limits(tmp_path, places, wrong)
+    assert render(finding.text) == (
         "beta fails at >= 4 ranks per node (9 of 9 launches, wrong data in allreduce). "
         "It works at 1 and 2 ranks per node."
     )
@@ -176,9 +176,9 @@ def test_launches_that_do_not_start(tmp_path: Path) -> None:
             return launch
         return msgspec.structs.replace(launch, status=LaunchStatus.REFUSED, facts=None, exit_code=1, log="")
 
-    (found,) = limits(tmp_path, NODES, refuse, unstarted)
-    assert render(found.text) == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
-    assert found.cases == keys(["8x2", "12x2"], ["allreduce", "bcast"])
+    (finding,) = limits(tmp_path, NODES, refuse, unstarted)
+    assert render(finding.text) == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
+    assert finding.cases == keys(["8x2", "12x2"], ["allreduce", "bcast"])
 
 
 def test_what_fails_everywhere_or_in_between_has_no_limit(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
 
 
 def findings(evaluated: CampaignView) -> list[Finding]:
-    return [one for one in evaluated.verdict.findings if one.kind == "pairs"]
+    return [finding for finding in evaluated.verdict.findings if finding.kind == "pairs"]
 
 
 def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None:
@@ -78,7 +78,7 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
 
 
 def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
-    store = hierarchy.make(tmp_path / "made", hierarchy.alike, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
+    store = hierarchy.make(tmp_path / "made", hierarchy.equal_times, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
     (found,) = findings(evaluate(store))
     assert found.severity == "note"
     assert render(found.text).endswith(
@@ -131,8 +131,8 @@ def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
     frame = matrix_frame(evaluated)
     assert frame.height == 2 * 56
     row = frame.filter(pl.col("from") == 4, pl.col("to") == 6, candidate="beta").row(named=True)
-    told = {name: row[name] for name in ("from_place", "to_place", "share", "group", "groups", "launches", "unit")}
-    assert told == {
+    fields = {name: row[name] for name in ("from_place", "to_place", "share", "group", "groups", "launches", "unit")}
+    assert fields == {
         "from_place": "n1 CPU 2",
         "to_place": "n1 CPU 3",
         "share": "within one L2",
@@ -162,20 +162,20 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
     return found
 
 
-def said(one: maps.Map, folder: Path) -> list[str]:
+def describe(map_: maps.Map, folder: Path) -> list[str]:
     view = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
-    return [render(sentence) for sentence in maps.describe_map(one, view.measure(view.cases[0]))]
+    return [render(sentence) for sentence in maps.describe_map(map_, view.measure(view.cases[0]))]
 
 
 def test_one_direction_is_reported_as_such(tmp_path: Path) -> None:
-    one = one_map(tmp_path, (0, 2), ranks=8)
-    assert said(one, tmp_path)[-1].startswith("From rank 0 to rank 2 (within one L2) it takes 2.0")
+    map_ = one_map(tmp_path, (0, 2), ranks=8)
+    assert describe(map_, tmp_path)[-1].startswith("From rank 0 to rank 2 (within one L2) it takes 2.0")
 
 
 def test_a_rank_that_is_slow_with_all_others_is_reported_as_one(tmp_path: Path) -> None:
     slow = [pair for other in range(8) if other != 5 for pair in ((5, other), (other, 5))]
-    one = one_map(tmp_path, *slow, ranks=8)
-    texts = said(one, tmp_path)
+    map_ = one_map(tmp_path, *slow, ranks=8)
+    texts = describe(map_, tmp_path)
     assert any(
         sentence.startswith("Between rank 5 and ranks 0, 2, 4 and 6 (across sockets) it takes") for sentence in texts
     )
@@ -183,21 +183,21 @@ def test_a_rank_that_is_slow_with_all_others_is_reported_as_one(tmp_path: Path) 
 
 def test_a_level_in_several_groups_is_reported(tmp_path: Path) -> None:
     slow = [(0, 1), (1, 0), (2, 3), (3, 2)]
-    one = one_map(tmp_path, *slow)
-    assert said(one, tmp_path)[1].endswith(
+    map_ = one_map(tmp_path, *slow)
+    assert describe(map_, tmp_path)[1].endswith(
         "; pairs across sockets are in several of them, which nothing known of the machine explains."
     )
 
 
 def test_few_launches_have_no_groups(tmp_path: Path) -> None:
-    (_, grouped) = said(one_map(tmp_path, launches=1), tmp_path)
+    (_, grouped) = describe(one_map(tmp_path, launches=1), tmp_path)
     assert grouped == "Grouping pairs needs 3 launches or more that measured all pairs; there is 1."
 
 
 def test_launches_that_disagree_leave_no_levels(tmp_path: Path) -> None:
-    one = one_map(tmp_path, (0, 2), moved=True)
-    assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so it is not known what pairs share."
-    assert (one.levels, render(one.between((0, 2)))) == ([], "")
+    map_ = one_map(tmp_path, (0, 2), moved=True)
+    assert describe(map_, tmp_path)[0] == "Launches placed rank 0 differently, so it is not known what pairs share."
+    assert (map_.levels, render(map_.between((0, 2)))) == ([], "")
 
 
 def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ def view(tmp_path: Path) -> CampaignView:
 
 
 def only(view: CampaignView, *calls: Calls) -> Mix:
-    (found,) = mix.sum_mixes(view, calls)
-    return found
+    (placed,) = mix.sum_mixes(view, calls)
+    return placed
 
 
 def time_ns(view: CampaignView, size: int, candidate: str) -> float:
@@ -54,14 +54,14 @@ def test_the_best_depends_on_what_is_called(view: CampaignView) -> None:
 
 
 def test_a_mix_is_the_sum_of_its_calls(view: CampaignView) -> None:
-    found = only(view, call(8, 1000), call(65536, 3))
-    times = {one.candidate: one.time_ns for one in found.standings}
+    placed = only(view, call(8, 1000), call(65536, 3))
+    times = {standing.candidate: standing.time_ns for standing in placed.standings}
     for name in ("alpha", "beta"):
         small, large = 1000 * time_ns(view, 8, name), 3 * time_ns(view, 65536, name)
         assert times[name] == pytest.approx(small + large)
-        assert found.shares[name, 1] == pytest.approx(large / (small + large))
-    beta = next(one for one in found.standings if one.candidate == "beta")
-    alpha = next(one for one in found.standings if one.candidate == "alpha")
+        assert placed.shares[name, 1] == pytest.approx(large / (small + large))
+    beta = next(standing for standing in placed.standings if standing.candidate == "beta")
+    alpha = next(standing for standing in placed.standings if standing.candidate == "alpha")
     assert alpha.ratio / beta.ratio == pytest.approx(times["alpha"] / times["beta"])
 
 
@@ -77,35 +77,35 @@ def test_a_mix_is_the_sum_of_its_calls(view: CampaignView) -> None:
 def test_sizes_that_were_not_measured_follow_from_their_neighbours(
     view: CampaignView, size: int, how: str, factor: float
 ) -> None:
-    found = only(view, call(size))
-    times = {one.candidate: one.time_ns for one in found.standings}
-    assert render(found.parts[0].how) == how
+    placed = only(view, call(size))
+    times = {standing.candidate: standing.time_ns for standing in placed.standings}
+    assert render(placed.parts[0].how) == how
     assert times["beta"] / times["alpha"] == pytest.approx(factor)
 
 
 def test_beyond_the_largest_size_time_grows_with_the_size(view: CampaignView) -> None:
-    found = only(view, call(1 << 20, 2))
-    alpha = next(one for one in found.standings if one.candidate == "alpha")
+    placed = only(view, call(1 << 20, 2))
+    alpha = next(standing for standing in placed.standings if standing.candidate == "alpha")
     assert alpha.time_ns == pytest.approx(2 * 16 * time_ns(view, 65536, "alpha"))
 
 
 def test_equal_candidates_are_not_distinguished(view: CampaignView) -> None:
-    found = only(view, call(65536))
-    assert [(one.candidate, one.different) for one in found.standings][1:] == [
-        ("gamma" if found.standings[0].candidate == "alpha" else "alpha", False),
+    placed = only(view, call(65536))
+    assert [(standing.candidate, standing.different) for standing in placed.standings][1:] == [
+        ("gamma" if placed.standings[0].candidate == "alpha" else "alpha", False),
         ("beta", True),
     ]
 
 
 def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None:
-    found = only(view, call(65536, 10), call(8, 1), call(8, 2, "scan"))
-    best, second = (one.candidate for one in found.standings[:2])
-    total = found.standings[0].time_ns / 1000
-    beta = found.standings[2]
-    assert [render(sentence) for sentence in mix.describe_mix(view, found)] == [
+    placed = only(view, call(65536, 10), call(8, 1), call(8, 2, "scan"))
+    best, second = (standing.candidate for standing in placed.standings[:2])
+    total = placed.standings[0].time_ns / 1000
+    beta = placed.standings[2]
+    assert [render(sentence) for sentence in mix.describe_mix(view, placed)] == [
         f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
-        f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
+        f"{placed.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
         "Not included, because not measured: scan 8 B.",
     ]
 
@@ -115,9 +115,9 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
         return CaseStatus.CRASHED if candidate == "beta" and case.size_bytes == 65536 else 1.0
 
     view = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE)
-    found = only(view, call(8), call(65536))
-    assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
-    assert [render(sentence) for sentence in mix.describe_mix(view, found)][
+    placed = only(view, call(8), call(65536))
+    assert {standing.candidate for standing in placed.standings} == {"alpha", "gamma"}
+    assert [render(sentence) for sentence in mix.describe_mix(view, placed)][
         -1
     ] == "beta has no figure for allreduce 64 KiB and is not included."
 
@@ -128,13 +128,13 @@ def test_calls_that_nothing_stands_for_give_no_mix(view: CampaignView) -> None:
 
 def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: Path) -> None:
     campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE)
-    found = only(campaign_view, call(8, 7))
+    placed = only(campaign_view, call(8, 7))
     (comparison,) = (
         comparison
         for comparison in campaign_view.comparisons
         if {comparison.base, comparison.other} == {"alpha", "beta"} and ".8." in comparison.case
     )
-    beta = next(one for one in found.standings if one.candidate == "beta")
+    beta = next(standing for standing in placed.standings if standing.candidate == "beta")
     level = find_penalty(campaign_view, comparison.blocks).nominal(0.05 / 2)
     half = float(t.isf(level / 2, comparison.degrees)) * comparison.error
     assert math.log(beta.high / beta.low) == pytest.approx(2 * half)
@@ -146,8 +146,8 @@ def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold
 ) -> None:
     campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE)
     wide = [msgspec.structs.replace(comparison, error=0.005) for comparison in campaign_view.comparisons]
-    found = only(verdicts.with_changes(campaign_view, comparisons=wide), call(8, 7))
-    beta = next(one for one in found.standings if one.candidate == "beta")
+    placed = only(verdicts.with_changes(campaign_view, comparisons=wide), call(8, 7))
+    beta = next(standing for standing in placed.standings if standing.candidate == "beta")
     assert beta.ratio > 1.03
     assert beta.different == different
 
@@ -168,25 +168,25 @@ def test_the_best_is_chosen_by_the_ratios_within_blocks(tmp_path: Path) -> None:
     assert other.ratio == pytest.approx(1.05, rel=1e-3)
 
 
-def width(one: mix.Standing) -> float:
-    return math.log(one.high / one.low) / 2
+def width(standing: mix.Standing) -> float:
+    return math.log(standing.high / standing.low) / 2
 
 
 def test_a_size_between_two_adds_their_distance_to_the_interval(view: CampaignView) -> None:
-    beta = next(one for one in only(view, call(8192)).standings if one.candidate == "beta")
+    beta = next(standing for standing in only(view, call(8192)).standings if standing.candidate == "beta")
     assert width(beta) >= math.log(2) / 2
-    measured = next(one for one in only(view, call(1024)).standings if one.candidate == "beta")
+    measured = next(standing for standing in only(view, call(1024)).standings if standing.candidate == "beta")
     assert width(measured) < 0.1
 
 
 def test_a_size_beyond_the_largest_adds_the_last_change_to_the_interval(view: CampaignView) -> None:
-    beta = next(one for one in only(view, call(1 << 17)).standings if one.candidate == "beta")
+    beta = next(standing for standing in only(view, call(1 << 17)).standings if standing.candidate == "beta")
     assert width(beta) >= math.log(2)
 
 
 def test_no_recommendation_where_much_is_extrapolated_far(view: CampaignView) -> None:
-    found = only(view, call(1 << 20, 10), call(8, 1))
-    (sentence,) = mix.describe_mix(view, found)
+    placed = only(view, call(1 << 20, 10), call(8, 1))
+    (sentence,) = mix.describe_mix(view, placed)
     assert render(sentence) == (
         "No recommendation: 100% of the total of beta is extrapolated: allreduce from 64 KiB to 1 MiB. "
         'Measure it: sizes = "..., 1M".'
@@ -194,10 +194,10 @@ def test_no_recommendation_where_much_is_extrapolated_far(view: CampaignView) ->
 
 
 def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> None:
-    found = only(view, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
-    best = found.standings[0].candidate
-    far, _, between = (found.shares[best, place] for place in range(3))
-    sentences = [render(sentence) for sentence in mix.describe_mix(view, found)]
+    placed = only(view, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
+    best = placed.standings[0].candidate
+    far, _, between = (placed.shares[best, place] for place in range(3))
+    sentences = [render(sentence) for sentence in mix.describe_mix(view, placed)]
     assert f" in all, {far:.1%} of it extrapolated" in sentences[0]
     assert sentences[-2:] == [
         f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",

@@ -41,7 +41,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
     key = CASES[0].key
     share = view.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
-    assert [rendered(one) for one in view.verdict.findings if one.kind == "modes"] == [
+    assert [rendered(finding) for mode in view.verdict.findings if mode.kind == "modes"] == [
         Finding(
             kind="modes",
             title=Text("beta: times have more than one mode"),
@@ -65,15 +65,15 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
 
 def test_one_hump_is_no_finding(tmp_path: Path) -> None:
     view = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
-    assert [rendered(one) for one in view.verdict.findings if one.kind == "modes"] == []
+    assert [rendered(finding) for mode in view.verdict.findings if mode.kind == "modes"] == []
     assert {len(mode) for mode in view.modes.values()} == {1}
 
 
 def evidence_with(view: CampaignView, *others: Repeated) -> CampaignView:
     """Return evidence in which alpha has these modes in every case."""
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
-    found: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
-    return dataclasses.replace(verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=found)
+    finding: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
+    return dataclasses.replace(verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=finding)
 
 
 def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
@@ -102,14 +102,14 @@ def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
 def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
     view: CampaignView, pattern: Pattern, advice: str
 ) -> None:
-    (found,) = modes.find(evidence_with(view, second(6, pattern)))
-    assert render(found.advice) == f"A mean hides this: compare percentiles. {advice}"
-    assert found.cases == [case.key for case in CASES]
-    assert render(pattern.text) in render(found.text)
+    (finding,) = modes.find(evidence_with(view, second(6, pattern)))
+    assert render(finding.advice) == f"A mean hides this: compare percentiles. {advice}"
+    assert finding.cases == [case.key for case in CASES]
+    assert render(pattern.text) in render(finding.text)
 
 
 @pytest.mark.parametrize(
-    "one", [second(2, Pattern("scattered")), second(6, Pattern("whole")), second(6, Pattern("stays"))]
+    "mode", [second(2, Pattern("scattered")), second(6, Pattern("whole")), second(6, Pattern("stays"))]
 )
-def test_what_does_not_repeat_is_no_finding(view: CampaignView, one: Repeated) -> None:
-    assert list(modes.find(evidence_with(view, one))) == []
+def test_what_does_not_repeat_is_no_finding(view: CampaignView, mode: Repeated) -> None:
+    assert list(modes.find(evidence_with(view, mode))) == []

@@ -30,11 +30,11 @@ HOPS = [50.0, 200.0, 50.0, 200.0]
 @pytest.fixture
 def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
     """Evaluate a campaign in which beta takes 1.2 times as long near and 0.8 times far, in the smallest case."""
-    own = statistics.launch_figures
+    launch_figures = statistics.launch_figures
 
     def with_visits(*arguments: object) -> pl.DataFrame:
         slow = pl.when(pl.col("case") == KEYS[0], pl.col("candidate") == "beta")
-        return own(*arguments).with_columns(  # type: ignore[arg-type]
+        return launch_figures(*arguments).with_columns(  # type: ignore[arg-type]
             visit=pl.lit([0, 1, 2, 3]),
             visit_hop_ns=pl.lit(HOPS),
             visit_ns=slow.then(pl.lit([120.0, 320.0] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
@@ -54,7 +54,7 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> 
     wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1, undecided 0 (of 3 cases)."
     assert wins in [render(claim.text) for claim in evaluated.verdict.conclusion]
     assert "; two signs: cores near/far" in overview.overview(evaluated).caption
-    assert [one.kind for one in evaluated.verdict.findings if one.severity == "warning"].count("reference") == 2
+    assert [finding.kind for finding in evaluated.verdict.findings if finding.severity == "warning"].count("reference") == 2
 
 
 def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:
@@ -63,7 +63,7 @@ def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView)
     assert render(check.text).startswith("takes 1.20× (")
     assert "what alpha takes while cores are near, 0.80× (" in render(check.text)
     assert {other.outcome for other in others} == {"passed"}
-    assert [one.relation for one in (check, *others)] == [case.outcome for case in evaluated.verdict.cases]
+    assert [finding.relation for finding in (check, *others)] == [case.outcome for case in evaluated.verdict.cases]
 
 
 def test_exported_comparisons_have_columns_of_both_levels(evaluated: CampaignView) -> None:
@@ -85,13 +85,13 @@ def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
         figures=evaluated.judged_figures.with_columns(visit_ns=visits),
         modes={(key, name): [main, second] for key in KEYS for name in NAMES},
     )
-    found = list(modes.find(view))
+    findings = list(modes.find(view))
     if follows:
-        assert [render(one.text) for one in found] == [
+        assert [render(finding.text) for finding in findings] == [
             "In 3 cases the times of alpha and beta have more than one mode, and the slower one occurs while cores "
             "are far."
         ]
     else:
-        assert [render(one.title) for one in found] == [
+        assert [render(finding.title) for finding in findings] == [
             f"{name}: some calls take another time than most" for name in NAMES
         ]

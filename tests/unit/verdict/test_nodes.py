@@ -61,7 +61,7 @@ def test_nodes_under_one_kernel_share_its_cores(
 
     monkeypatch.setattr(Store, "launches", launches)
     verdict = evaluation.evaluate(store).verdict
-    texts = [render(one.text) for one in verdict.findings if one.kind == "oversubscribed"]
+    texts = [render(finding.text) for finding in verdict.findings if finding.kind == "oversubscribed"]
     assert texts == ([WAITING] if short else [])
     conclusion = " ".join(render(claim.text) for claim in verdict.conclusion)
     assert ("they have more ranks or threads than cores" in conclusion) == short

@@ -29,9 +29,9 @@ def test_launches_that_print_much_are_reported_with_the_line_that_repeats(view: 
     log = "g 0\nonce\n[n1:17] warn 4\nother\n[n1:99] warn 5\n[n1:99] warn 6\n"
     loud, *rest = view.launches
     launches = [msgspec.structs.replace(loud, output_bytes=11 << 20, log=log), *rest]
-    (found,) = output.find(dataclasses.replace(view, launches=launches))
-    assert render(found.title) == f"Launches of {loud.candidate} print much"
-    assert render(found.text) == (
+    (finding,) = output.find(dataclasses.replace(view, launches=launches))
+    assert render(finding.title) == f"Launches of {loud.candidate} print much"
+    assert render(finding.text) == (
         f"1 launch of {loud.candidate} printed more than 10 MiB each, launch {loud.number} 11 MiB; the first line that "
         "repeats: [n1:17] warn 4."
     )
@@ -47,18 +47,18 @@ def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
         msgspec.structs.replace(summary, printed_bytes=summary.candidate == "beta" and number + 1)
         for number, summary in enumerate(view.summaries)
     ]
-    (found,) = output.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
-    assert len(found.cases) == 3
-    assert render(found.text).endswith(
+    (finding,) = output.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
+    assert len(finding.cases) == 3
+    assert render(finding.text).endswith(
         "bytes or more during timed calls of allreduce, 8 B, and less in 2 other cases: its time includes that."
     )
 
 
-@pytest.mark.parametrize(("came_out", "kept"), [(12, [5, 7]), (11, [0, 0])])
-def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: int, kept: list[int]) -> None:
+@pytest.mark.parametrize(("came_out", "expected"), [(12, [5, 7]), (11, [0, 0])])
+def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: int, expected: list[int]) -> None:
     case = next(iter(view.case_of.values()))
     results = [CaseResult(case=case, status=CaseStatus.OK, printed_bytes=count) for count in (5, 7)]
-    assert [result.printed_bytes for result in printed(results, came_out)] == kept
+    assert [result.printed_bytes for result in printed(results, came_out)] == expected
 
 
 @pytest.mark.parametrize("log", ["", "a", "a\na\nb", "a\nb\n\n\n"])

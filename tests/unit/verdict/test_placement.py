@@ -29,13 +29,13 @@ NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing a cac
 
 def findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> list[Finding]:
     store = placed.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
-    return [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "placement"]
+    return [finding for finding in evaluation.evaluate(store).verdict.findings if finding.kind == "placement"]
 
 
 def text(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> str:
     """Return what the only finding says after it has reported the ratios."""
-    (found,) = findings(folder, time_ns, **others)
-    return render(found.text).partition("). ")[2]
+    (finding,) = findings(folder, time_ns, **others)
+    return render(finding.text).partition("). ")[2]
 
 
 def slower(factor: float, start_ns: float = 200) -> Callable[[str, str, int], float]:
@@ -44,7 +44,7 @@ def slower(factor: float, start_ns: float = 200) -> Callable[[str, str, int], fl
 
 
 def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Path) -> None:
-    assert [rendered(one) for one in findings(tmp_path, slower(3.0))] == [
+    assert [rendered(finding) for finding in findings(tmp_path, slower(3.0))] == [
         Finding(
             kind="placement",
             title=Text("alpha, pingpong: effect of the placement"),
@@ -155,8 +155,8 @@ def test_what_a_cache_may_hold_shows_nothing_of_copying(tmp_path: Path, known: i
             launch, facts=msgspec.structs.replace(launch.facts, last_level_cache_bytes=known)
         )
 
-    told = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=(8, 1 << 20), change=change)
-    assert told.endswith(
+    reason = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=(8, 1 << 20), change=change)
+    assert reason.endswith(
         f" At 1 MiB the two are alike; messages may fit into {sentence}, so that it is not known whether copying "
         "limits them."
     )
@@ -206,17 +206,17 @@ def test_the_same_jump_at_both_places_is_nothing_of_placements(tmp_path: Path) -
 
 def test_the_nearest_placement_is_compared_with_each_of_the_others(tmp_path: Path) -> None:
     factors = {"same-l2": 1.0, "same-l3": 1.0, "two-sockets": 3.0, "nodes": 25.0}
-    (found,) = findings(
+    (finding,) = findings(
         tmp_path,
         lambda _candidate, place, size: (200 + size / 10) * factors[place],
         names=("nodes", "two-sockets", "same-l3", "same-l2"),
     )
     for name in ("nodes", "two-sockets", "same-l3"):
-        assert f"{name} against same-l2: " in render(found.text)
-    assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in render(found.text)
+        assert f"{name} against same-l2: " in render(finding.text)
+    assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in render(finding.text)
     assert (
         "Between hosts messages cross the network, of which nothing was measured without MPI: its share is not known."
-    ) in render(found.text)
+    ) in render(finding.text)
 
 
 def test_ranks_on_other_cpus_from_launch_to_launch_are_reported(tmp_path: Path) -> None:
@@ -230,8 +230,8 @@ def test_ranks_on_other_cpus_from_launch_to_launch_are_reported(tmp_path: Path) 
 
 
 def test_each_candidate_and_operation_has_its_own(tmp_path: Path) -> None:
-    found = findings(tmp_path, slower(3.0), operations=["pingpong", "bandwidth"], candidates=["alpha", "beta"])
-    assert [render(one.title).partition(":")[0] for one in found] == [
+    finding = findings(tmp_path, slower(3.0), operations=["pingpong", "bandwidth"], candidates=["alpha", "beta"])
+    assert [render(finding.title).partition(":")[0] for finding in finding] == [
         "alpha, pingpong",
         "beta, pingpong",
         "alpha, bandwidth",
@@ -251,4 +251,4 @@ def test_other_numbers_of_ranks_are_other_cases(tmp_path: Path) -> None:
         for place, ranks in (("a", 2), ("b", 24))
     ]
     store = campaigns.make_campaign(tmp_path / "made", cases=cases, placements=("a", "b"), launches=3, samples=5)
-    assert [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "placement"] == []
+    assert [finding for finding in evaluation.evaluate(store).verdict.findings if finding.kind == "placement"] == []

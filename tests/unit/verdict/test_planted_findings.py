@@ -35,7 +35,7 @@ SIZES = tuple(4**power for power in range(2, 11))
 SMALL, SWITCH = 16, 4096
 
 
-def found(kind: str, view: CampaignView) -> list[Finding]:
+def find_kind(kind: str, view: CampaignView) -> list[Finding]:
     return list(FINDERS[kind].find(view))
 
 
@@ -69,7 +69,7 @@ def crossing(candidate: str, case: Case) -> float:
 
 
 def test_a_crossover_is_reported_with_both_sides_of_it() -> None:
-    (one,) = found("crossover", exactly(crossing, line()))
+    (one,) = find_kind("crossover", exactly(crossing, line()))
     assert render(one.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
         "fastest from 16 KiB to 1 MiB. The fastest changes between 1 KiB and 16 KiB: at 1 KiB beta is 1.30× slower "
@@ -81,14 +81,14 @@ def test_a_crossover_is_reported_with_both_sides_of_it() -> None:
 
 def test_winners_that_only_flicker_do_not_cross() -> None:
     """Two are level in truth and a third is behind: whoever happens to be in front changes from size to size."""
-    told = times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
-    invented = sum(bool(found("crossover", planted.view(told, seed=seed, cases=line()))) for seed in range(25))
+    time_ns = times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
+    invented = sum(bool(find_kind("crossover", planted.view(time_ns, seed=seed, cases=line()))) for seed in range(25))
     assert invented == 0
 
 
 def test_a_planted_crossover_is_found_through_noise() -> None:
     views = [planted.view(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
-    texts = [render(one.text) for view in views for one in found("crossover", view)]
+    texts = [render(one.text) for view in views for one in find_kind("crossover", view)]
     assert len(texts) == 15
     assert all("It changes between 1 KiB and 16 KiB: " in text for text in texts)
 
@@ -101,7 +101,7 @@ def jumping(*names: str, factor: float = 2.0) -> Callable[[str, Case], float]:
 
 
 def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
-    assert [rendered(one) for one in found("jumps", exactly(jumping("beta"), line()))] == [
+    assert [rendered(one) for one in find_kind("jumps", exactly(jumping("beta"), line()))] == [
         Finding(
             kind="jumps",
             title=Text("allreduce: jumps along the sizes"),
@@ -119,7 +119,7 @@ def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
 
 
 def test_a_jump_of_all_is_rather_the_machine_s() -> None:
-    (one,) = found("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
+    (one,) = find_kind("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
     assert render(one.text).endswith("All candidates do this, so the machine is the likely cause.")
     assert render(one.text).count("jumps from 1 KiB to 4 KiB") == 3
 
@@ -130,7 +130,7 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
     def factor(_candidate: str, case: Case) -> float:
         return 3.0 if case.size_bytes >= 16 << 20 else 1.0
 
-    (one,) = found("jumps", exactly(factor, line(sizes=sizes)))
+    (one,) = find_kind("jumps", exactly(factor, line(sizes=sizes)))
     assert render(one.text).endswith(
         "All candidates do this, so the machine is the likely cause (the ranks of a node use 16.0 MiB to 64.0 MiB of "
         "buffers there; the last-level cache has 32.0 MiB)."
@@ -138,7 +138,7 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
 
 
 def test_a_drop_may_say_that_the_better_way_is_taken_too_late() -> None:
-    (one,) = found("jumps", exactly(jumping("beta", factor=0.3), line()))
+    (one,) = find_kind("jumps", exactly(jumping("beta", factor=0.3), line()))
     assert render(one.text).startswith("beta drops from 1 KiB to 4 KiB (0.60×, ")
     assert (
         render(one.advice)
@@ -150,7 +150,7 @@ def test_a_lone_slow_size_goes_back() -> None:
     def factor(candidate: str, case: Case) -> float:
         return 3.0 if candidate == "beta" and case.size_bytes == SWITCH else 1.0
 
-    (one,) = found("jumps", exactly(factor, line()))
+    (one,) = find_kind("jumps", exactly(factor, line()))
     assert "beta jumps from 1 KiB to 4 KiB" in render(one.text)
     assert ", and back above 4 KiB" in render(one.text)
 
@@ -171,7 +171,7 @@ def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: d
     view = exactly(
         jumping("alpha"), line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
     )
-    (one,) = found("jumps", view)
+    (one,) = find_kind("jumps", view)
     assert render(one.text).endswith(f"A switch of protocol or algorithm looks so{sentence}.")
 
 
@@ -182,7 +182,7 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
     def factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
-    assert [rendered(one) for one in found("slower_for_less", exactly(factor, line()))] == [
+    assert [rendered(one) for one in find_kind("slower_for_less", exactly(factor, line()))] == [
         Finding(
             kind="slower_for_less",
             title=Text("allreduce: smaller messages take longer than larger ones"),
@@ -204,19 +204,19 @@ PARTS = [*line(), *line("reduce"), *line("bcast")]
 def composed(breach: float = 1.0) -> planted.TimeOf:
     """Return times in which an allreduce takes just as long as its parts, or longer from 4 KiB on."""
 
-    def told(_candidate: str, case: Case) -> float:
+    def time_ns(_candidate: str, case: Case) -> float:
         if case.operation != "allreduce":
             return campaigns.base_ns(case)
         return 2 * campaigns.base_ns(case) * (breach if case.size_bytes >= SWITCH else 1.0)
 
-    return told
+    return time_ns
 
 
 def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
     campaign_view = planted.view(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
-    assert [rendered(one) for one in found("guidelines", campaign_view)] == [
+    assert [rendered(one) for one in find_kind("guidelines", campaign_view)] == [
         Finding(
             kind="guidelines",
             title=Text("alpha: allreduce is slower than an equivalent combination of calls"),
@@ -239,29 +239,29 @@ def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
     """Of two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B; and a scatter is a bcast of the double."""
     cases = [*line("bcast", sizes=(1024,)), *line("scatter", sizes=(512,)), *line("allgather", sizes=(512, 1024))]
     view = exactly(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
-    (one,) = found("guidelines", view)
+    (one,) = find_kind("guidelines", view)
     assert one.cases == [case.key for case in cases[:3]]
     view = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
-    (one,) = found("guidelines", view)
+    (one,) = find_kind("guidelines", view)
     assert render(one.text).startswith("In 1 of 1 case, scatter of alpha is slower than bcast, ")
 
 
 def test_a_case_without_its_parts_is_passed_over() -> None:
     apart = [*line(sizes=(8,)), *line("reduce", sizes=(16,)), *line("bcast", sizes=(8,))]
-    assert found("guidelines", exactly(lambda _candidate, _case: 9.0, apart)) == []
+    assert find_kind("guidelines", exactly(lambda _candidate, _case: 9.0, apart)) == []
 
 
 def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblocking_much() -> None:
     cases = [*line(sizes=(8,)), *line(form="persistent", sizes=(8,)), *line(form="nonblocking", sizes=(8,))]
     factors = {"blocking": 1.0, "persistent": 1.2, "nonblocking": 1.2}
-    (one,) = found("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
+    (one,) = find_kind("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
     assert render(one.title) == "alpha: persistent calls are slower than blocking ones"
     assert render(one.text) == (
         "In 1 of 1 case, persistent calls of alpha are slower than blocking ones: by up to 1.20× (1.20× to 1.20×; "
         "allreduce persistent, 8 B)."
     )
     factors = {"blocking": 1.0, "persistent": 1.0, "nonblocking": 1.5}
-    (one,) = found("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
+    (one,) = find_kind("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
     assert "nonblocking calls of alpha take longer than blocking ones by more than 25%" in render(one.text)
 
 
@@ -288,8 +288,8 @@ def restless(candidate: str, _case: Case) -> float:
 
 
 def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
-    campaign_view = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
-    (one,) = found("unstable", campaign_view)
+    campaign_view = planted.view(planted.equal_times, cases=line(), spread=restless, state=0.02, launches=10)
+    (one,) = find_kind("unstable", campaign_view)
     assert render(one.title) == "beta: launches vary more than those of others"
     assert render(one.text).startswith(
         "In the same blocks, launches of beta scatter far more than those of any other candidate in allreduce "
@@ -299,16 +299,16 @@ def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
 
 
 def test_a_machine_that_stirs_all_launches_is_no_candidate_s_doing() -> None:
-    views = [planted.view(planted.alike, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
-    assert [found("unstable", view) for view in views] == [[]] * 15
+    views = [planted.view(planted.equal_times, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
+    assert [find_kind("unstable", view) for view in views] == [[]] * 15
 
 
 def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -> None:
-    campaign_view = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
+    campaign_view = planted.view(planted.equal_times, cases=line(), spread=restless, state=0.02, launches=10)
     lone = (pl.col("case") == key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
     figures = campaign_view.judged_figures.filter(~(lone | lacking))
-    (one,) = found("unstable", dataclasses.replace(campaign_view, figures=figures))
+    (one,) = find_kind("unstable", dataclasses.replace(campaign_view, figures=figures))
     assert render(one.title) == "beta: launches vary more than those of others"
 
 
@@ -319,7 +319,7 @@ SETTINGS = {"alpha": {}, "beta": {"eager": "1"}}
 
 def test_a_setting_that_changes_nothing_is_reported() -> None:
     view = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
-    assert [rendered(one) for one in found("no_effect", view)] == [
+    assert [rendered(one) for one in find_kind("no_effect", view)] == [
         Finding(
             kind="no_effect",
             title=Text("eager changed nothing"),
@@ -346,10 +346,10 @@ def test_a_setting_that_changes_one_case_or_of_which_little_is_known_is_not_repo
     def once(candidate: str, case: Case) -> float:
         return 1.04 if candidate == "beta" and case.size_bytes == SMALL else 1.0
 
-    assert found("no_effect", exactly(once, line(), candidates=("alpha", "beta"), settings=SETTINGS)) == []
-    assert found("no_effect", exactly(once, line(), candidates=("alpha", "beta"))) == []
-    noisy = planted.view(planted.alike, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
-    assert found("no_effect", noisy) == []
+    assert find_kind("no_effect", exactly(once, line(), candidates=("alpha", "beta"), settings=SETTINGS)) == []
+    assert find_kind("no_effect", exactly(once, line(), candidates=("alpha", "beta"))) == []
+    noisy = planted.view(planted.equal_times, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
+    assert find_kind("no_effect", noisy) == []
 
 
 # --- misleading starts ------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ def test_a_start_that_turns_the_winner_round_is_reported() -> None:
 
     cases = with_barrier(line(sizes=(SMALL, 1024)))
     assert [
-        rendered(one) for one in found("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta")))
+        rendered(one) for one in find_kind("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta")))
     ] == [
         Finding(
             kind="misleading_starts",
@@ -393,10 +393,10 @@ def test_a_start_that_turns_the_winner_round_is_reported() -> None:
     ]
 
 
-def test_a_start_that_is_slower_for_all_alike_does_not_mislead() -> None:
+def test_a_start_that_is_slower_for_all_equally_does_not_mislead() -> None:
     cases = with_barrier(line(sizes=(SMALL, 1024)))
     view = exactly(lambda _candidate, case: 1.5 if case.start == "barrier" else 1.0, cases)
-    assert found("misleading_starts", view) == []
+    assert find_kind("misleading_starts", view) == []
 
 
 # --- one rank always last ---------------------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ SYMMETRIC = [*line(sizes=(8, 1024)), *line("alltoall", sizes=(8, 1024)), *line("
 
 def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
     table = last_ranks(SYMMETRIC, lambda _name: 0.9)
-    (one,) = found("last_rank", planted.view(planted.alike, cases=SYMMETRIC, last_ranks=table))
+    (one,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
     assert render(one.title) == "Rank 2 ends last"
     assert render(one.text).startswith("Rank 2 ends last in ")
     assert render(one.text).endswith(
@@ -432,7 +432,7 @@ def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
 
 def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None:
     table = last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
-    (one,) = found("last_rank", planted.view(planted.alike, cases=SYMMETRIC, last_ranks=table))
+    (one,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
     assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(one.text)
     assert one.severity == "note"
 
@@ -441,7 +441,7 @@ def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None
 def test_what_ends_there_by_its_nature_is_not_reported(operations: Sequence[str]) -> None:
     cases = [case for name in operations for case in line(name, sizes=(8, 1024))]
     table = last_ranks(cases, lambda _name: 0.95)
-    assert found("last_rank", planted.view(planted.alike, cases=cases, last_ranks=table)) == []
+    assert find_kind("last_rank", planted.view(planted.equal_times, cases=cases, last_ranks=table)) == []
 
 
 # --- nothing planted --------------------------------------------------------------------------------------------------
@@ -476,7 +476,7 @@ def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
         campaign_view = planted.view(
             nothing, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST[seed % 4], settings=THREE
         )
-        invented.update(kind for kind in WANTED if found(kind, campaign_view))
+        invented.update(kind for kind in WANTED if find_kind(kind, campaign_view))
     assert max(invented.values(), default=0) <= 1, invented
 
 
@@ -484,8 +484,8 @@ THREE = {"alpha": {}, "beta": {"eager": "1"}, "gamma": {"eager": "2"}}
 
 
 def test_a_case_that_failed_throughout_is_nobody_s_finding() -> None:
-    def told(candidate: str, case: Case) -> float:
+    def time_ns(candidate: str, case: Case) -> float:
         return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.base_ns(case)
 
-    campaign_view = planted.view(told, cases=NULL, last_ranks=LAST[0])
-    assert [one for kind in WANTED for one in found(kind, campaign_view) if kind != "guidelines"] == []
+    campaign_view = planted.view(time_ns, cases=NULL, last_ranks=LAST[0])
+    assert [one for kind in WANTED for one in find_kind(kind, campaign_view) if kind != "guidelines"] == []

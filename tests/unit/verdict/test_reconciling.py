@@ -19,40 +19,40 @@ if TYPE_CHECKING:
     from rankbench.verdict.reconciling import Reconciled
 
 
-def ratios(one: Reconciled) -> dict[str, float]:
-    return {name: round(part.ratio, 6) for name, part in one.parts.items()}
+def ratios(reconciled: Reconciled) -> dict[str, float]:
+    return {name: round(part.ratio, 6) for name, part in reconciled.parts.items()}
 
 
 def test_a_ratio_is_divided_into_what_makes_it(tmp_path: Path) -> None:
-    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
-    assert ratios(one) == {WHOLE: 1.386, BEGUN: 1.2, MEAN: 1.1, REST: 1.05}
-    assert math.prod(one.parts[part].ratio for part in PARTS[1:]) == pytest.approx(one.parts[WHOLE].ratio)
-    assert {part.blocks for part in one.parts.values()} == {BLOCKS}
-    assert one.candidate == "alpha"
+    (reconciled,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    assert ratios(reconciled) == {WHOLE: 1.386, BEGUN: 1.2, MEAN: 1.1, REST: 1.05}
+    assert math.prod(reconciled.parts[part].ratio for part in PARTS[1:]) == pytest.approx(reconciled.parts[WHOLE].ratio)
+    assert {part.blocks for part in reconciled.parts.values()} == {BLOCKS}
+    assert reconciled.candidate == "alpha"
 
 
 def test_intervals_hold_what_is_planted_and_blocks_cancel(tmp_path: Path) -> None:
     """All that scatters is the machine, by a factor of three, and that is the same for both within a block."""
-    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    (reconciled,) = reconciling.reconcile(make(tmp_path, allreduce()))
     for part, ratio in {WHOLE: 1.386, BEGUN: 1.2, MEAN: 1.1, REST: 1.05}.items():
-        contrast = one.parts[part]
+        contrast = reconciled.parts[part]
         assert contrast.low < ratio < contrast.high
         assert contrast.high / contrast.low < 1.01
 
 
 def test_typical_values_are_medians_over_launches(tmp_path: Path) -> None:
-    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    (reconciled,) = reconciling.reconcile(make(tmp_path, allreduce()))
     middle = (1.0 + 1.1) / 2
-    assert one.core_ns == pytest.approx(1000 * middle)
-    assert one.theirs_ns == pytest.approx(1386 * middle)
+    assert reconciled.core_ns == pytest.approx(1000 * middle)
+    assert reconciled.theirs_ns == pytest.approx(1386 * middle)
 
 
 def test_what_the_two_mean_is_reported(tmp_path: Path) -> None:
-    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
-    assert one.comparable.reason == one.comparable_same_start.reason == ""
+    (reconciled,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    assert reconciled.comparable.reason == reconciled.comparable_same_start.reason == ""
     tool, core = "osu_allreduce (osu) starts calls after MPI_Barrier", "starts calls at agreed times"
-    assert f"{tool}, allreduce (rankbench) {core}" in one.comparable.differences
-    assert not any("starts calls" in sentence for sentence in one.comparable_same_start.differences)
+    assert f"{tool}, allreduce (rankbench) {core}" in reconciled.comparable.differences
+    assert not any("starts calls" in sentence for sentence in reconciled.comparable_same_start.differences)
 
 
 def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: 
         Planted(of(CORE["pingpong"]), [500 * value for value in SKEWED]),
         Planted(of(OSU["osu-latency"]), [500 * 1.1 * 0.9]),
     ]
-    (one,) = reconciling.reconcile(make(tmp_path, planted))
-    assert ratios(one) == {WHOLE: 0.99, MEAN: 1.1, REST: 0.9}
-    assert one.pair.core_same_start is one.pair.core
+    (reconciled,) = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(reconciled) == {WHOLE: 0.99, MEAN: 1.1, REST: 0.9}
+    assert reconciled.pair.core_same_start is reconciled.pair.core
 
 
 def test_a_window_of_bytes_is_held_against_a_message(tmp_path: Path) -> None:
@@ -71,19 +71,19 @@ def test_a_window_of_bytes_is_held_against_a_message(tmp_path: Path) -> None:
         Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
         Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 900e6], 1000),
     ]
-    (one,) = reconciling.reconcile(make(tmp_path, planted))
-    assert ratios(one) == {WHOLE: round(1 / 0.9, 6), MEAN: 1.0, REST: round(1 / 0.9, 6)}
-    assert one.moved == (Moved(1000, 0), Moved(64000, 64))
+    (reconciled,) = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(reconciled) == {WHOLE: round(1 / 0.9, 6), MEAN: 1.0, REST: round(1 / 0.9, 6)}
+    assert reconciled.moved == (Moved(1000, 0), Moved(64000, 64))
 
 
-def test_bytes_of_both_ways_are_counted_alike(tmp_path: Path) -> None:
+def test_bytes_of_both_ways_are_counted_in_the_same_way(tmp_path: Path) -> None:
     """Both count twice: 128 messages of 1000 bytes in 64 µs are 2000 MB/s, as the tool has it."""
     planted = [
         Planted(of(CORE["bandwidth-bidirectional"], 1000), [64000.0] * 3, 128000, 128),
         Planted(of(OSU["osu-bibw"], 1000), [1e9 * 1000 / 2000e6], 1000),
     ]
-    (one,) = reconciling.reconcile(make(tmp_path, planted))
-    assert ratios(one)[WHOLE] == 1.0
+    (reconciled,) = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(reconciled)[WHOLE] == 1.0
 
 
 def test_bytes_are_held_against_messages_of_their_size(tmp_path: Path) -> None:
@@ -101,15 +101,15 @@ def test_bytes_are_held_against_messages_of_their_size(tmp_path: Path) -> None:
 def test_blocks_without_one_of_the_figures_say_nothing(tmp_path: Path) -> None:
     planted = allreduce()
     planted[2] = planted[2]._replace(blocks=4)
-    (one,) = reconciling.reconcile(make(tmp_path, planted))
-    assert {part.blocks for part in one.parts.values()} == {4}
+    (reconciled,) = reconciling.reconcile(make(tmp_path, planted))
+    assert {part.blocks for part in reconciled.parts.values()} == {4}
 
 
 def test_few_blocks_bound_nothing(tmp_path: Path) -> None:
-    planted = [one._replace(blocks=2) for one in allreduce()]
-    (one,) = reconciling.reconcile(make(tmp_path, planted))
-    assert one.parts[WHOLE].ratio == pytest.approx(1.386)
-    assert one.parts[WHOLE].high == math.inf
+    planted = [reconciled._replace(blocks=2) for reconciled in allreduce()]
+    (reconciled,) = reconciling.reconcile(make(tmp_path, planted))
+    assert reconciled.parts[WHOLE].ratio == pytest.approx(1.386)
+    assert reconciled.parts[WHOLE].high == math.inf
 
 
 def test_a_case_without_a_partner_is_left_out(tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_a_case_without_a_partner_is_left_out(tmp_path: Path) -> None:
 
 
 def test_an_a_a_twin_is_no_candidate(tmp_path: Path) -> None:
-    found = reconciling.reconcile(make(tmp_path, allreduce(), control=True))
-    assert [one.candidate for one in found] == ["alpha"]
+    results = reconciling.reconcile(make(tmp_path, allreduce(), control=True))
+    assert [reconciled.candidate for reconciled in results] == ["alpha"]
 
 
 def test_only_plain_times_are_pairs() -> None:
@@ -150,16 +150,16 @@ CHARS = (
 def test_other_numbers_are_a_difference(tmp_path: Path) -> None:
     planted = allreduce()
     planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
-    (one,) = reconciling.reconcile(make(tmp_path, planted))
-    assert one.other_numbers
-    assert CHARS in one.comparable.differences
-    assert CHARS in one.comparable_same_start.differences
+    (reconciled,) = reconciling.reconcile(make(tmp_path, planted))
+    assert reconciled.other_numbers
+    assert CHARS in reconciled.comparable.differences
+    assert CHARS in reconciled.comparable_same_start.differences
 
 
 def test_the_same_numbers_are_no_difference(tmp_path: Path) -> None:
-    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
-    assert not one.other_numbers
-    assert not any("numbers" in sentence for sentence in one.comparable.differences)
+    (reconciled,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    assert not reconciled.other_numbers
+    assert not any("numbers" in sentence for sentence in reconciled.comparable.differences)
 
 
 def test_a_case_of_the_same_numbers_is_preferred() -> None:

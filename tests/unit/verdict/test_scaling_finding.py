@@ -22,9 +22,9 @@ ADVICE = "Choose by the number of nodes and ranks of your jobs. The scaling char
 SETTING = "see which algorithm it takes from there on, and whether a setting chooses another."
 
 
-def findings(folder: Path, told: scales.OutcomeOf, **others: object) -> list[Finding]:
-    store = scales.make(folder / "made", told, **others)  # type: ignore[arg-type]
-    return [one for one in evaluation.evaluate(store).verdict.findings if one.kind == "scaling"]
+def findings(folder: Path, time_ns: scales.OutcomeOf, **others: object) -> list[Finding]:
+    store = scales.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
+    return [first for first in evaluation.evaluate(store).verdict.findings if first.kind == "scaling"]
 
 
 def crossing(candidate: str, _case: Case, place: Placement) -> float:
@@ -37,8 +37,8 @@ def key(nodes: int, ranks: int, size: int = 8) -> str:
 
 
 def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
-    (found,) = findings(tmp_path, crossing, nodes=NODES, ranks=(2,))
-    assert rendered(found) == Finding(
+    (finding,) = findings(tmp_path, crossing, nodes=NODES, ranks=(2,))
+    assert rendered(finding) == Finding(
         kind="scaling",
         title=Text("allreduce: the fastest depends on the number of nodes"),
         text=(
@@ -58,23 +58,23 @@ def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
 
 
 def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None:
-    def told(candidate: str, _case: Case, place: Placement) -> float:
+    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000 * place.ranks_per_node if candidate == "alpha" else 2500
 
-    (found,) = findings(tmp_path, told, nodes=(2,), ranks=(1, 2, 4))
-    assert render(found.title) == "allreduce: the fastest depends on the number of ranks per node"
-    assert render(found.text) == (
+    (finding,) = findings(tmp_path, time_ns, nodes=(2,), ranks=(1, 2, 4))
+    assert render(finding.title) == "allreduce: the fastest depends on the number of ranks per node"
+    assert render(finding.text) == (
         "In allreduce, at 8 B on 2 nodes "
         "alpha is fastest from 1 to 2 ranks per node and beta is fastest with 4 ranks per node."
     )
 
 
 def test_of_many_changes_the_clearest_are_reported(tmp_path: Path) -> None:
-    steep, found = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
+    steep, finding = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
     assert render(steep.title) == "alpha, allreduce: slows down with more nodes, unlike most others"
     assert render(steep.text).endswith(". The same holds for 5 other steps of nodes or sizes.")
-    assert render(found.text).count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
-    assert render(found.text).endswith(
+    assert render(finding.text).count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
+    assert render(finding.text).endswith(
         "beta is fastest on 12 nodes. It also changes in 3 more rows of nodes or ranks."
     )
 
@@ -94,19 +94,19 @@ def test_what_is_not_sure_is_not_reported(tmp_path: Path, others: dict[str, obje
 def test_one_rank_alone_does_not_win(tmp_path: Path) -> None:
     """Alpha is faster on one rank, where nothing is communicated, and beta on all others."""
 
-    def told(candidate: str, _case: Case, place: Placement) -> float:
+    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 if (candidate == "alpha") == (place.ranks == 1) else 2000.0
 
-    assert findings(tmp_path, told) == []
+    assert findings(tmp_path, time_ns) == []
 
 
 def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
-    def told(candidate: str, _case: Case, place: Placement) -> float:
+    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
         steep = candidate == "beta" and place.nodes >= 8
         return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
 
-    (found,) = findings(tmp_path, told, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
-    assert rendered(found) == Finding(
+    (finding,) = findings(tmp_path, time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
+    assert rendered(finding) == Finding(
         kind="scaling",
         title=Text("beta, allreduce: slows down with more nodes, unlike most others"),
         text=(
@@ -124,12 +124,12 @@ def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
 def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) -> None:
     builds = ("alpha+gcc", "alpha+clang", "beta+gcc", "beta+clang")
 
-    def told(candidate: str, case: Case, place: Placement) -> float:
+    def time_ns(candidate: str, case: Case, place: Placement) -> float:
         return crossing(candidate.partition("+")[0], case, place)
 
-    one, two, change = findings(tmp_path, told, nodes=(2, 12), ranks=(1,), candidates=builds)
-    assert (render(one.title).partition(",")[0], render(two.title).partition(",")[0]) == builds[:2]
-    assert "against beta+gcc and beta+clang at least 2." in render(one.text)
+    first, second, change = findings(tmp_path, time_ns, nodes=(2, 12), ranks=(1,), candidates=builds)
+    assert (render(first.title).partition(",")[0], render(second.title).partition(",")[0]) == builds[:2]
+    assert "against beta+gcc and beta+clang at least 2." in render(first.text)
     assert render(change.text) == (
         "In allreduce, at 8 B with 1 rank per node alpha+gcc and alpha+clang are among the fastest on 2 nodes "
         "and beta+gcc and beta+clang are among the fastest on 12 nodes."
@@ -137,33 +137,33 @@ def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) ->
 
 
 def test_growth_that_all_share_is_not_reported(tmp_path: Path) -> None:
-    def told(_candidate: str, _case: Case, place: Placement) -> float:
+    def time_ns(_candidate: str, _case: Case, place: Placement) -> float:
         return 1000.0 * place.ranks**2
 
-    assert findings(tmp_path, told, nodes=NODES) == []
+    assert findings(tmp_path, time_ns, nodes=NODES) == []
 
 
 def test_from_one_node_to_two_the_way_changes_and_not_the_growth(tmp_path: Path) -> None:
-    def told(candidate: str, _case: Case, place: Placement) -> float:
+    def time_ns(candidate: str, _case: Case, place: Placement) -> float:
         return 100.0 if candidate == "alpha" and place.nodes == 1 else 2000.0
 
-    assert findings(tmp_path, told, candidates=("alpha", "beta")) == []
+    assert findings(tmp_path, time_ns, candidates=("alpha", "beta")) == []
 
 
 def test_who_crashes_has_no_growth_and_no_rank(tmp_path: Path) -> None:
-    def told(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+    def time_ns(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
         if candidate == "beta" and place.nodes >= 8:
             return CaseStatus.CRASHED
         return crossing(candidate, case, place)
 
-    (found,) = findings(tmp_path, told, nodes=NODES, ranks=(2,))
-    assert render(found.text).endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
+    (finding,) = findings(tmp_path, time_ns, nodes=NODES, ranks=(2,))
+    assert render(finding.text).endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
 
 
 @pytest.mark.parametrize("seed", [0, *map(thorough, range(1, 4))])
 def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
-    """Three candidates alike at 32 cases: 96 comparisons and 48 of growth, of launches that are 10 % apart."""
-    alike = findings(
+    """Three equal candidates at 32 cases: 96 comparisons and 48 of growth, of launches that are 10 % apart."""
+    invented = findings(
         tmp_path,
         lambda _candidate, _case, place: 1000.0 * place.ranks,
         nodes=(2, 4, 8, 12),
@@ -173,7 +173,7 @@ def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
         spread=0.1,
         seed=seed,
     )
-    assert alike == []
+    assert invented == []
 
 
 def test_one_placement_scales_nothing(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_spans_agree_with_the_verdicts_of_drawn_campaigns() -> None:
             seed=seed, spread=0.03, launches=5, cases=CASES,
         )  # fmt: skip
         spans = [span for group in find_groups(campaign_view) for span in group.spans]
-        spans += [span for one in crossover.find(campaign_view) for span in one.spans]
+        spans += [span for finding in crossover.find(campaign_view) for span in finding.spans]
         count += agree(spans, campaign_view.case_verdicts)
     assert count > 100
 
@@ -70,19 +70,19 @@ WINNERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
 @given(st.lists(st.tuples(WINNERS, st.booleans()), min_size=1, max_size=9))
 @settings(max_examples=200, deadline=None)
 def test_any_sequence_of_winners_gives_spans_that_agree(sequence: list[tuple[list[str], bool]]) -> None:
-    verdicts = [verdict(case, *won, decided=alike) for case, (won, alike) in zip(CASES, sequence, strict=False)]
+    verdicts = [verdict(case, *won, decided=decided) for case, (won, decided) in zip(CASES, sequence, strict=False)]
     runs = find_runs([(case_verdict.case.size_bytes, case_verdict) for case_verdict in verdicts])
     agree([run.record for run in runs], verdicts)
     covered = [number for run in runs for number, _ in run.cases]
     assert covered == sorted(set(covered))
     missing = [case_verdict for case_verdict in verdicts if case_verdict.case.size_bytes not in covered]
     assert all(len(case_verdict.winners) == len(NAMES) for case_verdict in missing)
-    assert all(run.alone or "are among" in text or "is among" in text for run, text in worded(runs))
-    noted = [(run, text) for run, text in worded(runs) if run.alone and run.shared]
+    assert all(run.alone or "are among" in text or "is among" in text for run, text in describe(runs))
+    noted = [(run, text) for run, text in describe(runs) if run.alone and run.shared]
     assert all("undecided" in text or "equivalent" in text for _, text in noted)
 
 
-def worded(runs: list[Run]) -> list[tuple[Run, str]]:
+def describe(runs: list[Run]) -> list[tuple[Run, str]]:
     return [
         (run, render(describe_run(run, "here", lambda numbers: say("at {numbers}", numbers=numbers)))) for run in runs
     ]
@@ -103,7 +103,7 @@ def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:
         (["alpha"], [128]),
         (["alpha", "beta"], [256]),
     ]
-    assert [text for _, text in worded(runs)][::3] == [
+    assert [text for _, text in describe(runs)][::3] == [
         "alpha is fastest here (undecided at [16])",
         "alpha and beta are among the fastest here",
     ]
@@ -118,7 +118,7 @@ def test_a_span_passes_over_what_is_not_the_same_at_both_levels_and_says_so() ->
     )
     cases = [(8, verdict(CASES[0], "alpha")), (16, partly), (32, verdict(CASES[2], "alpha"))]
     runs = find_runs(cases)
-    assert [text for _, text in worded(runs)] == ["alpha is fastest here (different near and far at [16])"]
+    assert [text for _, text in describe(runs)] == ["alpha is fastest here (different near and far at [16])"]
     assert [render(text) for text in describe_undecided([(16, partly), (64, verdict(CASES[3], *NAMES))], [])] == [
         "different near and far at 16 B",
         "undecided at 64 B",
@@ -145,6 +145,6 @@ def over_sizes(folder: Path) -> Store:
 
 @pytest.mark.parametrize("make", [over_nodes, over_sizes])
 def test_spans_agree_with_the_verdicts_of_stored_campaigns(make: Callable[[Path], Store], tmp_path: Path) -> None:
-    found = evaluation.evaluate(make(tmp_path / "made")).verdict
-    spans = [span for one in found.findings for span in one.spans]
-    assert agree([*spans, *(span for group in found.groups for span in group.spans)], found.cases)
+    result = evaluation.evaluate(make(tmp_path / "made")).verdict
+    spans = [span for finding in result.findings for span in finding.spans]
+    assert agree([*spans, *(span for group in result.groups for span in group.spans)], result.cases)

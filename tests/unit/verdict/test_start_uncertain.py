@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DOUBT = "start uncertain by 41% of its time: clocks likely agree within 12.0 µs; a call takes 29.3 µs"
 
 
-def judged(folder: Path, change: Callable[[Summary], Summary], cases: list[Case] = verdicts.LINE) -> Verdict:
+def judge(folder: Path, change: Callable[[Summary], Summary], cases: list[Case] = verdicts.LINE) -> Verdict:
     """Judge a campaign of three candidates, beta being twice as slow, with changes to its summaries."""
     view = verdicts.evaluate(folder, verdicts.constant({"beta": 2.0}), cases=cases)
     summaries = [change(summary) for summary in view.verdict.summaries]
@@ -46,12 +46,12 @@ def uncertain(*names: str) -> Callable[[Summary], Summary]:
     return change
 
 
-def found(verdict: Verdict) -> list[Finding]:
-    return [one for one in verdict.findings if one.kind == "start_uncertain"]
+def find_kind(verdict: Verdict) -> list[Finding]:
+    return [finding for finding in verdict.findings if finding.kind == "start_uncertain"]
 
 
 def test_an_uncertain_candidate_takes_no_part_in_the_case(tmp_path: Path) -> None:
-    verdict = judged(tmp_path, uncertain("alpha"))
+    verdict = judge(tmp_path, uncertain("alpha"))
     small, middle, _ = verdict.cases
     failures = {name: render(why) for name, why in small.failures.items()}
     assert (small.ranking, small.winners, failures) == (["gamma", "beta"], ["gamma"], {"alpha": DOUBT})
@@ -60,7 +60,7 @@ def test_an_uncertain_candidate_takes_no_part_in_the_case(tmp_path: Path) -> Non
 
 
 def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
-    (finding,) = found(judged(tmp_path, uncertain("alpha", "beta")))
+    (finding,) = find_kind(judge(tmp_path, uncertain("alpha", "beta")))
     assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
     assert render(finding.text) == (
         "In 1 case (allreduce) ranks' clocks likely differ by more than 5% of the time of a call; worst is alpha in "
@@ -73,7 +73,7 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
 
 
 def test_the_conclusion_says_so(tmp_path: Path) -> None:
-    claims = [claim for claim in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in render(claim.text)]
+    claims = [claim for claim in judge(tmp_path, uncertain("beta")).conclusion if "clocks" in render(claim.text)]
     assert [(render(claim.text), claim.cases) for claim in claims] == [
         (
             "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
@@ -84,7 +84,7 @@ def test_the_conclusion_says_so(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
-    verdict = judged(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
+    verdict = judge(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
     assert [render(claim.text) for claim in verdict.conclusion] == [
         "No two candidates have figures for the same case, so there is nothing to compare.",
         "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
@@ -98,7 +98,7 @@ def test_an_uncertain_case_that_also_crashed_says_both(tmp_path: Path) -> None:
         changed = uncertain("alpha")(summary)
         return msgspec.structs.replace(changed, failures={"crashed": 2}) if render(changed.doubt) else summary
 
-    failures = judged(tmp_path, change).cases[0].failures
+    failures = judge(tmp_path, change).cases[0].failures
     assert {name: render(why) for name, why in failures.items()} == {"alpha": f"{DOUBT}, crashed in 2"}
 
 
@@ -106,8 +106,8 @@ def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None
     def change(summary: Summary) -> Summary:
         return msgspec.structs.replace(summary, skew_ns=40.0 if summary.candidate == "alpha" else 39.0)
 
-    verdict = judged(tmp_path, change)
-    (finding,) = found(verdict)
+    verdict = judge(tmp_path, change)
+    (finding,) = find_kind(verdict)
     assert (finding.severity, finding.cases) == ("note", [verdicts.LINE[0].key, verdicts.LINE[1].key])
     assert render(finding.text) == (
         "In 2 cases (allreduce) the last rank began later than the first by more than 5% of the time of a call, at "
@@ -120,7 +120,7 @@ def test_nothing_is_invented(tmp_path: Path) -> None:
     def even(summary: Summary) -> Summary:
         return msgspec.structs.replace(summary, skew_ns=1.0)
 
-    assert found(judged(tmp_path, even)) == []
+    assert find_kind(judge(tmp_path, even)) == []
 
 
 def test_with_a_start_that_agrees_on_no_time_beginning_apart_is_no_finding() -> None:
@@ -131,7 +131,7 @@ def test_with_a_start_that_agrees_on_no_time_beginning_apart_is_no_finding() -> 
             case=case.key, candidate="alpha", launches=6, samples=60, late=0, overrun=0, typical_ns=500.0, skew_ns=400.0
         )
         view = verdicts.view_of(campaigns.campaign(cases=[case]), [verdict], [apart])
-        return [render(one.title) for one in start_uncertain.find(view)]
+        return [render(finding.title) for finding in start_uncertain.find(view)]
 
     assert titles("window") == ["Ranks did not begin together"]
     assert titles("none") == []

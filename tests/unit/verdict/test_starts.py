@@ -23,7 +23,7 @@ WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 65536))
 FACTORS = {"none": 0.42, "roundtime": 1.0, "barrier": 1.25}
 
 
-def evaluated(folder: Path, *starts: str) -> CampaignView:
+def evaluate(folder: Path, *starts: str) -> CampaignView:
     """Evaluate a campaign in which a start has its own factor on all times, beta's twice as high once."""
     cases = [*WINDOW, *(msgspec.structs.replace(case, start=start) for start in starts for case in WINDOW)]
 
@@ -34,14 +34,14 @@ def evaluated(folder: Path, *starts: str) -> CampaignView:
     return evaluation.evaluate(campaigns.make_campaign(folder / "made", truth, 6, cases=cases))
 
 
-def said(view: CampaignView) -> list[str]:
+def render_claims(view: CampaignView) -> list[str]:
     return [
         render(claim.text) for claim in claim_start_effects(view.campaign, view.start_effects, view.verdict.summaries)
     ]
 
 
 def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:
-    view = evaluated(tmp_path, "none", "roundtime")
+    view = evaluate(tmp_path, "none", "roundtime")
     ratios = {
         (start_effect.candidate, start_effect.case, start_effect.usual): start_effect.ratio.ratio
         for start_effect in view.start_effects
@@ -56,13 +56,13 @@ def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> No
 
 
 def test_without_another_start_there_is_nothing_to_say(tmp_path: Path) -> None:
-    view = evaluated(tmp_path)
+    view = evaluate(tmp_path)
     assert view.start_effects == []
-    assert said(view) == []
+    assert render_claims(view) == []
 
 
 def test_a_twin_takes_no_part(tmp_path: Path) -> None:
-    assert {start_effect.candidate for start_effect in evaluated(tmp_path, "none").start_effects} == {"alpha", "beta"}
+    assert {start_effect.candidate for start_effect in evaluate(tmp_path, "none").start_effects} == {"alpha", "beta"}
 
 
 def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
 
 
 def test_what_is_found_is_read_out(tmp_path: Path) -> None:
-    none, roundtime, barrier = said(evaluated(tmp_path, "none", "roundtime", "barrier"))
+    none, roundtime, barrier = render_claims(evaluate(tmp_path, "none", "roundtime", "barrier"))
     assert none == (
         "With none times are 0.42× those of window (median of 4 figures, 0.42× to 0.84×; 4 differ significantly). It "
         "sets no common start time: ranks began 25.1 ns apart, 25.0 ns with window (medians). It discards 21.4% of "
@@ -91,8 +91,8 @@ def test_what_is_found_is_read_out(tmp_path: Path) -> None:
 def test_only_what_is_counted_from_a_common_start_can_be_too_uncertain(tmp_path: Path) -> None:
     cases = [*WINDOW[:1], *(msgspec.structs.replace(case, start="barrier") for case in WINDOW[:1])]
     store = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(error_ns=600.0), cases=cases, control=False)
-    found = evaluation.evaluate(store).verdict
+    verdict = evaluation.evaluate(store).verdict
     doubted = {
-        (summary.case.rsplit(".")[-1], summary.candidate) for summary in found.summaries if render(summary.doubt)
+        (summary.case.rsplit(".")[-1], summary.candidate) for summary in verdict.summaries if render(summary.doubt)
     }
     assert doubted == {("window", "alpha"), ("window", "beta")}

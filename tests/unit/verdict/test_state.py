@@ -46,7 +46,7 @@ def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]
 
 
 def findings(verdict: Verdict) -> list[Finding]:
-    return [one for one in verdict.findings if one.kind == "state"]
+    return [finding for finding in verdict.findings if finding.kind == "state"]
 
 
 def again(evaluated: CampaignView, change: Callable[[Launch], Launch]) -> list[Finding]:
@@ -66,7 +66,7 @@ def test_one_state_with_a_little_scatter_is_no_finding(quiet: CampaignView) -> N
 
 def test_blocks_in_another_state_are_reported_and_all_compared(tmp_path: Path) -> None:
     verdict = evaluate(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
-    assert [rendered(one) for one in findings(verdict)] == [
+    assert [rendered(finding) for finding in findings(verdict)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine changed"),
@@ -84,7 +84,7 @@ def test_a_change_within_a_launch_is_reported_and_the_launch_counts(tmp_path: Pa
         return (50.0, 210.0) if (candidate, block) == ("beta", 3) else (50.0, 50.0)
 
     verdict = evaluate(tmp_path, exchange_ns).verdict
-    assert [(render(one.text), one.severity) for one in findings(verdict)] == [
+    assert [(render(finding.text), finding.severity) for finding in findings(verdict)] == [
         (f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
     ]
     assert {(comparison.blocks, comparison.different) for comparison in verdict.comparisons} == {(6, True)}
@@ -110,7 +110,7 @@ def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
         return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))
 
     worst = next(launch for launch in quiet.launches if launch.number == 7)
-    assert [rendered(one) for one in again(quiet, change)] == [
+    assert [rendered(finding) for finding in again(quiet, change)] == [
         Finding(
             kind="state",
             title=Text("The hypervisor took CPU time"),
@@ -150,14 +150,14 @@ def test_states_that_are_not_known_are_reported_with_the_reason(
         known = launch.number > 4
         return launch if known else msgspec.structs.replace(launch, before=state, after=state, state_reason=reason)
 
-    assert [rendered(one) for one in again(quiet, change)] == [
+    assert [rendered(finding) for finding in again(quiet, change)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine is not known for all launches"),
             text=(
                 Text(
                     f"Of 4 of 12 launches it is not known in what state the machine was: {why}. "
-                    "They are compared as if it had been alike."
+                    "They are compared as if it had not changed."
                 )
             ),
             advice=Text("Run the core by hand with --state, and read its message."),
@@ -169,12 +169,12 @@ def test_states_that_are_not_known_are_reported_with_the_reason(
 
 def test_launches_of_an_older_rankbench_have_no_state(quiet: CampaignView) -> None:
     def change(launch: Launch) -> Launch:
-        told = msgspec.to_builtins(launch)
-        older = {key: value for key, value in told.items() if key not in {"before", "after", "state_reason"}}
+        record = msgspec.to_builtins(launch)
+        older = {key: value for key, value in record.items() if key not in {"before", "after", "state_reason"}}
         return msgspec.convert(older, type(launch))
 
-    (found,) = again(quiet, change)
-    assert render(found.text).startswith(
+    (finding,) = again(quiet, change)
+    assert render(finding.text).startswith(
         "Of 12 of 12 launches it is not known in what state the machine was: it was not measured."
     )
 

@@ -30,11 +30,11 @@ CASES = [
 AGREE = {"alpha": 1.0, "beta": 1.4}
 
 
-def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
+def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
     """Return a campaign in which alpha is the faster one but in the cases that are reported."""
 
     def time_ns(candidate: str, case: Case) -> float:
-        return 1000 * told.get((case.operation, case.size_bytes), AGREE)[candidate]
+        return 1000 * times.get((case.operation, case.size_bytes), AGREE)[candidate]
 
     view = planted.view(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
     known = alternated.record(CASES).operations
@@ -42,8 +42,8 @@ def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
 
 
 def test_a_tool_that_names_the_other_one_is_reported() -> None:
-    told = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
-    assert [rendered(one) for one in list(tools_disagree.find(made(told)))] == [
+    times = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
+    assert [rendered(finding) for finding in list(tools_disagree.find(make_view(times)))] == [
         Finding(
             kind="tools_disagree",
             title=Text("osu contradicts the core"),
@@ -73,16 +73,16 @@ def test_a_tool_that_names_the_other_one_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "times",
     [
         {},
         {("osu-allreduce", 8): {"alpha": 1.0, "beta": 1.0}},
         {("osu-allreduce", 8): {"alpha": 1.0, "beta": 3.0}},
     ],
-    ids=["as the core", "alike", "more so"],
+    ids=["as the core", "equal", "more so"],
 )
-def test_one_that_names_the_same_or_none_is_not(told: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
-    assert list(tools_disagree.find(made(told))) == []
+def test_one_that_names_the_same_or_none_is_not(times: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
+    assert list(tools_disagree.find(make_view(times))) == []
 
 
 def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
@@ -95,5 +95,5 @@ def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
     view = planted.view(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
     known = alternated.record(cases).operations
     view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
-    (found,) = tools_disagree.find(view)
-    assert render(found.advice).startswith("osu reduces values of type char there, the core float. ")
+    (finding,) = tools_disagree.find(view)
+    assert render(finding.advice).startswith("osu reduces values of type char there, the core float. ")

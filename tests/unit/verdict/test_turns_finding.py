@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(("after", "expected"), [(0.09, 1), (0.01, 0)])
 def test_a_candidate_that_slows_the_one_after_it_is_reported(after: float, expected: int, tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=5, cases=verdicts.LINE)
-    launches = [msgspec.structs.replace(view.launches[0], number=one, beside=names) for one, names in BESIDE.items()]
+    launches = [msgspec.structs.replace(view.launches[0], number=number, beside=names) for number, names in BESIDE.items()]
     counted = figures({}, {"b": after}).with_columns(uncertain=False, few=False)
-    found = list(turns.find(dataclasses.replace(view, launches=launches, figures=counted)))
-    assert len(found) == expected
-    for one in found:
-        text = render(one.text)
-        assert render(one.title) == "Times depend on the order of turns"
+    findings = list(turns.find(dataclasses.replace(view, launches=launches, figures=counted)))
+    assert len(findings) == expected
+    for number in findings:
+        text = render(number.text)
+        assert render(number.title) == "Times depend on the order of turns"
         assert text.startswith("Against the mean of all turns, calls take 6.")
         assert "longer just after b" in text
         assert ", over 12 blocks. Each candidate has each position" in text
