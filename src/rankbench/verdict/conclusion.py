@@ -82,7 +82,7 @@ def _claim_baseline_counts(view: CampaignView, base: str, judged: list[CaseVerdi
         equivalent = [key for key in keys if view.comparisons.equivalent(key, base, name)]
         text = say(
             "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, as fast within "
-            "{within:.0%} in {alike}; in {unknown} it is not known.",
+            "{within:.0%} in {equivalent}; in {unknown} it is not known.",
             base=base,
             name=name,
             faster=len(faster),

@@ -190,7 +190,7 @@ def _describe_cache(view: CampaignView, line: Line, together: Iterable[Jump]) ->
         return NOTHING
     return say(
         "(the buffers of a node's ranks come to {first:memory} to {last:memory} there, its last-level cache holds "
-        "{held:memory})",
+        "{cache:memory})",
         first=first,
         last=last,
         cache=cache_bytes,

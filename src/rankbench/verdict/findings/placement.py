@@ -385,16 +385,16 @@ def explain_copying(line: Line, size_bytes: int) -> Iterator[Text]:
     core = placements.copied_per_core(launches)
     if not cache_bytes or size_bytes <= cache_bytes:
         yield say(
-            "{alike}; messages may fit into the last-level cache of {cache:size}, so that it is not known whether "
+            "{equal}; messages may fit into the last-level cache of {cache:size}, so that it is not known whether "
             "copying limits them."
             if cache_bytes
-            else "{alike}; messages may fit into a cache of unknown size, so that it is not known whether copying "
+            else "{equal}; messages may fit into a cache of unknown size, so that it is not known whether copying "
             "limits them.",
             equal=equal,
             cache=cache_bytes,
         )
     elif not math.isfinite(core):
-        yield say("{alike}; what one core copies was not measured, so that the reason is not known.", equal=equal)
+        yield say("{equal}; what one core copies was not measured, so that the reason is not known.", equal=equal)
     else:
         yield compare_copying(line, size_bytes, core, equal)
 
@@ -404,7 +404,7 @@ def compare_copying(line: Line, size_bytes: int, core: float, equal: Text) -> Te
     typical_ns, measure = line.summary(size_bytes, line.near).typical_ns, line.measure(size_bytes)
     rate = measure.value(typical_ns) * MEGA if measure.kind == "bandwidth" else size_bytes / typical_ns * 1e9
     beside = say(
-        "{alike}, with {rate} MB/s, where a core copies {core} MB/s without MPI while all others copy, too",
+        "{equal}, with {rate} MB/s, where a core copies {core} MB/s without MPI while all others copy, too",
         equal=equal,
         rate=format_rate(rate / MEGA),
         core=format_rate(core / MEGA),
