@@ -1,9 +1,11 @@
 /* Describes the units that registered themselves, as JSON. */
 #include "output/describe.h"
 
+#include <stdio.h>
+
 #include "base/choices.h"
-#include "base/core.h"
 #include "base/registry.h"
+#include "missing.h"
 #include "output/stream.h"
 
 static void describe_switch(FILE *out, const char *name, bool on) {

@@ -2,14 +2,15 @@
 #include "output/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/allocation.h"
 #include "base/choices.h"
-#include "base/core.h"
 #include "base/registry.h"
 #include "kit/memory.h"
+#include "missing.h"
 #include "output/result.h"
 #include "request/request.h"
 #include "sync/facts.h"

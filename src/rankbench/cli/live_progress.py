@@ -164,7 +164,7 @@ class Screen:
             operation = operations[case.operation]
             measure = measures.choose_measure(case, operation, *self.progress.moved.get(case.key, ()))
             figures = [self.progress.figure_ns(name, case) for name in names]
-            texts = ("–" if figure is None else measure.spelt(figure) for figure in figures)
+            texts = ("–" if figure is None else measure.format(figure) for figure in figures)
             place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
             fastest = [Text(verdict_so_far(look, case))] if look else []
             table.add_row(Text(case_labels.name_case(case, operation) + place), *texts, *fastest)

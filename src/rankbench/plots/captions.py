@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def circumstances(view: CampaignView, interval: str = "", start: str = "") -> str:
     """Return a subtitle: ranks, placement, start synchronisation, launches, the interval."""
     case = view.cases[0]
-    summaries = [summary for _, summary in view.shown_summaries()]
+    summaries = [summary for _, summary in view.list_shown_summaries()]
     launches = sorted({summary.launches for summary in summaries})
     names = " or ".join(dict.fromkeys(case.start for case in view.cases))
     where = format_text("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(view, case)}")

@@ -34,7 +34,7 @@ def figures(summary: Summary, measure: Measure) -> Row:
     """Return the texts that show a summary in a tooltip."""
     return {
         "candidate": summary.candidate,
-        "typical": measure.spelt(summary.typical_ns),
+        "typical": measure.format(summary.typical_ns),
         "interval": measure.interval(summary.low_ns, summary.high_ns),
         "launches": summary.launches,
         "samples": summary.samples,

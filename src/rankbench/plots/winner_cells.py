@@ -23,7 +23,7 @@ LABEL = 30
 
 def shown(view: CampaignView) -> list[CaseVerdict]:
     """Return the verdicts that have a cell: not those between pairs of ranks, nor those with an unusual start."""
-    return [verdict for verdict in view.without_pairs().shown_verdicts() if view.has_usual_start(verdict.case)]
+    return [verdict for verdict in view.without_pairs().list_shown_verdicts() if view.has_usual_start(verdict.case)]
 
 
 def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]:

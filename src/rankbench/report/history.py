@@ -70,7 +70,7 @@ def table(history: History) -> Table:
     for column in history.series:
         measure, first, last = history.measure(column.case), column.points[0], column.points[-1]
         ratio = format_ratio(last.typical_ns / first.typical_ns)
-        figures = (measure.spelt(first.typical_ns), measure.spelt(last.typical_ns), ratio, bars(history, column))
+        figures = (measure.format(first.typical_ns), measure.format(last.typical_ns), ratio, bars(history, column))
         rows.append([Cell(column.title), Cell(column.candidate), *map(Cell, figures)])
     return Table(heading(history), [*COLUMNS], rows)
 
@@ -227,7 +227,7 @@ def row(history: History, column: Series, place: int, measure: Measure) -> Row:
         "value": plots_marks.rounded(measure.value(point.typical_ns)),
         "low": plots_marks.rounded(min(ends)),
         "high": plots_marks.rounded(max(ends)),
-        "typical": measure.spelt(point.typical_ns),
+        "typical": measure.format(point.typical_ns),
         "interval": measure.interval(point.low_ns, point.high_ns),
         "launches": point.launches,
     }

@@ -21,7 +21,7 @@ def overview(view: CampaignView) -> Table:
     """Return the first cases, with what the signs mean and how many more there are as the caption."""
     picked = view.without_pairs()
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
-    verdicts = list(picked.shown_verdicts())
+    verdicts = list(picked.list_shown_verdicts())
     rows = []
     for verdict in verdicts[:ROWS]:
         cells = (

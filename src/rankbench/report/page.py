@@ -151,8 +151,8 @@ def contents(view: CampaignView) -> dict[str, Any]:
 
 def changes(comparison: Held) -> dict[str, Any]:
     """Return what changed since an older campaign: a table with the verdicts of both, how to read it, and sentences."""
-    past = {verdict.case.key: verdict for verdict in comparison.then.shown_verdicts()}
-    present = {verdict.case.key: verdict for verdict in comparison.now.shown_verdicts()}
+    past = {verdict.case.key: verdict for verdict in comparison.then.list_shown_verdicts()}
+    present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
     renamed = {match.old: match.new for match in comparison.told.matches}
     table = then_and_now.table(comparison)
     rows = []
@@ -387,7 +387,7 @@ def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     place = {name: number for number, name in enumerate(view.candidates)}
     mapped = {id(verdict.case) for verdict in winner_cells.shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for case, verdict in zip(view.cases, view.shown_verdicts(), strict=True):
+    for case, verdict in zip(view.cases, view.list_shown_verdicts(), strict=True):
         cell = winner_cells.cell(verdict, letters, view)
         row = {
             "line": line[id(case)],

@@ -50,7 +50,7 @@ def groups(view: CampaignView) -> Iterator[str]:
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
     for group in alike(view.verdict):
         members = case_labels.join_names(names[line] for line in group.lines[1:])
-        yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
+        yield f"**{render(group.title)}** {render(group.text)} {format_text('The same: {members}.', members=members)}"
 
 
 def markdown_table(table: Table) -> str:

@@ -87,7 +87,7 @@ def table(comparison: Held) -> Table:
     rows = []
     for change in comparison.told.changes:
         measure = view.measure(of[change.case])
-        figures = (Cell(measure.spelt(figure)) for figure in (change.old_ns, change.new_ns))
+        figures = (Cell(measure.format(figure)) for figure in (change.old_ns, change.new_ns))
         rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, describe_ratio(change))])
     return Table(heading(comparison.told), [*COLUMNS], rows)
 

@@ -80,30 +80,34 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
     """
     sound = (summary for summary in summaries if summary.launches and CaseStatus.WRONG_DATA not in summary.failures)
-    names = [summary.candidate for summary in sorted(sound, key=lambda one: one.typical_ns)]
+    names = [summary.candidate for summary in sorted(sound, key=lambda summary: summary.typical_ns)]
     levels = pairs.levels(case.key)
-    fronts = {level: _front(case.key, names, at) for level, at in levels.items()}
-    first = {name for front in fronts.values() for name in front} if fronts else set(_front(case.key, names, pairs))
+    fronts = {level: _find_front(case.key, names, at) for level, at in levels.items()}
+    first = (
+        {name for front in fronts.values() for name in front} if fronts else set(_find_front(case.key, names, pairs))
+    )
     names.sort(key=lambda name: name not in first)
     winners = [name for name in names if name in first]
     beaten = [name for name in names if name not in first]
-    margin, low, high = _margin([known for name in beaten if (known := pairs.interval(case.key, names[0], name))])
-    outcomes = {level: _outcome(case.key, front, levels[level]) for level, front in fronts.items()}
+    margin, low, high = _find_margin([known for name in beaten if (known := pairs.interval(case.key, names[0], name))])
+    outcomes = {level: _judge_outcome(case.key, front, levels[level]) for level, front in fronts.items()}
     return CaseVerdict(
         case=case,
         ranking=names,
         winners=winners,
-        outcome=_joint(fronts, outcomes) if fronts else _outcome(case.key, winners, pairs),
+        outcome=_join_outcomes(fronts, outcomes) if fronts else _judge_outcome(case.key, winners, pairs),
         winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
         outcome_by_level=outcomes,
         margin=margin,
         margin_low=low,
         margin_high=high,
-        failures={summary.candidate: _reason(summary) for summary in summaries if summary.candidate not in names},
+        failures={
+            summary.candidate: _explain_exclusion(summary) for summary in summaries if summary.candidate not in names
+        },
     )
 
 
-def _margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+def _find_margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
     """Return the smallest ratio above 1 with the interval of the smallest true one, whichever of them that is.
 
     No ratio is below the least of all low ends. The smallest true one is that of an interval that overlaps the interval
@@ -117,30 +121,30 @@ def _margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, float,
     return (nearest, low, high) if math.isfinite(high) else (nearest, 0.0, 0.0)
 
 
-def _front(case: str, names: Sequence[str], pairs: Comparisons) -> list[str]:
+def _find_front(case: str, names: Sequence[str], pairs: Comparisons) -> list[str]:
     """Return the candidates that nobody is surely faster than."""
     return [name for name in names if not any(pairs.slower(case, other, name) for other in names)]
 
 
-def _outcome(case: str, winners: Sequence[str], pairs: Comparisons) -> Outcome:
+def _judge_outcome(case: str, winners: Sequence[str], pairs: Comparisons) -> Outcome:
     """Return what is known of winners, all at one level of the reference."""
     if len(winners) == 1:
         return "faster"
-    equivalent = winners and all(pairs.alike(case, *both) for both in combinations(winners, 2))
+    equivalent = winners and all(pairs.equivalent(case, *both) for both in combinations(winners, 2))
     return "equivalent" if equivalent else "undecided"
 
 
-def _joint(fronts: Mapping[str, Sequence[str]], outcomes: Mapping[str, Outcome]) -> Outcome:
+def _join_outcomes(fronts: Mapping[str, Sequence[str]], outcomes: Mapping[str, Outcome]) -> Outcome:
     """Return the outcome of all levels: that of each where winners are the same, or that they surely are not."""
     sets = [set(front) for front in fronts.values()]
     if all(sets) and not set.intersection(*sets):
         return "depends"
     if "undecided" in outcomes.values():
         return "undecided"
-    return next(iter(outcomes.values())) if all(one == sets[0] for one in sets) else "depends"
+    return next(iter(outcomes.values())) if all(winners == sets[0] for winners in sets) else "depends"
 
 
-def _reason(summary: Summary) -> Text:
+def _explain_exclusion(summary: Summary) -> Text:
     """Return why a candidate has no place in the ranking."""
     statuses = [
         say(

@@ -24,7 +24,7 @@ def find_front(view: CampaignView, verdict: CaseVerdict) -> list[str]:
 
 def find_slowdown(view: CampaignView, case: str, first: str, other: str) -> Comparison | None:
     """Return the comparison by which `other` is certainly slower than `first`, if there is one."""
-    comparison = view.comparisons.of(case, first, other)
+    comparison = view.comparisons.find(case, first, other)
     return comparison if comparison and is_certain(comparison) else None
 
 

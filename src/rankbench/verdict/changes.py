@@ -34,10 +34,10 @@ def find_changes(view: CampaignView, runs: Sequence[Run]) -> Iterator[Change]:
 
 def find_change(view: CampaignView, before: Run, after: Run) -> Change | None:
     """Return the change nearest to where two spans meet: of two winners, each is slower in the other's span."""
-    for (_, verdict), (_, two) in product(reversed(before.cases), after.cases):
+    for (_, verdict), (_, later) in product(reversed(before.cases), after.cases):
         for first, second in product(before.names, after.names):
-            left = find_slowdown(view, verdict.case.key, first, second)
-            right = find_slowdown(view, two.case.key, second, first)
-            if left and right:
-                return Change(left, right)
+            lead = find_slowdown(view, verdict.case.key, first, second)
+            loss = find_slowdown(view, later.case.key, second, first)
+            if lead and loss:
+                return Change(lead, loss)
     return None

@@ -22,7 +22,7 @@ class Comparisons:
         self._levels: dict[str, set[str]] = {}
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
         self._intervals: dict[tuple[str, str, str], tuple[float, float]] = {}
-        self._alike: set[tuple[str, frozenset[str]]] = set()
+        self._equivalent: set[tuple[str, frozenset[str]]] = set()
         for comparison in self._comparisons:
             case, base, other = comparison.case, comparison.base, comparison.other
             if comparison.levels:
@@ -33,7 +33,7 @@ class Comparisons:
             self._ratios[case, base, other] = comparison.ratio, comparison.different
             self._ratios[case, other, base] = 1 / comparison.ratio, comparison.different
             if comparison.alike:
-                self._alike.add((case, frozenset((base, other))))
+                self._equivalent.add((case, frozenset((base, other))))
 
     def __iter__(self) -> Iterator[Comparison]:
         """Iterate over the comparisons in their order."""
@@ -63,7 +63,7 @@ class Comparisons:
         both = (turn for comparison in self._comparisons for turn in (comparison, turned(comparison)))
         return {(turn.case, turn.base, turn.other): turn for turn in both}
 
-    def of(self, case: str, base: str, other: str) -> Comparison | None:
+    def find(self, case: str, base: str, other: str) -> Comparison | None:
         """Return the comparison of `other` with `base`, turned round where it was made the other way."""
         return self._by_candidates.get((case, base, other))
 
@@ -80,9 +80,9 @@ class Comparisons:
         """Return whether the two can be distinguished."""
         return self._ratios.get((case, base, other), (1.0, False))[1]
 
-    def alike(self, case: str, base: str, other: str) -> bool:
+    def equivalent(self, case: str, base: str, other: str) -> bool:
         """Return whether the two surely differ by no more than the practical threshold."""
-        return (case, frozenset((base, other))) in self._alike
+        return (case, frozenset((base, other))) in self._equivalent
 
     def slower(self, case: str, base: str, other: str) -> bool:
         """Return whether `other` is surely slower than `base`."""

@@ -37,36 +37,40 @@ def conclude(view: CampaignView) -> list[Claim]:
     judged = [main_verdict for main_verdict in view.main_verdicts if len(main_verdict.ranking) > 1]
     if not judged:
         text = say("No two candidates have figures for the same case, so there is nothing to compare.")
-        return [Claim(text=text, cases=[], brief=True), *_uncertain(view), *_control(view)]
+        return [Claim(text=text, cases=[], brief=True), *_claim_uncertain_starts(view), *_claim_noise_check(view)]
     ample = [verdict for verdict in judged if not view.short_of_cores(verdict.case)] or judged
     times = [verdict for verdict in ample if verdict.case.quantity != "memory"]
     memory = [verdict for verdict in ample if verdict.case.quantity == "memory"]
-    found = find_answer(view, find_penalty(view)) if times else None
-    best = view.campaign.baseline or (found.best if found else _best(view, times or memory))
+    answer = find_answer(view, find_penalty(view)) if times else None
+    best = view.campaign.baseline or (answer.best if answer else _choose_best(view, times or memory))
     return [
-        *(_fastest(view, best, found, times) if times else ()),
-        *(_least_memory(view, memory, brief=not times) if memory else ()),
-        *_mix(view),
-        *(gap for name in sorted(view.candidates, key=lambda name: name != best) for gap in _gaps(view, name)),
-        *_short(view, judged, ample),
-        *_uncertain(view),
-        *_other_starts(view),
-        _check_and_scope(view),
+        *(_claim_fastest(view, best, answer, times) if times else ()),
+        *(_claim_memory(view, memory, brief=not times) if memory else ()),
+        *_claim_mix(view),
+        *(
+            gap
+            for name in sorted(view.candidates, key=lambda name: name != best)
+            for gap in _claim_failures(view, name)
+        ),
+        *_claim_shared_cores(view, judged, ample),
+        *_claim_uncertain_starts(view),
+        *_claim_other_starts(view),
+        _claim_check_and_scope(view),
     ]
 
 
-def _fastest(view: CampaignView, best: str, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _claim_fastest(view: CampaignView, best: str, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who is fastest, how far from it the others are, and where it is not; or how all stand to the baseline."""
     if base := view.campaign.baseline:
-        yield from _against(view, base, judged)
-        yield from _distances(view, base, judged)
+        yield from _claim_baseline_counts(view, base, judged)
+        yield from _claim_distances(view, base, judged)
         return
-    yield from claim_short_answer(view, found, judged)
-    yield from _places(view, judged)
-    yield from _exceptions(view, best, set(_keys(judged)))
+    yield from claim_short_answer(view, answer, judged)
+    yield from _claim_nodes(view, judged)
+    yield from _claim_exceptions(view, best, set(_list_keys(judged)))
 
 
-def _against(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _claim_baseline_counts(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each candidate in how many cases it is faster and slower than the baseline, and where it is not known."""
     for name in view.candidates:
         keys = [verdict.case.key for verdict in judged if {base, name} <= set(verdict.ranking)]
@@ -75,31 +79,31 @@ def _against(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterat
         faster, slower = (
             [key for key in keys if view.comparisons.slower(key, *pair)] for pair in ((name, base), (base, name))
         )
-        alike = [key for key in keys if view.comparisons.alike(key, base, name)]
+        equivalent = [key for key in keys if view.comparisons.equivalent(key, base, name)]
         text = say(
             "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, as fast within "
-            "{within:.0%} in {alike}; in {unknown} it is not known.",
+            "{within:.0%} in {equivalent}; in {unknown} it is not known.",
             base=base,
             name=name,
             faster=len(faster),
             slower=len(slower),
-            alike=len(alike),
+            equivalent=len(equivalent),
             all=len(keys),
-            unknown=len(set(keys) - {*faster, *slower, *alike}),
+            unknown=len(set(keys) - {*faster, *slower, *equivalent}),
             within=view.campaign.plan.threshold,
         )
         yield Claim(text=text, cases=[*faster, *slower], brief=len(view.candidates) <= MOST_AGAINST)
 
 
-def _least_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
+def _claim_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
     """Say who needs least memory, and how much the others need."""
-    best = _best(view, judged)
-    front = [verdict for verdict in _known(judged) if best in verdict.winners]
+    best = _choose_best(view, judged)
+    front = [verdict for verdict in _select_decided(judged) if best in verdict.winners]
     if not front:
         text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
-        yield Claim(text=text, cases=_keys(judged), brief=brief, outcome=view.outcome(_keys(judged)))
+        yield Claim(text=text, cases=_list_keys(judged), brief=brief, outcome=view.outcome(_list_keys(judged)))
         return
-    if len(_equals(view, best, front)) == len(view.candidates):
+    if len(_list_equals(view, best, front)) == len(view.candidates):
         text = say(
             "{names:and} need equally much memory, within {within:.0%}, in {n} of {all:count case}.",
             names=view.candidates,
@@ -107,9 +111,9 @@ def _least_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool)
             n=len(front),
             all=len(judged),
         )
-        yield Claim(text=text, cases=_keys(front), brief=brief, outcome=view.outcome(_keys(front)))
+        yield Claim(text=text, cases=_list_keys(front), brief=brief, outcome=view.outcome(_list_keys(front)))
         return
-    means = {name: _mean_ratio(view, best, name, judged) for name in view.candidates}
+    means = {name: _find_mean_ratio(view, best, name, judged) for name in view.candidates}
     text = say(
         "{best} needs least memory in {n} of {all:count case}; against it, {others:and} "
         "({names:of geometric mean|geometric means}).",
@@ -119,16 +123,16 @@ def _least_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool)
         others=[say("{name} needs {mean:ratio}", name=name, mean=mean) for name, mean in means.items() if mean],
         names=len(means) - 1,
     )
-    yield Claim(text=text, cases=_keys(front), brief=brief, outcome=view.outcome(_keys(front)))
+    yield Claim(text=text, cases=_list_keys(front), brief=brief, outcome=view.outcome(_list_keys(front)))
 
 
-def _mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
+def _find_mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
     """Return the geometric mean of a candidate's figures over those of the best, where it has any."""
-    logs = _logs(view, best, name, judged) if name != best else {}
+    logs = _list_logs(view, best, name, judged) if name != best else {}
     return average_ratios(logs) if logs else None
 
 
-def _logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
+def _list_logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
     """Return, by case that both have, the logarithm of a candidate's figure over that of the best."""
     both = [verdict.case.key for verdict in judged if {name, best} <= set(verdict.ranking)]
     return {key: math.log(view.ratio(key, best, name)) for key in both}
@@ -139,32 +143,32 @@ def average_ratios(logs: Mapping[str, float]) -> float:
     return math.exp(sum(logs.values()) / len(logs))
 
 
-def _keys(verdicts: list[CaseVerdict]) -> list[str]:
+def _list_keys(verdicts: list[CaseVerdict]) -> list[str]:
     return [verdict.case.key for verdict in verdicts]
 
 
-def _known(judged: list[CaseVerdict]) -> list[CaseVerdict]:
+def _select_decided(judged: list[CaseVerdict]) -> list[CaseVerdict]:
     """Return the cases of which it is known who is fastest: one candidate, or several that are alike."""
     return [verdict for verdict in judged if verdict.decided]
 
 
-def _best(view: CampaignView, judged: list[CaseVerdict]) -> str:
+def _choose_best(view: CampaignView, judged: list[CaseVerdict]) -> str:
     """Return the candidate that is at the front most often; where level, the one with the smaller typical times."""
 
     def standing(name: str) -> tuple[int, float]:
-        front = sum(name in verdict.winners for verdict in _known(judged))
-        behind = [_behind(view, verdict, name) for verdict in judged if name in verdict.ranking]
+        front = sum(name in verdict.winners for verdict in _select_decided(judged))
+        behind = [_measure_lag(view, verdict, name) for verdict in judged if name in verdict.ranking]
         return front, -sum(behind) / max(len(behind), 1)
 
     return max(view.candidates, key=standing)
 
 
-def _behind(view: CampaignView, verdict: CaseVerdict, name: str) -> float:
+def _measure_lag(view: CampaignView, verdict: CaseVerdict, name: str) -> float:
     """Return the logarithm of a candidate's time over that of the case's fastest."""
     return math.log(view.ratio(verdict.case.key, verdict.ranking[0], name))
 
 
-def _equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> list[str]:
+def _list_equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> list[str]:
     """Return the candidates that are at the front wherever the best is, and nowhere else; the best first."""
     level = [
         name
@@ -174,39 +178,39 @@ def _equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> list[
     return sorted(level, key=lambda name: name != best)
 
 
-def _distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each other candidate how its time compares to the baseline's over all cases that both have.
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
-    paid, rivals, extremes = find_penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
+    penalty, rivals, extremes = find_penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
     for name in view.candidates:
         keys = [verdict.case.key for verdict in judged if {name, best} <= set(verdict.ranking)]
         if name == best or not keys:
             continue
-        ratio = compare_overall(view, best, name, keys, paid, rivals)
-        wordses: list[Words] = [describe_distance(name, ratio, view.campaign.plan.threshold)]
-        worst = extremes.largest(keys, best, name)
+        ratio = compare_overall(view, best, name, keys, penalty, rivals)
+        parts: list[Words] = [describe_distance(name, ratio, view.campaign.plan.threshold)]
+        worst = extremes.find_largest(keys, best, name)
         if certain := view.comparisons.slower(worst, best, name):
-            wordses.append(say("at worst {worst}", worst=describe_worst(view, worst, best, name, len(keys))))
+            parts.append(say("at worst {worst}", worst=describe_worst(view, worst, best, name, len(keys))))
         if len(keys) < len(judged):
-            wordses.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
-        text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=wordses)
+            parts.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
+        text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=parts)
         yield Claim(text=text, cases=[worst] if certain else keys)
 
 
-def _places(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _claim_nodes(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who leads inside one node and who across nodes, where the campaign has both."""
     nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
     inside = [verdict for verdict in judged if nodes[verdict.case.placement] == 1]
     across = [verdict for verdict in judged if nodes[verdict.case.placement] > 1]
-    if not inside or not across or not _known(judged):
+    if not inside or not across or not _select_decided(judged):
         return
     keys, parts = [], []
     for cases in (inside, across):
-        best = _best(view, cases)
-        front = [verdict for verdict in _known(cases) if best in verdict.winners]
-        keys += _keys(front)
+        best = _choose_best(view, cases)
+        front = [verdict for verdict in _select_decided(cases) if best in verdict.winners]
+        keys += _list_keys(front)
         parts.append(
             say(
                 "{best} is fastest, or level with the fastest, in {n} of {all:count case}"
@@ -221,7 +225,7 @@ def _places(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
     yield Claim(text=text, cases=keys, outcome=view.outcome(keys))
 
 
-def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Claim]:
+def _claim_exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Claim]:
     """Say where another candidate is faster than the best, the largest margins first."""
 
     def ahead(verdict: CaseVerdict) -> tuple[str, ...]:
@@ -236,7 +240,7 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
         for winners, group in groupby((verdict for verdict in verdicts if verdict.case.key in judged), key=ahead):
             if winners:
                 cases = list(group)
-                runs.append((cases, title, winners, extremes.largest(_keys(cases), winners[0], best)))
+                runs.append((cases, title, winners, extremes.find_largest(_list_keys(cases), winners[0], best)))
     runs.sort(key=lambda run: -extremes.log(run[3], run[2][0], best))
     for verdicts, title, winners, worst in runs[:MOST_EXCEPTIONS]:
         margin = decide_selected(view, view.comparisons[worst, winners[0], best], among)
@@ -249,25 +253,27 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
             where=add_sizes(title, [verdict.case for verdict in verdicts]),
             margin=format_decision(margin),
         )
-        yield Claim(text=text, cases=_keys(verdicts), outcome=view.outcome(_keys(verdicts)))
+        yield Claim(text=text, cases=_list_keys(verdicts), outcome=view.outcome(_list_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
         rest = [verdict for run in runs[MOST_EXCEPTIONS:] for verdict in run[0]]
         text = say("The same holds, by less, in {n:count other case}.", n=len(rest))
-        yield Claim(text=text, cases=_keys(rest))
+        yield Claim(text=text, cases=_list_keys(rest))
 
 
-def _mix(view: CampaignView) -> Iterator[Claim]:
+def _claim_mix(view: CampaignView) -> Iterator[Claim]:
     """Say which candidate the calls of the plan are fastest with."""
-    for one in mix.sum_mixes(view, view.campaign.plan.calls):
-        keys = [case.key for part in one.parts for case, _ in part.cases]
-        yield Claim(text=sentences(mix.describe_mix(view, one)), cases=list(dict.fromkeys(keys)))
+    for placed in mix.sum_mixes(view, view.campaign.plan.calls):
+        keys = [case.key for part in placed.parts for case, _ in part.cases]
+        yield Claim(text=sentences(mix.describe_mix(view, placed)), cases=list(dict.fromkeys(keys)))
 
 
-def _gaps(view: CampaignView, name: str) -> Iterator[Claim]:
+def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     """Say where a candidate failed, always or at times, and what it lacks: who takes it must know."""
-    summaries = [summary for key in _keys(view.main_verdicts) if (summary := view.summary_of.get((key, name)))]
-    lacking = [one.case for one in summaries if CaseStatus.LACKING in one.failures]
-    failed = [one.case for one in summaries if one.case not in lacking and set(BROKEN) & set(one.failures)]
+    summaries = [summary for key in _list_keys(view.main_verdicts) if (summary := view.summary_of.get((key, name)))]
+    lacking = [summary.case for summary in summaries if CaseStatus.LACKING in summary.failures]
+    failed = [
+        summary.case for summary in summaries if summary.case not in lacking and set(BROKEN) & set(summary.failures)
+    ]
     if failed:
         text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(failed))
         yield Claim(text=text, cases=failed)
@@ -276,7 +282,7 @@ def _gaps(view: CampaignView, name: str) -> Iterator[Claim]:
         yield Claim(text=text, cases=lacking)
 
 
-def _short(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
+def _claim_shared_cores(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
     """Say where ranks or their threads shared cores, so that waiting was compared."""
     short = [verdict for verdict in judged if view.short_of_cores(verdict.case)]
     if not short:
@@ -288,13 +294,13 @@ def _short(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdic
         else "In {n:count case} ranks or threads share cores: this shows how libraries wait, not more.",
         n=len(short),
     )
-    yield Claim(text=text, cases=_keys(short))
+    yield Claim(text=text, cases=_list_keys(short))
 
 
-def _uncertain(view: CampaignView) -> Iterator[Claim]:
+def _claim_uncertain_starts(view: CampaignView) -> Iterator[Claim]:
     """Say where starts were too uncertain to judge every candidate."""
     doubted = {summary.case for summary in view.summaries if summary.doubt and summary.uncertain}
-    if cases := [key for key in _keys(view.main_verdicts) if key in doubted]:
+    if cases := [key for key in _list_keys(view.main_verdicts) if key in doubted]:
         text = say(
             "In {n:count case} the ranks' clocks agree too badly for calls so short to judge every candidate; the "
             "figures are shown and not compared.",
@@ -303,7 +309,7 @@ def _uncertain(view: CampaignView) -> Iterator[Claim]:
         yield Claim(text=text, cases=cases)
 
 
-def _other_starts(view: CampaignView) -> Iterator[Claim]:
+def _claim_other_starts(view: CampaignView) -> Iterator[Claim]:
     """Say that cases with other starts take no part."""
     others = [
         case_verdict.case
@@ -318,7 +324,7 @@ def _other_starts(view: CampaignView) -> Iterator[Claim]:
         yield Claim(text=text, cases=[])
 
 
-def _control(view: CampaignView) -> Iterator[Claim]:
+def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
     if not view.control:
         return
     wrong = [comparison for comparison in view.control if comparison.different]
@@ -336,12 +342,12 @@ def _control(view: CampaignView) -> Iterator[Claim]:
     yield Claim(text=text, cases=[comparison.case for comparison in wrong], brief=True)
 
 
-def _check_and_scope(view: CampaignView) -> Claim:
-    parts = [*_control(view), _scope(view)]
+def _claim_check_and_scope(view: CampaignView) -> Claim:
+    parts = [*_claim_noise_check(view), _claim_scope(view)]
     return Claim(text=sentences(part.text for part in parts), cases=parts[0].cases, brief=True)
 
 
-def _scope(view: CampaignView) -> Claim:
+def _claim_scope(view: CampaignView) -> Claim:
     launches = [summary.launches for summary in view.summaries if summary.launches]
     least, most = min(launches), max(launches)
     counted = say(
@@ -352,16 +358,16 @@ def _scope(view: CampaignView) -> Claim:
     if view.campaign.imported:
         text = say("Valid where these files were made, {launches}", launches=counted)
     else:
-        text = _here(view, counted)
+        text = _describe_scope(view, counted)
     if most < FEW_LAUNCHES:
         text = say("{scope}; so few launches show large differences only", scope=text)
     return Claim(text=ended(text), cases=[], brief=True)
 
 
-def _here(view: CampaignView, launches: Text) -> Text:
+def _describe_scope(view: CampaignView, launches: Text) -> Text:
     """Say for what the verdict of a campaign holds that was run."""
     machine = view.campaign.machine
-    given = any(candidate.settings for candidate in view.campaign.candidates)
+    has_settings = any(candidate.settings for candidate in view.campaign.candidates)
     return say(
         "Valid {where}, for {versions}, {settings}, {launches}",
         where=say("on {hosts:and}", hosts=machine.host.split(", "))
@@ -373,13 +379,13 @@ def _here(view: CampaignView, launches: Text) -> Text:
             cpu=machine.cpu,
             n=machine.cores,
         ),
-        versions=_versions(view),
-        settings=say("at the settings given" if given else "at default settings"),
+        versions=_name_versions(view),
+        settings=say("at the settings given" if has_settings else "at default settings"),
         launches=launches,
     )
 
 
-def _versions(view: CampaignView) -> Text:
+def _name_versions(view: CampaignView) -> Text:
     """Name the libraries with their versions, unless the candidates' names show them already."""
     libraries = {library.name: library for library in view.campaign.libraries}
     used = {

@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     place: int
 
 
-def find_cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, Part] | None:
+def find_cut(view: CampaignView, answer: Answer, penalty: Penalty) -> tuple[Part, Part] | None:
     """Return the best cut, where it surely is better than every single candidate by more than the threshold.
 
     The best of many choices is tested, which all of them pay for (Bonferroni). On either side the one
@@ -53,18 +53,18 @@ def find_cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, P
     of_size = np.array([view.case_of[key].size_bytes for key in keys])
     tables = {name: tabulate_logs(view, answer.best, name, keys) for name in names}
     means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
-    best = min(choices, key=lambda choice: _total(means, choice, of_size, sizes))
+    best = min(choices, key=lambda choice: _sum_logs(means, choice, of_size, sizes))
     sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
     for name in names:
-        pairs = {one: tabulate_logs(view, name, one, keys) for one in (best.below, best.above)}
+        pairs = {chosen: tabulate_logs(view, name, chosen, keys) for chosen in (best.below, best.above)}
         policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
-        (decision,) = decide_overall(view, [average_logs(policy, weighed)], paid, len(choices))
+        (decision,) = decide_overall(view, [average_logs(policy, weighed)], penalty, len(choices))
         if not decision.beyond or decision.outcome != "faster":
             return None
     of_side = [[keys[place] for place in np.flatnonzero(side).tolist()] for side in sides]
     parts = [
-        _part(view, fastest, names, own, size, paid, len(choices))
-        for fastest, own, size in zip(best[:2], of_side, sizes[best.place - 1 : best.place + 1], strict=True)
+        _judge_side(view, fastest, names, side_keys, size, penalty, len(choices))
+        for fastest, side_keys, size in zip(best[:2], of_side, sizes[best.place - 1 : best.place + 1], strict=True)
     ]
     low, high = parts
     if low is None or high is None or best.above not in low.ratios or best.below not in high.ratios:
@@ -72,15 +72,15 @@ def find_cut(view: CampaignView, answer: Answer, paid: Penalty) -> tuple[Part, P
     return low, high
 
 
-def _total(means: dict[str, Numbers], choice: Choice, of_size: Numbers, sizes: Sequence[int]) -> float:
+def _sum_logs(means: dict[str, Numbers], choice: Choice, of_size: Numbers, sizes: Sequence[int]) -> float:
     """Return the mean log ratio of a choice to the fastest single candidate, over the cases that have a size."""
     above = of_size >= sizes[choice.place]
     below = (of_size > 0) & ~above
     return float(means[choice.below][below].sum() + means[choice.above][above].sum())
 
 
-def _part(
-    view: CampaignView, fastest: str, names: Sequence[str], keys: list[str], size: int, paid: Penalty, tests: int
+def _judge_side(
+    view: CampaignView, fastest: str, names: Sequence[str], keys: list[str], size: int, penalty: Penalty, tests: int
 ) -> Part | None:
     """Return one side; nothing where another candidate wins more single cases of it or may be faster over all."""
     alone = [
@@ -94,10 +94,10 @@ def _part(
     others = [name for name in names if name != fastest]
     estimates = [estimate_log(view, fastest, name, part) for name in others]
     confidence = view.campaign.plan.confidence
-    found = decide(estimates, 0.0, confidence, penalty=paid, family="bonferroni", tests=tests)
+    decisions = decide(estimates, 0.0, confidence, penalty=penalty, family="bonferroni", tests=tests)
     slower = {
         name: Overall.of(decision)
-        for name, decision in zip(others, found, strict=True)
+        for name, decision in zip(others, decisions, strict=True)
         if decision.beyond and decision.ratio > 1
     }
     return Part(size, fastest, slower, keys) if len(slower) == len(others) else None

@@ -37,12 +37,12 @@ def make_estimate(comparison: Comparison) -> Estimate:
 
 def decide_selected(view: CampaignView, comparison: Comparison, among: int) -> Decision:
     """Return a ratio with an interval that pays for its selection among so many."""
-    plan, paid = view.campaign.plan, find_penalty(view, comparison.blocks)
+    plan, penalty = view.campaign.plan, find_penalty(view, comparison.blocks)
     (decision,) = decide(
         [make_estimate(comparison)],
         plan.threshold,
         plan.confidence,
-        penalty=paid,
+        penalty=penalty,
         family="bonferroni",
         tests=max(among, 1),
     )
@@ -65,7 +65,7 @@ def shrink_along_sizes(
     view: CampaignView, cases: Sequence[Case], base: str, other: str, wanted: ArrayLike | None = None
 ) -> Shrunk:
     """Return the log ratios of a line of cases, drawn towards each other; at the wanted sizes, if any are given."""
-    pairs = [view.comparisons.of(case.key, base, other) for case in cases]
+    pairs = [view.comparisons.find(case.key, base, other) for case in cases]
     logs = [math.log(view.ratio(case.key, base, other)) for case in cases]
     errors = [pair.error if pair and math.isfinite(pair.high) else math.inf for pair in pairs]
     return shrunk([case.size_bytes for case in cases], logs, errors, wanted)
@@ -99,6 +99,6 @@ class Extremes:
             self._known |= {(case.key, base, other): log for case, log in zip(cases, logs, strict=True)}
         return self._known[case, base, other]
 
-    def largest(self, cases: Iterable[str], base: str, other: str) -> str:
+    def find_largest(self, cases: Iterable[str], base: str, other: str) -> str:
         """Return the case in which `other` is slowest against `base`."""
         return max(cases, key=lambda case: self.log(case, base, other))

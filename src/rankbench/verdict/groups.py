@@ -31,25 +31,25 @@ def find_groups(view: CampaignView) -> list[Group]:
 
     The order of the plan makes no difference to who is in a group with whom.
     """
-    asked = sorted(find_lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
-    known = [(line, profile) for line, profile in zip(asked, _profiles(view, asked), strict=True) if profile]
+    lines = sorted(find_lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
+    known = [(line, profile) for line, profile in zip(lines, _find_profiles(view, lines), strict=True) if profile]
     far = resemblance.distances([profile for _, profile in known], view.campaign.plan.threshold)
-    return [_group(view, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
+    return [_make_group(view, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
 
 
-def _profiles(view: CampaignView, asked: list[Line]) -> list[Profile | None]:
-    by_line: list[dict[str, Curve]] = [{} for _ in asked]
-    for curve in curves(view.judged_figures, [line.keys for line in asked]):
+def _find_profiles(view: CampaignView, lines: list[Line]) -> list[Profile | None]:
+    by_line: list[dict[str, Curve]] = [{} for _ in lines]
+    for curve in curves(view.judged_figures, [line.keys for line in lines]):
         if curve.candidate in view.candidates:
             by_line[curve.line][curve.candidate] = curve
     winners = [
         {size: find_front(view, verdict) for size, verdict in line.verdicts.items() if verdict.ranking}
-        for line in asked
+        for line in lines
     ]
-    return [resemblance.profile(own, front) for own, front in zip(by_line, winners, strict=True)]
+    return [resemblance.profile(line_curves, front) for line_curves, front in zip(by_line, winners, strict=True)]
 
 
-def _group(view: CampaignView, together: list[Line]) -> Group:
+def _make_group(view: CampaignView, together: list[Line]) -> Group:
     titles = [view.title(next(iter(line.cases.values()))) for line in together]
     first, others = together[0], titles[1:]
     runs = find_runs(first.ranked)
@@ -57,7 +57,7 @@ def _group(view: CampaignView, together: list[Line]) -> Group:
         [
             say(
                 "The curves of {titles:and} are similar; who is fastest at single sizes may differ there.",
-                titles=_names(others),
+                titles=_shorten_names(others),
             )
         ]
         if others
@@ -66,13 +66,13 @@ def _group(view: CampaignView, together: list[Line]) -> Group:
     return Group(
         lines=[line.key for line in together],
         title=say("{title} and {n} like it" if others else "{title}", title=titles[0], n=len(others)),
-        text=sentences([ended(describe_line(first, runs)), *_behind(view, first), *likeness]),
+        text=sentences([ended(describe_line(first, runs)), *_describe_worst(view, first), *likeness]),
         cases=[verdict.case.key for verdict in first.verdicts.values()],
         spans=[run.record for run in runs],
     )
 
 
-def _names(titles: list[str]) -> list[Words]:
+def _shorten_names(titles: list[str]) -> list[Words]:
     more = len(titles) - MOST_NAMED
     return [*titles[:MOST_NAMED], say("{n} more", n=more)] if more > 0 else [*titles]
 
@@ -80,12 +80,12 @@ def _names(titles: list[str]) -> list[Words]:
 def describe_line(line: Line, runs: Sequence[Run]) -> Text:
     """Return in words who is fastest at which sizes, and at which sizes nobody is."""
     sizes = [size for size, _ in line.ranked]
-    texts = [describe_run(run, _where(run, sizes), name_sizes) for run in runs]
+    texts = [describe_run(run, _describe_span(run, sizes), name_sizes) for run in runs]
     rest = describe_undecided(line.ranked, runs)
     return clauses([*(texts or [say("No winner at any size")]), *rest])
 
 
-def _where(run: Run, sizes: list[int]) -> Text:
+def _describe_span(run: Run, sizes: list[int]) -> Text:
     """Return the sizes of a span: at all, from the smallest or to the largest one, or between two others."""
     first, last = run.cases[0][0], run.cases[-1][0]
     if (first, last) == (sizes[0], sizes[-1]):
@@ -97,7 +97,7 @@ def _where(run: Run, sizes: list[int]) -> Text:
     return describe_sizes([verdict.case for _, verdict in run.cases])
 
 
-def _behind(view: CampaignView, line: Line) -> Iterator[Text]:
+def _describe_worst(view: CampaignView, line: Line) -> Iterator[Text]:
     """Return by how much each candidate is slower than the fastest at worst."""
     worst: dict[str, tuple[float, int]] = {}
     for size, verdict in line.verdicts.items():

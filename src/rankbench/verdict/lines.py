@@ -52,11 +52,11 @@ def find_lines(view: CampaignView, fewest: int) -> list[Line]:
     Their figures are times, of an overlap the overall one, and ranks have a core each. What is between every two ranks
     is a matrix.
     """
-    found: dict[str, list[CaseVerdict]] = {}
+    by_key: dict[str, list[CaseVerdict]] = {}
     for main_verdict in view.main_verdicts:
         case = main_verdict.case
         if case.quantity in TIMES and case.key not in view.pair_cases and not view.short_of_cores(case):
-            found.setdefault(case_labels.make_line_key(case), []).append(main_verdict)
+            by_key.setdefault(case_labels.make_line_key(case), []).append(main_verdict)
     return [
         Line(
             key,
@@ -65,7 +65,7 @@ def find_lines(view: CampaignView, fewest: int) -> list[Line]:
                 for verdict in sorted(verdicts, key=lambda case_verdict: case_verdict.case.size_bytes)
             },
         )
-        for key, verdicts in found.items()
+        for key, verdicts in by_key.items()
         if len(verdicts) >= fewest
     ]
 

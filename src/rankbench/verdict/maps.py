@@ -76,7 +76,7 @@ class Map:
     @functools.cached_property
     def odd(self) -> dict[Pair, Misfit]:
         """The pairs that do not fit their level."""
-        return {pair: one for one in self.fit.misfits for pair in one.pairs}
+        return {pair: misfit for misfit in self.fit.misfits for pair in misfit.pairs}
 
 
 def make_maps(
@@ -89,7 +89,7 @@ def make_maps(
         ends = case_labels.find_ends(case, operations[case.operation])
         matrices.setdefault(case_labels.drop_ends(case).key, {})[ends] = case
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    seated = {
+    seats = {
         (name, placement.name): places(
             (launch for launch in launches if (launch.candidate, launch.placement) == (name, placement.name)),
             campaign.machine,
@@ -98,25 +98,25 @@ def make_maps(
         for placement in campaign.plan.placements
     }
     return [
-        make_map(cases, name, seated[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
+        make_map(cases, name, seats[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
         for cases in matrices.values()
         for name in names
     ]
 
 
-def make_map(cases: dict[Pair, Case], candidate: str, seated: Places, figures: pl.DataFrame, threshold: float) -> Map:
+def make_map(cases: dict[Pair, Case], candidate: str, seats: Places, figures: pl.DataFrame, threshold: float) -> Map:
     """Return the map of one candidate."""
-    own = pairs.table(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
-    return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, seated, own, threshold)
+    table = pairs.table(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
+    return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, seats, table, threshold)
 
 
 def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
     """Return ranks in the order in which a map shows them: the machine's, where it is known of all, else their own."""
-    found = places(launches, machine)
-    ordered = [rank for rank in found.seats if rank in ranks]
+    known = places(launches, machine)
+    ordered = [rank for rank in known.seats if rank in ranks]
     if len(ordered) == len(ranks):
-        return ordered, found
-    return sorted(ranks), dataclasses.replace(found, levels=[])
+        return ordered, known
+    return sorted(ranks), dataclasses.replace(known, levels=[])
 
 
 def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
@@ -128,38 +128,38 @@ def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Ca
 # --- in sentences -----------------------------------------------------------------------------------------------------
 
 
-def describe_map(one: Map, measure: Measure) -> Iterator[Text]:
+def describe_map(map_: Map, measure: Measure) -> Iterator[Text]:
     """Yield what a map says: where ranks sat if that is in doubt, levels, groups, and what does not fit."""
-    if not one.table.blocks:
+    if not map_.table.blocks:
         return
-    yield from explain_doubt(one)
-    if len(one.levels) > 1:
-        yield ended(capital(describe_levels(one, measure)))
-    yield describe_groups(one, measure)
-    yield from (ended(capital(describe_misfit(one, odd, measure))) for odd in one.fit.misfits)
+    yield from explain_doubt(map_)
+    if len(map_.levels) > 1:
+        yield ended(capital(describe_levels(map_, measure)))
+    yield describe_groups(map_, measure)
+    yield from (ended(capital(describe_misfit(map_, odd, measure))) for odd in map_.fit.misfits)
 
 
-def explain_doubt(one: Map) -> Iterator[Text]:
+def explain_doubt(map_: Map) -> Iterator[Text]:
     """Yield why it is not known what pairs share."""
-    if one.places.disputed:
+    if map_.places.disputed:
         yield say(
             "Launches placed {ranks} differently, so that it is not known what pairs share.",
-            ranks=name_ranks(one.places.disputed),
+            ranks=name_ranks(map_.places.disputed),
         )
-    elif not one.known:
+    elif not map_.known:
         yield say("Where ranks sat is not known, so that it is not known what pairs share.")
 
 
-def describe_levels(one: Map, measure: Measure) -> Text:
+def describe_levels(map_: Map, measure: Measure) -> Text:
     """Return what pairs take by what they share: `within one L3: 200 ns; across sockets: 600 ns (3.00×)`."""
     return clauses(
         say(
             "{level}: {time} ({remarks:,})",
-            level=one.places.name(level.level),
-            time=measure.spelt(level.typical_ns),
+            level=map_.places.name(level.level),
+            time=measure.format(level.typical_ns),
             remarks=[*describe_level_ratio(level, measure), say("{n:count pair}", n=level.pairs)],
         )
-        for level in one.levels
+        for level in map_.levels
     )
 
 
@@ -170,64 +170,64 @@ def describe_level_ratio(level: LevelTime, measure: Measure) -> Iterator[Text]:
         yield text if level.ratio.different else say("{ratio} ~", ratio=text)
 
 
-def describe_groups(one: Map, measure: Measure) -> Text:
+def describe_groups(map_: Map, measure: Measure) -> Text:
     """Return which groups of like pairs there are, and whether they are the levels."""
-    if len(one.table.blocks) < pairs.FEWEST_LAUNCHES:
+    if len(map_.table.blocks) < pairs.FEWEST_LAUNCHES:
         return say(
             "Groups of like pairs are looked for in {fewest} launches or more that have all pairs; there {n:of is|are} "
             "{n}.",
             fewest=pairs.FEWEST_LAUNCHES,
-            n=len(one.table.blocks),
+            n=len(map_.table.blocks),
         )
-    if len(one.groups) == 1:
+    if len(map_.groups) == 1:
         return say("No pair can be distinguished from the others by more than the scatter over launches.")
     times = [
-        say("{n} at {time}", n=len(group), time=measure.spelt(pairs.typical_ns(one.table, group)))
-        for group in one.groups
+        say("{n} at {time}", n=len(group), time=measure.format(pairs.typical_ns(map_.table, group)))
+        for group in map_.groups
     ]
     return ended(
-        describe_agreement(one, say("The pairs fall into {n} groups: {times:and}", n=len(one.groups), times=times))
+        describe_agreement(map_, say("The pairs fall into {n} groups: {times:and}", n=len(map_.groups), times=times))
     )
 
 
-def describe_agreement(one: Map, groups: Text) -> Text:
+def describe_agreement(map_: Map, groups: Text) -> Text:
     """Return what is said of the groups, with how they agree with the levels."""
-    if not one.known or len(one.levels) < 2:
+    if not map_.known or len(map_.levels) < 2:
         return groups
-    if one.fit.divided:
+    if map_.fit.divided:
         return say(
             "{groups}; pairs {levels:and} are in several of them, which nothing known of the machine explains",
             groups=groups,
-            levels=[one.places.name(level) for level in one.fit.divided],
+            levels=[map_.places.name(level) for level in map_.fit.divided],
         )
-    if one.fit.misfits:
+    if map_.fit.misfits:
         return say(
             "{groups}; but for {n:count pair}, pairs that share the same are in one of them",
             groups=groups,
-            n=len(one.odd),
+            n=len(map_.odd),
         )
     return say(
         "{groups}, which are those that share the same"
-        if len(one.groups) == len(one.levels)
+        if len(map_.groups) == len(map_.levels)
         else "{groups}; pairs that share the same are in one of them",
         groups=groups,
     )
 
 
-def describe_misfit(one: Map, odd: Misfit, measure: Measure) -> Text:
+def describe_misfit(map_: Map, odd: Misfit, measure: Measure) -> Text:
     """Return which pairs do not fit: `between ranks 2 and 5 (within one L3) it takes 1.40× as long as ...: 280 ns`."""
     return say(
         "{pairs} ({kind}) it takes {factor:ratio} as long as between the others of this kind: {time}"
-        if one.known
+        if map_.known
         else "{pairs} it takes {factor:ratio} as long as between the others: {time}",
-        pairs=name_pairs(one, odd.pairs),
-        kind=one.places.name(odd.level) if one.known else "",
+        pairs=name_pairs(map_, odd.pairs),
+        kind=map_.places.name(odd.level) if map_.known else "",
         factor=odd.factor,
-        time=measure.spelt(pairs.typical_ns(one.table, odd.pairs)),
+        time=measure.format(pairs.typical_ns(map_.table, odd.pairs)),
     )
 
 
-def name_pairs(one: Map, odd: Sequence[Pair]) -> Text:
+def name_pairs(map_: Map, odd: Sequence[Pair]) -> Text:
     """Return the names of pairs; where one rank is in all of several, that rank with the others."""
     joint = list(dict.fromkeys((min(pair), max(pair)) for pair in odd))
     common = set.intersection(*map(set, joint))
@@ -235,15 +235,15 @@ def name_pairs(one: Map, odd: Sequence[Pair]) -> Text:
         (rank,) = common
         others = sorted({other for pair in joint for other in pair} - common)
         return say("between rank {rank} and {others}", rank=rank, others=name_ranks(others))
-    texts = [name_pair(one, pair, odd) for pair in joint]
+    texts = [name_pair(map_, pair, odd) for pair in joint]
     more = [say("{n} more pairs", n=len(texts) - NAMED)] if len(texts) > NAMED else []
     return listed([*texts[:NAMED], *more])
 
 
-def name_pair(one: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
+def name_pair(map_: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
     """Return a pair's name, with its direction where the other one is not as odd."""
     first, second = pair
-    if all(way in odd or way not in one.cases for way in (pair, (second, first))):
+    if all(way in odd or way not in map_.cases for way in (pair, (second, first))):
         return say("between ranks {first} and {second}", first=first, second=second)
     start, end = pair if pair in odd else (second, first)
     return say("from rank {start} to rank {end}", start=start, end=end)

@@ -61,7 +61,7 @@ class Measure:
         formats = {"time": format_time, "bandwidth": format_rate, "rate": format_count, "memory": format_memory}
         return formats[self.kind](self.value(figure))
 
-    def spelt(self, figure: float) -> str:
+    def format(self, figure: float) -> str:
         """Return the value with its unit."""
         return self.text(figure) + {"bandwidth": " MB/s", "rate": "/s"}.get(self.kind, "")
 

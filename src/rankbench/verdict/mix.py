@@ -154,8 +154,8 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
     times: dict[str, list[float]] = {}
     without: dict[str, str] = {}
     for name in view.candidates:
-        values = [find_time_ns(view, one, name) for one in parts]
-        lacking = [one for one, time in zip(parts, values, strict=True) if time is None]
+        values = [find_time_ns(view, part, name) for part in parts]
+        lacking = [part for part, time in zip(parts, values, strict=True) if time is None]
         if lacking:
             without[name] = name_call(lacking[0].calls)
         else:
@@ -164,7 +164,7 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
         (make_standing(view, parts, best, name, times, fitted) for name in times),
-        key=lambda one: (one.candidate != best, one.ratio),
+        key=lambda part: (part.candidate != best, part.ratio),
     )
     shares = {
         (name, place): time / sum(numbers) for name, numbers in times.items() for place, time in enumerate(numbers)
@@ -215,12 +215,14 @@ def make_standing(
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
-    paid = find_penalty(view, min((comparison.blocks for own in compared for comparison in own), default=0))
+    penalty = find_penalty(
+        view, min((comparison.blocks for part_comparisons in compared for comparison in part_comparisons), default=0)
+    )
     (decision,) = decide(
         [estimate_ratio(view, parts, compared, (best, name), fitted)],
         plan.threshold,
         plan.confidence,
-        penalty=paid,
+        penalty=penalty,
         family="bonferroni",
         tests=len(times) - 1,
     )
@@ -230,7 +232,7 @@ def make_standing(
 def list_comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
     """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
     return [
-        [comparison for case, _ in one.cases if (comparison := view.comparisons.of(case.key, base, other))]
+        [comparison for case, _ in one.cases if (comparison := view.comparisons.find(case.key, base, other))]
         for one in parts
     ]
 

@@ -28,17 +28,17 @@ def complete_campaign(campaign: Campaign, launches: Sequence[Launch]) -> Campaig
     if campaign.machine != UNKNOWN_MACHINE or campaign.imported or not machines:
         return campaign
     hosts = dict.fromkeys(rank.host for ranks in machines for rank in ranks)
-    seen = msgspec.structs.replace(UNKNOWN_MACHINE, host=", ".join(hosts), cores=max(map(count_cores, machines)))
-    return msgspec.structs.replace(campaign, machine=seen)
+    machine = msgspec.structs.replace(UNKNOWN_MACHINE, host=", ".join(hosts), cores=max(map(count_cores, machines)))
+    return msgspec.structs.replace(campaign, machine=machine)
 
 
 def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:
     """Return the ranks of a launch by the kernel that they ran under, where that is known, else by host."""
-    found: dict[str, list[RankFact]] = {}
+    by_kernel: dict[str, list[RankFact]] = {}
     for rank in ranks:
         boot, _, _ = rank.clock.partition("/")
-        found.setdefault(boot if boot and " " not in boot else f"host {rank.host}", []).append(rank)
-    return list(found.values())
+        by_kernel.setdefault(boot if boot and " " not in boot else f"host {rank.host}", []).append(rank)
+    return list(by_kernel.values())
 
 
 def count_cores(ranks: Collection[RankFact]) -> int:

@@ -70,22 +70,22 @@ class Answer(NamedTuple):
         return {self.best, *self.ratios}
 
 
-def decide_overall(view: CampaignView, estimates: Sequence[Estimate], paid: Penalty, tests: int) -> list[Decision]:
+def decide_overall(view: CampaignView, estimates: Sequence[Estimate], penalty: Penalty, tests: int) -> list[Decision]:
     """Return decisions by the plan's threshold and confidence, of so many tests at once (Bonferroni).
 
     Errors are larger where successive blocks are correlated.
     """
     plan, repeated = view.campaign.plan, view.correlation
     widening = repeated.widening if repeated else 1.0
-    widened = [one._replace(error=one.error * widening) for one in estimates]
-    return decide(widened, plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=tests)
+    widened = [estimate._replace(error=estimate.error * widening) for estimate in estimates]
+    return decide(widened, plan.threshold, plan.confidence, penalty=penalty, family="bonferroni", tests=tests)
 
 
 def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
     """Return the weight of each case: its share of the time of the plan's calls, where there are any and these are of
     them; else equal among operations, and within an operation among its cases. They sum to 1.
     """
-    called = _of_calls(view)
+    called = _time_calls(view)
     weighed = {key: called[key] for key in cases if called.get(key)}
     if not weighed:
         operations = {key: view.case_of[key].operation for key in cases}
@@ -95,11 +95,11 @@ def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
     return {key: weight / total for key, weight in weighed.items()}
 
 
-def _of_calls(view: CampaignView) -> dict[str, float]:
+def _time_calls(view: CampaignView) -> dict[str, float]:
     """Return the time of the plan's calls by case, in ns, as the geometric mean of the candidates that have figures."""
     times: dict[str, float] = {}
-    for one in mix.sum_mixes(view, view.campaign.plan.calls):
-        for part in one.parts:
+    for placed in mix.sum_mixes(view, view.campaign.plan.calls):
+        for part in placed.parts:
             values = [time for name in view.candidates if (time := mix.find_time_ns(view, part, name))]
             mean = math.exp(float(np.log(values).mean())) if values else 0.0
             for case, share in part.cases:
@@ -107,7 +107,7 @@ def _of_calls(view: CampaignView) -> dict[str, float]:
     return times
 
 
-def find_answer(view: CampaignView, paid: Penalty) -> Answer | None:
+def find_answer(view: CampaignView, penalty: Penalty) -> Answer | None:
     """Return how far it is known who takes least over all cases; nothing where there are not two to compare.
 
     With every look and every rival there is a chance to be misled: all of them are paid for.
@@ -124,23 +124,23 @@ def find_answer(view: CampaignView, paid: Penalty) -> Answer | None:
     best = min(names, key=lambda name: estimate_log(view, names[0], name, weighed).mean)
     rivals = [name for name in names if name != best]
     estimates = [estimate_log(view, best, name, weighed) for name in rivals]
-    found = Answer(best, cases, [], [], [], {})
-    for name, decision in zip(rivals, decide_overall(view, estimates, paid, len(rivals)), strict=True):
+    answer = Answer(best, cases, [], [], [], {})
+    for name, decision in zip(rivals, decide_overall(view, estimates, penalty, len(rivals)), strict=True):
         slower = decision.beyond and decision.outcome == "slower"
-        group = found.slower if slower else found.equivalent if decision.equivalent else found.open
+        group = answer.slower if slower else answer.equivalent if decision.equivalent else answer.open
         group.append(name)
-        found.ratios[name] = Overall.of(decision)
-    return found
+        answer.ratios[name] = Overall.of(decision)
+    return answer
 
 
 def compare_overall(
-    view: CampaignView, base: str, other: str, cases: Collection[str], paid: Penalty = ONE_LOOK, tests: int = 1
+    view: CampaignView, base: str, other: str, cases: Collection[str], penalty: Penalty = ONE_LOOK, tests: int = 1
 ) -> Overall:
     """Return how long `other` takes over these cases, of which both have figures, against `base`.
 
     The interval is of the plan's confidence for so many tests at once.
     """
-    (decision,) = decide_overall(view, [estimate_log(view, base, other, weigh_cases(view, cases))], paid, tests)
+    (decision,) = decide_overall(view, [estimate_log(view, base, other, weigh_cases(view, cases))], penalty, tests)
     return Overall.of(decision)
 
 

@@ -38,9 +38,9 @@ class Pair(NamedTuple):
     """A case of a tool and the same call by the core."""
 
     theirs: Case
-    own: Case
+    core: Case
     """As the core usually measures."""
-    alike: Case
+    core_same_start: Case
     """As it measures when calls begin as the tool's do."""
 
 
@@ -58,19 +58,19 @@ class Reconciled(NamedTuple):
     candidate: str
     theirs_ns: float
     """Median over launches, in time per call or per what is moved, counted as the core counts."""
-    own_ns: float
+    core_ns: float
     moved: tuple[Moved, Moved]
     """By one sample of the tool's, and of the core's."""
     parts: dict[str, Contrast]
     """By PARTS; `begun` is there where the two cases of the core are not one."""
     comparable: Comparable
     """The tool against the core as it usually measures."""
-    when_alike: Comparable
+    comparable_same_start: Comparable
 
     @property
     def other_numbers(self) -> bool:
         """Return whether the two calculate with numbers of different datatypes."""
-        return self.pair.theirs.datatype != self.pair.own.datatype != "byte"
+        return self.pair.theirs.datatype != self.pair.core.datatype != "byte"
 
 
 def find_counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
@@ -88,22 +88,22 @@ def find_pairs(campaign: Campaign) -> list[Pair]:
     cases = {
         (case.operation, case.form, case.size_bytes, case.placement, case.start, case.datatype): case for case in plain
     }
-    found = []
-    for theirs, own in find_counterparts(campaign):
+    pairs = []
+    for theirs, core in find_counterparts(campaign):
         for case in plain:
             if case.operation == theirs.name and case.quantity == "time":
-                where = (own.name, case.form, case.size_bytes, case.placement)
-                kinds = [case.datatype, own.datatype]
-                usual = next((one for kind in kinds if (one := cases.get((*where, own.start, kind)))), None)
+                where = (core.name, case.form, case.size_bytes, case.placement)
+                kinds = [case.datatype, core.datatype]
+                usual = next((case_ for kind in kinds if (case_ := cases.get((*where, core.start, kind)))), None)
                 if usual:
-                    found.append(Pair(case, usual, cases.get((*where, case.start, usual.datatype), usual)))
-    return found
+                    pairs.append(Pair(case, usual, cases.get((*where, case.start, usual.datatype), usual)))
+    return pairs
 
 
 def reconcile(store: Store) -> list[Reconciled]:
     """Return what each tool says over what the core says, and why, for each case that both measured."""
     campaign = store.campaign
-    asked = find_pairs(campaign)
+    pairs = find_pairs(campaign)
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     made_of = {column: count_moved(store, column) for column in UNITS.values()}
     medians, means = (
@@ -111,33 +111,33 @@ def reconcile(store: Store) -> list[Reconciled]:
     )
     operations = {operation.name: operation for operation in campaign.operations}
     logs: dict[tuple[int, str, str], list[float]] = {}
-    for number, pair in enumerate(asked):
-        comparable = compare_benchmarks(operations[pair.theirs.operation], operations[pair.own.operation])
+    for number, pair in enumerate(pairs):
+        comparable = compare_benchmarks(operations[pair.theirs.operation], operations[pair.core.operation])
         column = UNITS.get(operations[pair.theirs.operation].metric, "")
         unit = [
             math.log(made_of[column].get(case.key, 1)) if column else 0.0
-            for case in (pair.theirs, pair.own, pair.alike)
+            for case in (pair.theirs, pair.core, pair.core_same_start)
         ]
         shift = math.log(comparable.factor) * (
-            -1 if operations[pair.own.operation].metric in {"bandwidth", "rate"} else 1
+            -1 if operations[pair.core.operation].metric in {"bandwidth", "rate"} else 1
         )
         for candidate in [candidate.name for candidate in campaign.candidates if not candidate.control_of]:
             for block in range(1, 1 + max((median[2] for median in medians), default=0)):
-                keys = [(case.key, candidate, block) for case in (pair.theirs, pair.own, pair.alike)]
+                keys = [(case.key, candidate, block) for case in (pair.theirs, pair.core, pair.core_same_start)]
                 if not all(key in medians for key in keys):
                     continue
-                theirs, own, alike = (medians[key] - value for key, value in zip(keys, unit, strict=True))
+                theirs, core, alike = (medians[key] - value for key, value in zip(keys, unit, strict=True))
                 mean = means[keys[2]] - unit[2]
                 steps = {
-                    WHOLE: theirs + shift - own,
-                    BEGUN: alike - own,
+                    WHOLE: theirs + shift - core,
+                    BEGUN: alike - core,
                     MEAN: mean - alike,
                     REST: theirs + shift - mean,
                 }
                 for part, log in steps.items():
                     logs.setdefault((number, candidate, part), []).append(log)
     return [
-        make_reconciled(store, asked[number], candidate, parts, operations)
+        make_reconciled(store, pairs[number], candidate, parts, operations)
         for (number, candidate), parts in contrast_parts(logs, campaign.plan.confidence).items()
     ]
 
@@ -185,13 +185,13 @@ def make_reconciled(
     store: Store, pair: Pair, candidate: str, parts: dict[str, Contrast], operations: Mapping[str, Operation]
 ) -> Reconciled:
     """Return what is found of a pair with a candidate."""
-    theirs, own = operations[pair.theirs.operation], operations[pair.own.operation]
-    kept = {name: part for name, part in parts.items() if name != BEGUN or pair.alike is not pair.own}
+    theirs, core = operations[pair.theirs.operation], operations[pair.core.operation]
+    shown_parts = {name: part for name, part in parts.items() if name != BEGUN or pair.core_same_start is not pair.core}
     typical = (
         store.samples()
         .filter(
             pl.col("candidate") == candidate,
-            pl.col("case").is_in([pair.theirs.key, pair.own.key]),
+            pl.col("case").is_in([pair.theirs.key, pair.core.key]),
             ~pl.col("discarded"),
         )
         .group_by("case", "launch")
@@ -205,16 +205,16 @@ def make_reconciled(
         pair,
         candidate,
         by_case.get(pair.theirs.key, math.nan),
-        by_case.get(pair.own.key, math.nan),
-        (find_moved(store, pair.theirs), find_moved(store, pair.own)),
-        kept,
-        compare_pair(pair, theirs, own),
-        compare_pair(pair, theirs, own, pair.alike.start),
+        by_case.get(pair.core.key, math.nan),
+        (find_moved(store, pair.theirs), find_moved(store, pair.core)),
+        shown_parts,
+        compare_pair(pair, theirs, core),
+        compare_pair(pair, theirs, core, pair.core_same_start.start),
     )
 
 
 def compare_pair(pair: Pair, theirs: Operation, operation: Operation, start: str = "") -> Comparable:
     """Return what differs between the two of a pair, with the datatypes of their cases."""
     comparable = compare_benchmarks(theirs, operation, start)
-    numbers = compare_datatypes(theirs, operation, (pair.theirs.datatype, pair.own.datatype))
+    numbers = compare_datatypes(theirs, operation, (pair.theirs.datatype, pair.core.datatype))
     return comparable._replace(differences=[*numbers, *comparable.differences])

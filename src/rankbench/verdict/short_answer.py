@@ -28,26 +28,28 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
     wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
     if not answer:
         yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
-        yield _wins(view, judged, wins)
+        yield _claim_wins(view, judged, wins)
         return
-    paid = find_penalty(view)
-    parts, both = find_cut(view, answer, paid), compare_states(view, answer, paid)
+    penalty = find_penalty(view)
+    parts, both = find_cut(view, answer, penalty), compare_states(view, answer, penalty)
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[answer.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
-    yield _first(view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best})
-    yield _rivals(view, answer)
-    lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(view, answer.best, both)] if both else [])]
+    yield _claim_first(
+        view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best}
+    )
+    yield _claim_rivals(view, answer)
+    lines = [*([_describe_cut(parts)] if parts else []), *([_describe_states(view, answer.best, both)] if both else [])]
     if lines:
         keys = [key for part in parts or () for key in part.cases] or answer.cases
         yield Claim(text=sentences(lines), cases=keys, brief=True)
-    yield from _worst(view, answer, judged)
-    yield _wins(view, judged, wins)
+    yield from _claim_worst(view, answer, judged)
+    yield _claim_wins(view, judged, wins)
 
 
-def _first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
+def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
     """Say who is fastest over all cases, as far as that is certain."""
-    over, within = _over(view, answer, judged), view.campaign.plan.threshold
+    over, within = _describe_cases(view, answer, judged), view.campaign.plan.threshold
     if answer.open:
         text = say(
             "No clear winner {over}: {rivals:and} {n:of is|are} not distinguishable from {best}.",
@@ -64,7 +66,7 @@ def _first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, rec
     return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
 
 
-def _over(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
+def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
     """Return over which cases, of which candidates where some have too few figures, and how cases weigh."""
     names = [name for name in view.candidates if name in answer.names]
     if len(answer.cases) < len(judged) or len(names) < len(view.candidates):
@@ -83,21 +85,21 @@ def _over(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text
     return say("{over} (each operation weighs the same)", over=over) if several else over
 
 
-def _rivals(view: CampaignView, answer: Answer) -> Claim:
+def _claim_rivals(view: CampaignView, answer: Answer) -> Claim:
     """Say how the time of each rival compares over all cases."""
     text = say(
         "Against {best}: {rivals:;}.",
         best=answer.best,
-        rivals=_distances(answer.ratios, view.campaign.plan.threshold),
+        rivals=_list_distances(answer.ratios, view.campaign.plan.threshold),
     )
     return Claim(text=text, cases=answer.cases, brief=True)
 
 
-def _distances(ratios: dict[str, Overall], within: float) -> list[Text]:
-    return [describe_distance(name, ratio, within) for name, ratio in _sorted(ratios)]
+def _list_distances(ratios: dict[str, Overall], within: float) -> list[Text]:
+    return [describe_distance(name, ratio, within) for name, ratio in _sort_ratios(ratios)]
 
 
-def _sorted(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
+def _sort_ratios(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
     return sorted(ratios.items(), key=lambda item: item[1].mean)
 
 
@@ -114,10 +116,10 @@ def describe_distance(name: str, ratio: Overall, within: float) -> Text:
     return say(text, name=name, within=within, mean=ratio.mean, low=ratio.low, high=ratio.high)
 
 
-def _of_sizes(parts: tuple[Part, Part]) -> Text:
+def _describe_cut(parts: tuple[Part, Part]) -> Text:
     """Say who is faster below the cut, and who above it."""
     texts = ("Up to {size:size} {name} is fastest on average ({rivals:;})", "from {size:size} {name} ({rivals:;})")
-    told = [
+    sides = [
         say(
             text,
             size=part.size_bytes,
@@ -130,15 +132,15 @@ def _of_sizes(parts: tuple[Part, Part]) -> Text:
                     low=overall.low,
                     high=overall.high,
                 )
-                for name, overall in _sorted(part.ratios)
+                for name, overall in _sort_ratios(part.ratios)
             ],
         )
         for text, part in zip(texts, parts, strict=True)
     ]
-    return say("{parts:,}.", parts=told)
+    return say("{parts:,}.", parts=sides)
 
 
-def _of_states(view: CampaignView, best: str, both: list[State]) -> Text:
+def _describe_states(view: CampaignView, best: str, both: list[State]) -> Text:
     """Say how the rivals compare while cores are near each other, and while they are far."""
     texts = [
         say(
@@ -147,19 +149,19 @@ def _of_states(view: CampaignView, best: str, both: list[State]) -> Text:
             best=best,
             share=state.share,
             n=state.blocks,
-            rivals=_distances(state.ratios, view.campaign.plan.threshold),
+            rivals=_list_distances(state.ratios, view.campaign.plan.threshold),
         )
         for state in both
     ]
     return sentences(map(ended, texts))
 
 
-def _worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say by how much each candidate at worst is slower than the fastest of a case, where that is certain."""
     names = [name for name in view.candidates if name in answer.names]
     compared = [verdict for verdict in judged if verdict.case.key in answer.cases]
     extremes, among = Extremes(view), len(compared) * (len(names) - 1)
-    worst = {name: _worst_case(extremes, view, compared, name) for name in names}
+    worst = {name: _find_worst_case(extremes, view, compared, name) for name in names}
     if not any(worst.values()):
         return
     texts = [
@@ -185,7 +187,9 @@ def _worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Ite
     )
 
 
-def _worst_case(extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
+def _find_worst_case(
+    extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str
+) -> CaseVerdict | None:
     slower = [verdict for verdict in compared if view.comparisons.slower(verdict.case.key, verdict.ranking[0], name)]
     return max(slower, key=lambda verdict: extremes.log(verdict.case.key, verdict.ranking[0], name), default=None)
 
@@ -202,7 +206,7 @@ def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among:
     )
 
 
-def _wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
+def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
     """Say how many cases each candidate wins alone, and how many nobody does; the numbers add up to all cases."""
     others = [verdict for verdict in judged if len(verdict.winners) != 1]
     unlike = [other for other in others if other.answered and not other.decided]

@@ -54,13 +54,13 @@ def find_runs(cases: Cases) -> list[Run]:
     A span of a single winner passes over cases which that candidate shares with others. Between such spans, several
     winners that neighbouring cases have in common make a span of their own.
     """
-    alone = _alone(cases)
+    alone = _find_single(cases)
     inside = {number for run in alone for number, _ in run.cases}
     gaps = [list(gap) for outside, gap in groupby(cases, lambda case: case[0] not in inside) if outside]
-    return sorted([*alone, *(run for gap in gaps for run in _common(gap))], key=lambda run: run.cases[0][0])
+    return sorted([*alone, *(run for gap in gaps for run in _find_shared(gap))], key=lambda run: run.cases[0][0])
 
 
-def _alone(cases: Cases) -> list[Run]:
+def _find_single(cases: Cases) -> list[Run]:
     """Return the spans of single winners."""
     runs: list[Run] = []
     since: list[tuple[int, CaseVerdict]] = []
@@ -80,7 +80,7 @@ def _extend(runs: list[Run], since: list[tuple[int, CaseVerdict]], before: list[
         runs.append(Run(names, since[-1:]))
 
 
-def _common(cases: Cases) -> Iterator[Run]:
+def _find_shared(cases: Cases) -> Iterator[Run]:
     """Yield the spans of several winners, which some other candidate is slower than."""
     run: Run | None = None
     since: list[tuple[int, CaseVerdict]] = []
@@ -112,12 +112,12 @@ def describe_run(run: Run, where: Words, at: Wording) -> Text:
             names=run.names,
             where=where,
         )
-    notes = [*_notes(run, at)]
+    notes = [*_list_notes(run, at)]
     text = say("{name} is fastest {where}", name=run.names[0], where=where)
     return say("{clause} ({notes})", clause=text, notes=clauses(notes)) if notes else text
 
 
-def _notes(run: Run, at: Wording) -> Iterator[Text]:
+def _list_notes(run: Run, at: Wording) -> Iterator[Text]:
     """Yield in which cases of a span others are equivalent, in which levels differ, and in which it is undecided."""
     equivalent = [number for number, verdict in run.shared if verdict.decided]
     unlike = [number for number, verdict in run.shared if verdict.differs]

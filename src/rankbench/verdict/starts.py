@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Summary
     from rankbench.statistics.starts import StartEffect
 
-WORTH_TELLING = 0.01
+LEAST_DISCARDS = 0.01
 """Share of samples discarded from which on it is reported."""
 
 
@@ -27,17 +27,17 @@ def claim_start_effects(
     figures = {(summary.case, summary.candidate): summary for summary in summaries}
     for usual, start in dict.fromkeys((effect.ratio.base, effect.ratio.other) for effect in effects):
         start_effects = [effect for effect in effects if (effect.ratio.base, effect.ratio.other) == (usual, start)]
-        own = [figures[effect.case, effect.candidate] for effect in start_effects]
-        theirs = [figures[effect.usual, effect.candidate] for effect in start_effects]
+        with_start = [figures[effect.case, effect.candidate] for effect in start_effects]
+        with_usual = [figures[effect.usual, effect.candidate] for effect in start_effects]
         texts = [
-            _time(start, usual, start_effects),
-            *_apart(campaign, start, usual, own, theirs),
-            *_discards(own, theirs, usual),
+            _describe_time(start, usual, start_effects),
+            *_describe_skew(campaign, start, usual, with_start, with_usual),
+            *_describe_discards(with_start, with_usual, usual),
         ]
         yield Claim(text=sentences(texts), cases=[effect.case for effect in start_effects])
 
 
-def _time(start: str, usual: str, effects: Sequence[StartEffect]) -> Text:
+def _describe_time(start: str, usual: str, effects: Sequence[StartEffect]) -> Text:
     ratios = [effect.ratio.ratio for effect in effects]
     differ = sum(effect.ratio.different for effect in effects)
     if not differ:
@@ -62,33 +62,35 @@ def _time(start: str, usual: str, effects: Sequence[StartEffect]) -> Text:
     )
 
 
-def _apart(
+def _describe_skew(
     campaign: Campaign, start: str, usual: str, summaries: Sequence[Summary], theirs: Sequence[Summary]
 ) -> Iterator[Text]:
     """Say whether a start agrees on a time, and how far apart ranks began, where that is known of both."""
-    pairs = [(summary.skew_ns, two.skew_ns) for summary, two in zip(summaries, theirs, strict=True)]
+    pairs = [(summary.skew_ns, usual_skew_ns.skew_ns) for summary, usual_skew_ns in zip(summaries, theirs, strict=True)]
     known = [pair for pair in pairs if all(map(math.isfinite, pair))]
     scheduled = {start.name: start.scheduled for start in campaign.starts}
     loose = scheduled.get(usual) and not scheduled.get(start, True)
     if known:
-        one, two = np.median(np.array(known), axis=0)
+        skew_ns, usual_skew_ns = np.median(np.array(known), axis=0)
         yield say(
             "It agrees on no time at which all ranks begin: they began {own:time} apart, against {theirs:time} with "
             "{usual} (medians)."
             if loose
             else "Its ranks began {own:time} apart, against {theirs:time} with {usual} (medians).",
-            own=one,
-            theirs=two,
+            own=skew_ns,
+            theirs=usual_skew_ns,
             usual=usual,
         )
     elif loose:
         yield say("It agrees on no time at which all ranks begin.")
 
 
-def _discards(summaries: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
-    value, two = find_discard_share(summaries), find_discard_share(theirs)
-    if max(value, two) >= WORTH_TELLING:
-        yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=value, usual=usual, theirs=two)
+def _describe_discards(summaries: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
+    share, usual_share = find_discard_share(summaries), find_discard_share(theirs)
+    if max(share, usual_share) >= LEAST_DISCARDS:
+        yield say(
+            "It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=share, usual=usual, theirs=usual_share
+        )
 
 
 def find_discard_share(summaries: Sequence[Summary]) -> float:

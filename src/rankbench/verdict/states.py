@@ -33,18 +33,19 @@ class State(NamedTuple):
     ratios: dict[str, Overall]
 
 
-def compare_states(view: CampaignView, answer: Answer, paid: Penalty) -> list[State]:
+def compare_states(view: CampaignView, answer: Answer, penalty: Penalty) -> list[State]:
     """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
     threshold.
     """
-    frames = {name: _visits(view, answer.best, name, answer.cases) for name in answer.ratios}
+    frames = {name: _list_visits(view, answer.best, name, answer.cases) for name in answer.ratios}
     frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
-    both = {name: of for name, frame in frames.items() if (of := _both(view, frame, answer.cases))}
+    both = {name: of for name, frame in frames.items() if (of := _estimate_both(view, frame, answer.cases))}
     if not any(
-        decision.different for decision in decide_overall(view, [_difference(*of) for of in both.values()], paid, 0)
+        decision.different
+        for decision in decide_overall(view, [_estimate_difference(*of) for of in both.values()], penalty, 0)
     ):
         return []
-    ratios = [decide_overall(view, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
+    ratios = [decide_overall(view, at_level, penalty, 0) for at_level in zip(*both.values(), strict=True)]
     every = pl.concat([frames[name] for name in both])
     return [
         State(
@@ -57,7 +58,7 @@ def compare_states(view: CampaignView, answer: Answer, paid: Penalty) -> list[St
     ]
 
 
-def _visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
+def _list_visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
     """Return the log ratios of visits in which both were at the same level: case, block, level and log."""
     frame = pl.DataFrame(schema={"case": pl.String, "block": pl.Int32, "level": pl.String, "log": pl.Float64})
     if "visit_hop_ns" not in view.judged_figures.columns:
@@ -67,16 +68,16 @@ def _visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -
         figures = view.judged_figures.filter(pl.col("case").is_in(keys))
         at = levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
         if at:
-            one, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
+            base_figures, other_figures = (figures.filter(pl.col("candidate") == name) for name in (base, other))
             hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
             level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
-            visits = visit_logs(one, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
-            own = visits.with_columns(level=level).drop_nulls("level").select(frame.columns)
-            frame = pl.concat([frame, own.cast(frame.schema)])
+            visits = visit_logs(base_figures, other_figures).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+            known = visits.with_columns(level=level).drop_nulls("level").select(frame.columns)
+            frame = pl.concat([frame, known.cast(frame.schema)])
     return frame
 
 
-def _both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str]) -> tuple[Estimate, Estimate] | None:
+def _estimate_both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str]) -> tuple[Estimate, Estimate] | None:
     """Return the mean log ratio near and far over the cases that have both; nothing where either has no error."""
     medians = visits.group_by("case", "block", "level").agg(pl.col("log").median())
     blocks = visits["block"].unique().sort()
@@ -92,7 +93,7 @@ def _both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str]) -> tup
     return (near, far) if near.degrees and far.degrees else None
 
 
-def _difference(near: Estimate, far: Estimate) -> Estimate:
+def _estimate_difference(near: Estimate, far: Estimate) -> Estimate:
     """Return by how much the log ratio is another one at the other level."""
     error = math.hypot(near.error, far.error)
     return Estimate(far.mean - near.mean, error, min(near.degrees, far.degrees))

@@ -312,11 +312,11 @@ class CampaignView:
         """The main verdicts whose figures are times."""
         return [verdict for verdict in self.main_verdicts if verdict.case.quantity != "memory"]
 
-    def shown_verdicts(self) -> list[CaseVerdict]:
+    def list_shown_verdicts(self) -> list[CaseVerdict]:
         """Return the verdicts of the cases to show."""
         return [self.verdict_of[self.key(case)] for case in self.cases]
 
-    def shown_summaries(self) -> Iterator[tuple[Case, Summary]]:
+    def list_shown_summaries(self) -> Iterator[tuple[Case, Summary]]:
         """Yield each case to show with the summary of each candidate that has figures."""
         placed = [(*pair, case) for case in self.cases for pair in self.summaries_of.get(self.key(case), ())]
         for _, summary, case in sorted(placed, key=lambda row: row[0]):
@@ -352,8 +352,8 @@ class CampaignView:
     @shared_property
     def correlation(self) -> LagOne | None:
         """How far ratios of successive blocks resemble each other, of the pairs that the question is about."""
-        asked = [pair for pair in self.comparisons if self.campaign.baseline in {"", pair.base}]
-        pairs = list(dict.fromkeys((pair.base, pair.other) for pair in asked))
+        pairs_ = [pair for pair in self.comparisons if self.campaign.baseline in {"", pair.base}]
+        pairs = list(dict.fromkeys((pair.base, pair.other) for pair in pairs_))
         return between_launches(self.judged_figures, pairs, self.levels)
 
     @shared_property
@@ -472,11 +472,11 @@ class CampaignView:
 
     def title(self, case: Case) -> str:
         """Name a case without its size: only what sets it apart from the campaign's other cases."""
-        alike = [other for other in self.campaign.cases if other.operation == case.operation]
-        title = f"{case.operation} {case.form}" if len({other.form for other in alike}) > 1 else case.operation
+        others = [other for other in self.campaign.cases if other.operation == case.operation]
+        title = f"{case.operation} {case.form}" if len({other.form for other in others}) > 1 else case.operation
         if len(self.campaign.plan.placements) > 1:
             title = f"{title} at {case.placement}"
-        if len({other.start for other in alike}) > 1:
+        if len({other.start for other in others}) > 1:
             title = f"{title} with start {case.start}"
         unusual = ", ".join(self._unusual(case))
         return f"{title} ({unusual})" if unusual else title

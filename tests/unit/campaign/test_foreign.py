@@ -45,7 +45,7 @@ CONFIGURE = """#!/bin/sh
 [ -e "{hidden}/refuse" ] && exit 1
 mkdir -p mpi/pt2pt
 printf 'all:\\n\\t%s program.c -o mpi/pt2pt/osu_latency\\n' "${{1#CC=}}" > Makefile
-echo "$@" >> "{hidden}/reported"
+echo "$@" >> "{hidden}/given"
 """
 
 
@@ -276,7 +276,7 @@ def tarball(path: Path, files: Mapping[str, str]) -> Path:
 
 @pytest.fixture
 def source(tmp_path: Path) -> SuiteSpec:
-    """Return a tarball whose configure notes what it is reported, below `hidden`."""
+    """Return a tarball whose configure notes its arguments, below `hidden`."""
     (tmp_path / "hidden").mkdir()
     files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": linked.PROGRAM}
     return SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu-7.4.tar.gz", files)))
@@ -291,14 +291,14 @@ def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Libra
     assert [(part[0][:8], *part[1:]) for part in parts[:2]] == [
         ("osu-7.4-", name, "osu-7.4", "mpi", "pt2pt", "osu_latency") for name in ("mpich-4.3.2", "mpich-3.4")
     ]
-    assert (tmp_path / "hidden" / "told").read_text() == f"CC={library.wrapper}\nCC={other.wrapper}\n"
+    assert (tmp_path / "hidden" / "given").read_text() == f"CC={library.wrapper}\nCC={other.wrapper}\n"
 
 
 def test_a_wrapper_for_cxx_is_reported_where_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     cxx = Path(library.wrapper).with_name("mpicxx")
     cxx.symlink_to(library.wrapper)
     found(library, tmp_path / "home", source)
-    assert (tmp_path / "hidden" / "told").read_text() == f"CC={library.wrapper} CXX={cxx}\n"
+    assert (tmp_path / "hidden" / "given").read_text() == f"CC={library.wrapper} CXX={cxx}\n"
 
 
 def test_another_tarball_of_the_name_is_built_anew(tmp_path: Path, library: Library, source: SuiteSpec) -> None:

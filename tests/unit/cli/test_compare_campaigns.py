@@ -58,7 +58,7 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
         f"{CONTROL}in 0 of 3 cases then and in 0 of 3 cases now.",
         QUIET,
         "1 of 6 figures is slower now, 0 faster; for 5, no change above 3 % can be shown.",
-        "alpha-1.1 takes 1.09× the time that alpha-1.0 took: geometric mean over 3 cases.",
+        "alpha-1.1 takes 1.09× the time of alpha-1.0: geometric mean over 3 cases.",
         "beta takes 1.00× its earlier time: geometric mean over 3 cases; no case is known to have changed.",
         "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×: 1.31–1.31×).",
     ]

@@ -166,7 +166,7 @@ def test_what_the_machine_explains_is_skipped(tmp_path: Path) -> None:
     assert code == 0
     assert lines[0] == (
         "SKIPPED barrier, beta: 1.30× (1.30–1.30×) is no more than the raw probes of the machine differ, without MPI, "
-        "between the two campaigns. Measure both libraries in one campaign, and gate by --candidate and "
+        "between the two campaigns. Measure both libraries in one campaign, and gate with --candidate and "
         "--against-candidate."
     )
 
@@ -176,7 +176,7 @@ def test_within_a_campaign_candidates_are_paired(tmp_path: Path) -> None:
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
     assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) what alpha-1.0 takes; adjusted p <0.001, threshold 3 %. "
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) the time of alpha-1.0; adjusted p <0.001, threshold 3 %. "
         + ADVICE,
         "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 undecided",
     ]

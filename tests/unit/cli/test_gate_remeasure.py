@@ -82,7 +82,7 @@ def test_a_slower_library_fails_side_by_side(place: Path) -> None:
     assert code == 1
     assert text.count("FAILED") == 4
     assert re.search(
-        r"FAILED allreduce 8 B, mpich-9.1 \(new\): takes 1\.[45]\d× \(.*what mpich-9.1 \(old\) takes", text
+        r"FAILED allreduce 8 B, mpich-9.1 \(new\): takes 1\.[45]\d× \(.*the time of mpich-9.1 \(old\)", text
     )
     made = store.open(place / "results/new-against-old").campaign
     assert [candidate.name for candidate in made.candidates] == ["mpich-9.1 (old)", "mpich-9.1 (new)"]

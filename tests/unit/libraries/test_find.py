@@ -145,8 +145,8 @@ def test_choice(wanted: str, name: str) -> None:
         (
             "mvapich2",
             FOUND,
-            "mvapich2: no such library here; did you mean mvapich? Not found here and not on PyPI; name the prefix of one "
-            "by --prefix",
+            "mvapich2: no such library here; did you mean mvapich? Not found here and not on PyPI; name the prefix of "
+            "one by --prefix",
         ),
         (
             "mpich-4.3.1",

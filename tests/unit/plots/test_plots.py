@@ -199,12 +199,12 @@ def test_charts_spell_figures_as_the_tables_do(
     chart = (
         alt.Chart(points)
         .mark_text()
-        .transform_calculate(told=plots_forms.spelt(kind, "value"))
-        .encode(text="reported:N", y="value:O")
+        .transform_calculate(spelt=plots_forms.spelt(kind, "value"))
+        .encode(text="spelt:N", y="value:O")
     )
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     for value in values:
-        assert f">{measure.spelt(1 / value if measure.per_second else value)}<" in svg
+        assert f">{measure.format(1 / value if measure.per_second else value)}<" in svg
 
 
 def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:

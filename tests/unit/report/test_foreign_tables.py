@@ -108,10 +108,10 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
     assert sections(page) == [
         "verdict",
         "map",
+        "tables",
         "findings",
         "case",
         "curves",
-        "tables",
         "failures",
         "provenance",
         "method",

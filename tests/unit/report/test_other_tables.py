@@ -80,7 +80,7 @@ def test_the_page_has_sections_of_overlap_and_pairs(view: CampaignView, tmp_path
     assert 'data-table="overlap" data-number="0"' in overlap
     pairs = html[html.index('<section id="pairs"') : html.index('<section id="ranks"')]
     assert 'data-plot="matrix" data-key="pingpong.blocking.8.byte.1x4.none"' in pairs
-    every_curve = html[html.index('<section id="curves"') : html.index('<section id="tables"')]
+    every_curve = html[html.index('<section id="curves"') : html.index('<section id="overlap"')]
     assert "put.blocking.vector.1x4.window" in every_curve
     assert "pingpong" not in every_curve
 

@@ -170,7 +170,7 @@ def test_a_cold_cache_is_an_option() -> None:
     assert printed.tables(mpiperf, text)[0].options == {"cache": "defeated"}
 
 
-@pytest.mark.parametrize(("asked", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
+@pytest.mark.parametrize(("iterations", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
 def test_computations_are_those_that_the_head_shows(iterations: str, compute: str) -> None:
     text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {iterations}")
     assert printed.tables(mpiperf, text)[0].options == {"compute": compute}

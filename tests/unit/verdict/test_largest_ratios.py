@@ -48,7 +48,7 @@ def test_of_the_largest_estimate_little_is_chance(equals: list[CampaignView]) ->
     drawn = []
     for view in equals:
         extremes = Extremes(view)
-        worst = extremes.largest([case.key for case in LINES], "alpha", "beta")
+        worst = extremes.find_largest([case.key for case in LINES], "alpha", "beta")
         drawn.append(extremes.log(worst, "alpha", "beta"))
     assert 0 <= np.mean(drawn) < 0.6 * np.mean(measured)
 

@@ -16,16 +16,16 @@ CASE = kinds.case("put", 8)
 def test_a_rate_is_all_messages_of_all_ranks_over_the_time() -> None:
     found = choose_measure(kinds.RATES[0], RATE, moved_bytes=1024, moved_messages=128)
     assert found.value(500.0) == pytest.approx(128 / 500e-9)
-    assert (found.text(500.0), found.spelt(500.0), found.heading) == ("256 M", "256 M/s", "message rate in messages/s")
+    assert (found.text(500.0), found.format(500.0), found.heading) == ("256 M", "256 M/s", "message rate in messages/s")
 
 
 def test_a_bandwidth_is_all_bytes_of_all_ranks_over_the_time() -> None:
     found = choose_measure(CASE, BANDWIDTH, moved_bytes=2_000_000, moved_messages=4)
     assert found.value(1e6) == pytest.approx(2000)
-    assert (found.text(1e6), found.spelt(1e6)) == ("2,000", "2,000 MB/s")
+    assert (found.text(1e6), found.format(1e6)) == ("2,000", "2,000 MB/s")
     assert found.interval(1e6, 2e6) == "1,000 to 2,000"
     window = choose_measure(CASE, BANDWIDTH, moved_bytes=64 * 65536, moved_messages=64)
-    assert window.spelt(341_000.0) == "12,300 MB/s"
+    assert window.format(341_000.0) == "12,300 MB/s"
 
 
 def test_where_nothing_is_said_of_what_moved_it_is_what_the_operation_says() -> None:

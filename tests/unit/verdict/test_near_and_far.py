@@ -61,7 +61,7 @@ def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView)
     check, *others = gate.within(evaluated, "beta", "alpha")
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
-    assert "what alpha takes while cores are near, 0.80× (" in render(check.text)
+    assert "the time of alpha while cores are near, 0.80× (" in render(check.text)
     assert {other.outcome for other in others} == {"passed"}
     assert [one.relation for one in (check, *others)] == [case.outcome for case in evaluated.verdict.cases]
 

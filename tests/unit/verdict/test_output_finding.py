@@ -63,4 +63,4 @@ def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: 
 
 @pytest.mark.parametrize("log", ["", "a", "a\na\nb", "a\nb\n\n\n"])
 def test_a_log_in_which_no_whole_line_repeats(log: str) -> None:
-    assert output.repeated(log) == ""
+    assert output.find_repeated(log) == ""

@@ -273,7 +273,7 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
 
 def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
     operations = {operation.name: operation for operation in campaigns.campaign().operations}
-    for rule in guidelines.rules():
+    for rule in guidelines.read_rules():
         whole, parts = operations[rule.whole], [operations[part.operation] for part in rule.parts]
         if not whole.sized:
             continue

@@ -43,16 +43,16 @@ def test_intervals_hold_what_is_planted_and_blocks_cancel(tmp_path: Path) -> Non
 def test_typical_values_are_medians_over_launches(tmp_path: Path) -> None:
     (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
     middle = (1.0 + 1.1) / 2
-    assert one.own_ns == pytest.approx(1000 * middle)
+    assert one.core_ns == pytest.approx(1000 * middle)
     assert one.theirs_ns == pytest.approx(1386 * middle)
 
 
 def test_what_the_two_mean_is_reported(tmp_path: Path) -> None:
     (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
-    assert one.comparable.reason == one.when_alike.reason == ""
+    assert one.comparable.reason == one.comparable_same_start.reason == ""
     tool, core = "osu_allreduce (osu) starts calls after MPI_Barrier", "starts calls at agreed times"
     assert f"{tool}, allreduce (rankbench) {core}" in one.comparable.differences
-    assert not any("starts calls" in sentence for sentence in one.when_alike.differences)
+    assert not any("starts calls" in sentence for sentence in one.comparable_same_start.differences)
 
 
 def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: 
     ]
     (one,) = reconciling.reconcile(make(tmp_path, planted))
     assert ratios(one) == {WHOLE: 0.99, MEAN: 1.1, REST: 0.9}
-    assert one.pair.alike is one.pair.own
+    assert one.pair.core_same_start is one.pair.core
 
 
 def test_a_window_of_bytes_is_held_against_a_message(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_only_plain_times_are_pairs() -> None:
     overlap = msgspec.structs.replace(theirs, options={"quantity": "overlap"})
     cold = msgspec.structs.replace(case, memory=Memory(cache="cold"))
     late = msgspec.structs.replace(case, options={"arrival": "random"})
-    assert [(pair.theirs, pair.own) for pair in reconciling.find_pairs(record([theirs, case, cold, late]))] == [
+    assert [(pair.theirs, pair.core) for pair in reconciling.find_pairs(record([theirs, case, cold, late]))] == [
         (theirs, case)
     ]
     assert reconciling.find_pairs(record([overlap, case])) == []
@@ -153,7 +153,7 @@ def test_other_numbers_are_a_difference(tmp_path: Path) -> None:
     (one,) = reconciling.reconcile(make(tmp_path, planted))
     assert one.other_numbers
     assert CHARS in one.comparable.differences
-    assert CHARS in one.when_alike.differences
+    assert CHARS in one.comparable_same_start.differences
 
 
 def test_the_same_numbers_are_no_difference(tmp_path: Path) -> None:
@@ -166,4 +166,4 @@ def test_a_case_of_the_same_numbers_is_preferred() -> None:
     cases = [of(CORE["allreduce"], datatype=kind) for kind in ("float", "int", "double")]
     theirs = of(OSU["osu-allreduce"], datatype="int")
     (pair,) = reconciling.find_pairs(record([*cases, theirs]))
-    assert pair.own.datatype == "int"
+    assert pair.core.datatype == "int"

@@ -252,7 +252,7 @@ def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) ->
         return missing(view, verdict, summary)
     measure = view.measure(verdict.case)
     interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
-    return Text(measure.spelt(summary.typical_ns) + interval)
+    return Text(measure.format(summary.typical_ns) + interval)
 
 
 def judged(comparison: Comparison | None) -> tuple[Text, str, str]:

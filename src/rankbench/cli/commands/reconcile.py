@@ -118,10 +118,10 @@ def record(row: Reconciled) -> dict[str, object]:
     parts = row.parts.items()
     return {
         "tool": row.pair.theirs.key,
-        "core": row.pair.own.key,
+        "core": row.pair.core.key,
         "candidate": row.candidate,
         "tool_ns": row.theirs_ns,
-        "core_ns": row.own_ns,
+        "core_ns": row.core_ns,
         "parts": {
             TITLES[name]: {"ratio": contrast.ratio, "low": contrast.low, "high": contrast.high}
             for name, contrast in parts
@@ -185,7 +185,9 @@ def explain(store: Store) -> None:
     """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
     found = reconciling.reconcile(store)
     for theirs, own in reconciling.find_counterparts(store.campaign):
-        rows = [one for one in found if one.pair.theirs.operation == theirs.name and one.pair.own.operation == own.name]
+        rows = [
+            one for one in found if one.pair.theirs.operation == theirs.name and one.pair.core.operation == own.name
+        ]
         if rows:
             tell("")
             tell_benchmark(store.campaign, theirs, own, rows)
@@ -200,15 +202,15 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
     parts = [part for part in TITLES if any(part in row.parts for row in rows)]
     table = columns("size", "core", "tool", *(TITLES[part] for part in parts))
     for row in rows:
-        size = format_size(row.pair.own.size_bytes) if operation.sized else "–"
+        size = format_size(row.pair.core.size_bytes) if operation.sized else "–"
         cells = [format_contrast(row.parts[part]) if part in row.parts else "" for part in parts]
         table.add_row(size, value(campaign, row, own=True), value(campaign, row, own=False), *cells)
     console.print(table)
     if first.comparable.reason:
         tell(f"Not comparable as the core usually measures: {first.comparable.reason}.")
-        if not first.when_alike.reason:
-            tell(f"Comparable with start {first.pair.alike.start}, in the column “{TITLES[REST]}”.")
-    for difference in (first.when_alike if first.comparable.reason else first.comparable).differences:
+        if not first.comparable_same_start.reason:
+            tell(f"Comparable with start {first.pair.core_same_start.start}, in the column “{TITLES[REST]}”.")
+    for difference in (first.comparable_same_start if first.comparable.reason else first.comparable).differences:
         tell(f"- {difference}")
     if theirs.foreign:
         tell(f"The tool's number: {theirs.foreign.meaning.text}.")
@@ -216,10 +218,10 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
 
 def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
     """Return the typical value of one side as people read it."""
-    case, figure = (row.pair.own, row.own_ns) if own else (row.pair.theirs, row.theirs_ns)
+    case, figure = (row.pair.core, row.core_ns) if own else (row.pair.theirs, row.theirs_ns)
     operation = next(one for one in campaign.operations if one.name == case.operation)
     kind = f" ({case.datatype})" if row.other_numbers else ""
-    return choose_measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
+    return choose_measure(case, operation, row.moved[own].bytes, row.moved[own].messages).format(figure) + kind
 
 
 def format_contrast(ratio: Contrast) -> str:

@@ -244,7 +244,7 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     """Return the table of one line: sizes downwards, candidates to the right."""
     table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
-    for verdict in part.shown_verdicts():
+    for verdict in part.list_shown_verdicts():
         texts = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
         table.add_row(Text(part.size_text(verdict.case)), *texts, Text(tables.winner(verdict, margin_spread(verdict))))
     return table

@@ -101,7 +101,9 @@ def files(view: CampaignView) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file that has rows."""
     for line, part in view.parts("line"):
         for candidate in view.candidates:
-            summaries = {case: summary for case, summary in part.shown_summaries() if summary.candidate == candidate}
+            summaries = {
+                case: summary for case, summary in part.list_shown_summaries() if summary.candidate == candidate
+            }
             if summaries and part.cases[0].quantity != "memory":
                 yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, summaries)
 

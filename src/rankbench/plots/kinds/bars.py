@@ -20,7 +20,9 @@ def chart(view: CampaignView) -> Chart | None:
     """Draw one operation that was measured in one size, or takes none."""
     if len({case.size_bytes for case in view.cases}) > 1:
         return None
-    rows = [marks.point(summary, view.measure(case)) | {"key": case.key} for case, summary in view.shown_summaries()]
+    rows = [
+        marks.point(summary, view.measure(case)) | {"key": case.key} for case, summary in view.list_shown_summaries()
+    ]
     if not rows:
         return None
     case = view.cases[0]

@@ -28,7 +28,7 @@ def chart(view: CampaignView) -> Chart | None:
     sizes = sorted({case.size_bytes for case in view.cases})
     if len(sizes) < 2:
         return None
-    rows = [row(view, case, summary, sizes) for case, summary in view.shown_summaries()]
+    rows = [row(view, case, summary, sizes) for case, summary in view.list_shown_summaries()]
     if not rows:
         return None
     measure = marks.unmoved(view.measure(view.cases[0]))

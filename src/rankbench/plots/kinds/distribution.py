@@ -43,7 +43,7 @@ TIME = alt.Scale(type="log", nice=False, padding=8)
 def chart(view: CampaignView) -> Chart | None:
     """Draw one hill per candidate above its launches."""
     case = view.cases[0]
-    summaries = {summary.candidate: summary for _, summary in view.shown_summaries()}
+    summaries = {summary.candidate: summary for _, summary in view.list_shown_summaries()}
     counted = view.once("hills", lambda: counts(view)).get(view.key(case), {})
     if not summaries or not counted:
         return None

@@ -46,7 +46,7 @@ def chart(view: CampaignView) -> Chart | None:
 def relative(view: CampaignView) -> list[Row]:
     """Return the geometric mean, per launch, of its figures over the candidate's typical values."""
     typical = pl.DataFrame(
-        [(case.key, summary.candidate, summary.typical_ns) for case, summary in view.shown_summaries()],
+        [(case.key, summary.candidate, summary.typical_ns) for case, summary in view.list_shown_summaries()],
         schema={"case": pl.String, "candidate": pl.String, "typical_ns": pl.Float64},
         orient="row",
     )

@@ -46,7 +46,7 @@ def chart(view: CampaignView) -> Chart | None:
 
 def points(view: CampaignView, sizes: list[int]) -> list[Row]:
     """Return one point per case and candidate; of bandwidths the mean is that of bandwidths."""
-    return [point(view, case, summary, sizes) for case, summary in view.shown_summaries()]
+    return [point(view, case, summary, sizes) for case, summary in view.list_shown_summaries()]
 
 
 def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:

@@ -164,7 +164,7 @@ def describe_bins(widths: Sequence[float]) -> str:
 def own(view: CampaignView) -> list[Panel]:
     """Return a panel per candidate that has samples which count."""
     case = view.cases[0]
-    texts = {summary.candidate for _, summary in view.shown_summaries()}
+    texts = {summary.candidate for _, summary in view.list_shown_summaries()}
     samples = view.once("samples", lambda: samples_of(view)).get(case.key, {})
     panels = []
     for name in (candidate for candidate in view.candidates if candidate in texts and candidate in samples):

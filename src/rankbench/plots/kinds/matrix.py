@@ -112,7 +112,7 @@ class Frame:
 def chart(view: CampaignView) -> Chart | None:
     """Draw one operation in one size between all pairs of ranks, candidates one below the other."""
     case, operation = view.cases[0], view.operation(view.cases[0])
-    figures = list(view.shown_summaries())
+    figures = list(view.list_shown_summaries())
     if case.key not in view.pair_cases or not figures:
         return None
     measure = view.measure(case)

@@ -39,7 +39,7 @@ def chart(view: CampaignView) -> Chart | None:
     view = view.showing([case for case in view.cases if case.key not in view.over_nodes])
     texts = {case.placement for case in view.cases}
     names = [placement.name for placement in view.campaign.plan.placements if placement.name in texts]
-    figures = list(view.shown_summaries())
+    figures = list(view.list_shown_summaries())
     plain = not any(case.key in view.pair_cases for case in view.cases)
     if len(names) < 2 or not plain or not figures:
         return None

@@ -43,7 +43,7 @@ def chart(view: CampaignView) -> Chart | None:
 
 def column_order(row: Row) -> float:
     """Return where a cell's column is among the others: cases without a size come last, as in the page."""
-    return float(row["size_bytes"]) if row["sized"] else math.inf
+    return float(row["size_bytes"]) if row["size_bytes"] >= 0 else math.inf
 
 
 def label_room(lines: list[str]) -> tuple[int, int]:

@@ -240,11 +240,11 @@ def failures(view: CampaignView) -> Table:
         if one.doubt and not one.failures:
             doubts[one.candidate][one.case] = one
     texts = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
-    for verdict in view.shown_verdicts():
+    for verdict in view.list_shown_verdicts():
         for candidate, reason in verdict.failures.items():
             text = texts[candidate] if verdict.case.key in doubts.get(candidate, {}) else render(reason)
             found[candidate, text].append(verdict.case.key)
-    for case, summary in view.shown_summaries():
+    for case, summary in view.list_shown_summaries():
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:

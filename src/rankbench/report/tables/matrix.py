@@ -121,7 +121,7 @@ def digits_table(
         first: " ".join("".join(digit((first, second)) for second in run) for run in runs)
         for first in itertools.chain(*runs)
     }
-    ends = [part.measure(part.cases[0]).spelt(math.exp(end)) for end in (low, high)]
+    ends = [part.measure(part.cases[0]).format(math.exp(end)) for end in (low, high)]
     scale = format_text("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
     step = format_text("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
     rows = [[Cell(str(first)), Cell(line)] for first, line in lines.items()]

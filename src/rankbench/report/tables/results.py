@@ -66,7 +66,7 @@ def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *,
             ),
             Cell(winner(verdict), margin_interval(verdict)),
         ]
-        for verdict in part.shown_verdicts()
+        for verdict in part.list_shown_verdicts()
     ]
     return Table(caption, [format_text("message size"), *part.candidates, best], rows)
 
@@ -87,7 +87,7 @@ def note(table: Table) -> str:
 def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case and candidate with all that is known of it."""
     summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
-    keys = [(verdict, (verdict.case.key, name)) for verdict in view.shown_verdicts() for name in view.candidates]
+    keys = [(verdict, (verdict.case.key, name)) for verdict in view.list_shown_verdicts() for name in view.candidates]
     return pl.DataFrame([row(verdict, summaries[key]) for verdict, key in keys if key in summaries])
 
 

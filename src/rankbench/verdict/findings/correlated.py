@@ -22,8 +22,8 @@ TITLE = "Correlated launches"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning where ratios of successive blocks are positively correlated."""
-    found = view.correlation
-    if found is None or not found.positive:
+    correlation = view.correlation
+    if correlation is None or not correlation.positive:
         return
     yield Finding(
         kind="correlated",
@@ -32,10 +32,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
             "Ratios of successive blocks have a lag-1 correlation of {r:.2f} (p = {p:.4f}, over {n:count block}). For "
             "independent launches it is 0. Intervals of ratios are {wider:.2f} times as wide for it, and verdicts need "
             "as much more.",
-            r=found.correlation,
-            p=found.p_value,
-            n=found.blocks,
-            wider=found.widening,
+            r=correlation.correlation,
+            p=correlation.p_value,
+            n=correlation.blocks,
+            wider=correlation.widening,
         ),
         advice=say("Run more blocks, or the campaign again at another time: the machine changes slowly."),
         cases=[],

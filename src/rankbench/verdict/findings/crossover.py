@@ -31,13 +31,13 @@ def find(view: CampaignView) -> Iterator[Finding]:
     for line in find_lines(view, 2):
         runs = find_runs(line.ranked)
         if changes := list(find_changes(view, runs)):
-            yield _finding(view, runs, changes, describe_undecided(line.ranked, runs))
+            yield _make_finding(view, runs, changes, describe_undecided(line.ranked, runs))
 
 
-def _finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], undecided: list[Text]) -> Finding:
+def _make_finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], undecided: list[Text]) -> Finding:
     title = view.title(runs[0].cases[0][1].case)
     fastest = say("In {title}, {winners:;}.", title=title, winners=[*describe_runs(runs), *undecided])
-    described = [_description(view, change) for change in changes[:MOST_CHANGES]]
+    described = [_describe_change(view, change) for change in changes[:MOST_CHANGES]]
     more = [say("It changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
     ends = [verdict.case.key for run in runs for _, verdict in (run.cases[0], run.cases[-1])]
     return Finding(
@@ -51,7 +51,7 @@ def _finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], und
     )
 
 
-def _description(view: CampaignView, change: Change) -> Text:
+def _describe_change(view: CampaignView, change: Change) -> Text:
     sizes = [view.case_of[comparison.case].size_bytes for comparison in change]
     sides = [
         say(

@@ -28,7 +28,7 @@ KINDS = ("wrong-data", "crashed", "hung", "failed", "not-as-asked", "refused", "
 MOST_TITLES = 3
 
 
-class Saying(NamedTuple):
+class Report(NamedTuple):
     """What is said of a kind of failure, and what to do about it."""
 
     title: Text
@@ -40,28 +40,28 @@ def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding per candidate and kind of failure."""
     for name in view.candidates:
         for status in KINDS:
-            if cases := _befallen(view, name, status):
-                said = _saying(status, name, _where(view, name, cases), _signals(view, name))
+            if cases := _list_cases(view, name, status):
+                report = _make_report(status, name, _describe_cases(view, name, cases), _list_signals(view, name))
                 yield Finding(
                     kind="failures",
-                    title=said.title,
-                    text=said.text,
-                    advice=said.advice,
+                    title=report.title,
+                    text=report.text,
+                    advice=report.advice,
                     cases=cases,
                     severity="note" if status == "lacking" else "failure",
                 )
-        yield from _not_started(view, name)
+        yield from _find_refused(view, name)
 
 
-def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
+def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Report:
     """Return what is said of a candidate; `signals` ended its launches that crashed."""
     return {
-        "wrong-data": Saying(
+        "wrong-data": Report(
             say("{name} delivered wrong data", name=name),
             say("{name} delivered wrong data in {where}.", name=name, where=where),
             say("Do not use this library for these calls; report it to its developers."),
         ),
-        "crashed": Saying(
+        "crashed": Report(
             say("{name} crashed", name=name),
             say(
                 "{name} crashed in {where}, by {signals:and}." if signals else "{name} crashed in {where}.",
@@ -71,17 +71,17 @@ def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
             ),
             say("Read the launch's log; try the library's newest version or another transport."),
         ),
-        "hung": Saying(
+        "hung": Report(
             say("{name} made no progress", name=name),
             say("{name} made no progress in {where}.", name=name, where=where),
             say("Read the launch's log; raise launch_limit in the plan if the case is just slow."),
         ),
-        "failed": Saying(
+        "failed": Report(
             say("{name} returned an error", name=name),
             say("{name} returned an error in {where}.", name=name, where=where),
             say("Read the reason in the table of failures."),
         ),
-        "not-as-asked": Saying(
+        "not-as-asked": Report(
             say("{name} was not measured where the placement says", name=name),
             say("{name} was not measured where the placement says in {where}.", name=name, where=where),
             say(
@@ -89,12 +89,12 @@ def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
                 "ranks."
             ),
         ),
-        "refused": Saying(
+        "refused": Report(
             say("{name} could not be run as asked", name=name),
             say("{name} could not be run as asked in {where}.", name=name, where=where),
             say("Read the reason in the table of failures."),
         ),
-        "lacking": Saying(
+        "lacking": Report(
             say("{name} does not have the call", name=name),
             say("{name} does not have the call in {where}.", name=name, where=where),
             say("Nothing is wrong: choose another library or form where you need it."),
@@ -102,36 +102,36 @@ def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
     }[status]
 
 
-def _befallen(view: CampaignView, name: str, status: str) -> list[str]:
+def _list_cases(view: CampaignView, name: str, status: str) -> list[str]:
     """Return the cases that ended so, without those refused with their whole launch, or for late rounds only."""
-    told = status in {"refused", "not-as-asked"}
-    whole = {launch.placement for launch in _refused(view, name)} if told else set()
+    has_launches = status in {"refused", "not-as-asked"}
+    placements = {launch.placement for launch in _list_refused(view, name)} if has_launches else set()
     return [
         key
         for key, case in view.case_of.items()
         if (summary := view.summary_of.get((key, name)))
         and summary.failures.get(status, 0) > summary.all_late * (status == "refused")
-        and case.placement not in whole
+        and case.placement not in placements
     ]
 
 
-def _where(view: CampaignView, name: str, cases: list[str]) -> Text:
+def _describe_cases(view: CampaignView, name: str, cases: list[str]) -> Text:
     """Return which cases, those that have figures of other launches apart."""
     partly = [key for key in cases if (summary := view.summary_of[key, name]).launches or summary.left_out]
     always = [key for key in cases if key not in partly]
-    some_launches = say("some launches of {cases}", cases=_counted(view, partly))
+    some_launches = say("some launches of {cases}", cases=_count_cases(view, partly))
     if not always:
         return some_launches
-    where = _counted(view, always)
+    where = _count_cases(view, always)
     return say("{where} and in {some}", where=where, some=some_launches) if partly else where
 
 
-def _counted(view: CampaignView, cases: list[str]) -> Text:
+def _count_cases(view: CampaignView, cases: list[str]) -> Text:
     titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=shorten(titles, MOST_TITLES))
 
 
-def _signals(view: CampaignView, name: str) -> list[str]:
+def _list_signals(view: CampaignView, name: str) -> list[str]:
     """Return which signals ended the launches of a candidate that crashed."""
     crashed = [launch for launch in view.launches if launch.candidate == name and launch.status is LaunchStatus.CRASHED]
     return sorted(
@@ -140,15 +140,15 @@ def _signals(view: CampaignView, name: str) -> list[str]:
     )
 
 
-def _refused(view: CampaignView, name: str) -> list[Launch]:
+def _list_refused(view: CampaignView, name: str) -> list[Launch]:
     """Return the launches that would not start, or that ended before they said anything."""
-    mine = [launch for launch in view.launches if launch.candidate == name and launch.status is not LaunchStatus.OK]
-    return [launch for launch in mine if launch.status is LaunchStatus.REFUSED or not launch.facts]
+    failed = [launch for launch in view.launches if launch.candidate == name and launch.status is not LaunchStatus.OK]
+    return [launch for launch in failed if launch.status is LaunchStatus.REFUSED or not launch.facts]
 
 
-def _not_started(view: CampaignView, name: str) -> Iterator[Finding]:
+def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
     tried = sum(launch.candidate == name for launch in view.launches)
-    for reason, count in Counter(launch.reason for launch in _refused(view, name)).items():
+    for reason, count in Counter(launch.reason for launch in _list_refused(view, name)).items():
         yield Finding(
             kind="failures",
             title=say("{name} did not always start" if count < tried else "{name} took no part", name=name),

@@ -23,30 +23,30 @@ TITLE = "Too few rounds"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding on launches with too few rounds, and one on those without any."""
-    yield from _all_late(view)
-    found = [summary for summary in view.summaries if summary.few]
-    if not found:
+    yield from _find_all_late(view)
+    poor = [summary for summary in view.summaries if summary.few]
+    if not poor:
         return
-    worst = max(found, key=lambda summary: summary.few)
+    worst = max(poor, key=lambda summary: summary.few)
     yield Finding(
         kind="few_rounds",
         title=say("Launches with too few rounds"),
         text=say(
             "Of {n:count launch} so few rounds of a case count that its figure is kept and not compared, most often of "
             "{name} in {case}: {most} of {all}.",
-            n=sum(summary.few for summary in found),
+            n=sum(summary.few for summary in poor),
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
             most=worst.few,
             all=worst.launches + worst.left_out,
         ),
         advice=say("Something else took the processors: use a quieter hour, or more time for each case (case_limit)."),
-        cases=list(dict.fromkeys(summary.case for summary in found)),
+        cases=list(dict.fromkeys(summary.case for summary in poor)),
         severity="note",
     )
 
 
-def _all_late(view: CampaignView) -> Iterator[Finding]:
+def _find_all_late(view: CampaignView) -> Iterator[Finding]:
     late = {name: [key for key in view.case_of if _is_late(view, key, name)] for name in view.candidates}
     if not any(late.values()):
         return

@@ -49,32 +49,32 @@ def find(view: CampaignView) -> Iterator[Finding]:
         sizes = list(line.verdicts)[: 1 + NEXT]
         if not sizes[0] and view.operations[line.cases[sizes[0]].operation].metric == "bandwidth":
             continue  # Of nothing there is no bandwidth.
-        if line.cases[sizes[0]].suite and sizes[-1] <= SMALL_BYTES and (found := list(firsts(view, line, sizes))):
-            yield _finding(view, line, sizes, found)
+        if line.cases[sizes[0]].suite and sizes[-1] <= SMALL_BYTES and (firsts := list(find_firsts(view, line, sizes))):
+            yield _make_finding(view, line, sizes, firsts)
 
 
-def firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[First]:
+def find_firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[First]:
     """Yield the launches in which the first size took far longer than each of the next."""
     keys = [line.verdicts[size].case.key for size in sizes]
     frame = view.judged_figures.filter(pl.col("case").is_in(keys)).sort("candidate", "launch")
     by_candidate = groupby(frame.select("candidate", "launch", "case", "figure_ns").rows(), key=lambda row: row[0])
     for name, rows in by_candidate:
-        by_launch = [{key: figure for *_, key, figure in own} for _, own in groupby(rows, key=lambda row: row[1])]
-        whole = [one for one in by_launch if one.keys() == set(keys)]
-        for one in whole:
-            if name in view.candidates and one[keys[0]] >= FAR * max(one[key] for key in keys[1:]):
-                yield First(line, name, one[keys[0]], one[keys[1]], len(whole))
+        by_launch = [{key: figure for *_, key, figure in group} for _, group in groupby(rows, key=lambda row: row[1])]
+        complete = [figures for figures in by_launch if figures.keys() == set(keys)]
+        for figures in complete:
+            if name in view.candidates and figures[keys[0]] >= FAR * max(figures[key] for key in keys[1:]):
+                yield First(line, name, figures[keys[0]], figures[keys[1]], len(complete))
 
 
-def _told(view: CampaignView, sizes: list[int], own: list[First]) -> Text:
+def _describe_first(view: CampaignView, sizes: list[int], launches: list[First]) -> Text:
     """Say of a candidate's launches how far the worst one is off, in what the benchmark shows."""
-    worst = max(own, key=lambda one: one.first_ns / one.next_ns)
-    first, following = (_measure(view, worst, size) for size in sizes[:2])
+    worst = max(launches, key=lambda first_: first_.first_ns / first_.next_ns)
+    first, following = (_choose_measure(view, worst, size) for size in sizes[:2])
     fields = {
         "candidate": worst.candidate,
         "size": sizes[0],
         "next_size": sizes[1],
-        "n": len(own),
+        "n": len(launches),
         "n_all": worst.launches,
     }
     if not first.per_second:
@@ -88,22 +88,24 @@ def _told(view: CampaignView, sizes: list[int], own: list[First]) -> Text:
     return say(
         "{candidate}: {first} at {size:size} where {next_size:size} has {next} in the same launch, {ratio:ratio} as "
         "much where {usual:ratio} would be usual ({n} of {n_all:count launch}).",
-        first=first.spelt(worst.first_ns),
-        next=following.spelt(worst.next_ns),
+        first=first.format(worst.first_ns),
+        next=following.format(worst.next_ns),
         ratio=following.value(worst.next_ns) / first.value(worst.first_ns),
         usual=following.moved / first.moved,
         **fields,
     )
 
 
-def _measure(view: CampaignView, one: First, size: int) -> Measure:
-    case = one.line.cases[size]
-    summary = view.summary_of[case.key, one.candidate]
+def _choose_measure(view: CampaignView, first: First, size: int) -> Measure:
+    case = first.line.cases[size]
+    summary = view.summary_of[case.key, first.candidate]
     return measures.choose_measure(case, view.operations[case.operation], summary.moved_bytes, summary.moved_messages)
 
 
-def _finding(view: CampaignView, line: Line, sizes: list[int], found: list[First]) -> Finding:
-    texts = [_told(view, sizes, list(own)) for _, own in groupby(found, key=lambda one: one.candidate)]
+def _make_finding(view: CampaignView, line: Line, sizes: list[int], firsts: list[First]) -> Finding:
+    texts = [
+        _describe_first(view, sizes, list(group)) for _, group in groupby(firsts, key=lambda first: first.candidate)
+    ]
     return Finding(
         kind="first_size",
         title=say("{title}: the first size counts more than its message", title=view.title(line.cases[sizes[0]])),

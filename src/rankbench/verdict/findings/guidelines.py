@@ -71,7 +71,7 @@ FORMS = {"persistent": 1.0, "nonblocking": 1.25}
 """Forms that should take no longer than blocking calls, or not this much longer where they are waited for at once."""
 PLAIN = ("byte", "int", "float", "double")
 """Datatypes that are alike to calls that only move them."""
-MOST_TOLD = 3
+MOST_SHOWN = 3
 
 
 class Part(NamedTuple):
@@ -88,7 +88,7 @@ class Rule(NamedTuple):
     parts: list[Part]
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """Return the parts in words."""
         return " + ".join(part.operation for part in self.parts)
 
@@ -102,7 +102,7 @@ class Breach(NamedTuple):
     ratio: Contrast
 
 
-class Asked(NamedTuple):
+class Test(NamedTuple):
     """A rule with cases to test it by."""
 
     about: str
@@ -115,91 +115,91 @@ class Asked(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per candidate and operation that is surely slower than its parts, and per form than blocking."""
-    cases = known(view)
+    cases = find_cases(view)
     margin = 1 + view.campaign.plan.threshold
-    asked = [*by_rules(view, cases, margin), *by_forms(cases, margin)]
-    claims = [Claim(one.case.key, tuple(part.key for part in one.parts), one.margin) for one in asked]
+    tests = [*apply_rules(view, cases, margin), *apply_forms(cases, margin)]
+    claims = [Claim(test.case.key, tuple(part.key for part in test.parts), test.margin) for test in tests]
     contrasts = judged(
         within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence
     )
-    own = [contrast for contrast in contrasts if contrast.key[1] in view.candidates]
-    tested: dict[tuple[str, str], list[tuple[Asked, Contrast]]] = {}
-    for one in own:
-        number, candidate = one.key
-        tested.setdefault((candidate, asked[number].about), []).append((asked[number], one))
+    shown = [contrast for contrast in contrasts if contrast.key[1] in view.candidates]
+    tested: dict[tuple[str, str], list[tuple[Test, Contrast]]] = {}
+    for test in shown:
+        number, candidate = test.key
+        tested.setdefault((candidate, tests[number].about), []).append((tests[number], test))
     for (candidate, about), results in tested.items():
         if any(ratio.sure for _, ratio in results):
-            yield _finding(view, candidate, about, results)
+            yield _make_finding(view, candidate, about, results)
 
 
 # --- which cases may be held against which ----------------------------------------------------------------------------
 
 
-def known(view: CampaignView) -> dict[str, Case]:
+def find_cases(view: CampaignView) -> dict[str, Case]:
     """Return the cases that rules can be tested by, by what identifies them when datatype and root are left out."""
     cases: dict[str, Case] = {}
     for main_verdict in view.main_verdicts:
         case = main_verdict.case
         if case.quantity == "time" and case.key not in view.pair_cases and not view.short_of_cores(case):
-            cases.setdefault(identity(case, view.operations[case.operation]), case)
+            cases.setdefault(make_identity(case, view.operations[case.operation]), case)
     return cases
 
 
-def identity(case: Case, operation: Operation) -> str:
+def make_identity(case: Case, operation: Operation) -> str:
     """Return a case's key; where no root is, with that of none."""
-    return case.key if operation.rooted else msgspec.structs.replace(case, memory=rootless(case)).key
+    return case.key if operation.rooted else msgspec.structs.replace(case, memory=drop_root(case)).key
 
 
-def rootless(case: Case) -> object:
+def drop_root(case: Case) -> object:
     """Return the memory of a case less its root."""
     return msgspec.structs.replace(case.memory, root=0)
 
 
 @cache
-def rules() -> list[Rule]:
+def read_rules() -> list[Rule]:
     """Return the rules as read."""
-    found = []
+    rules = []
     for text in RULES:
-        (whole, _), *parts = re.findall(r"([\w-]+)\(([^)]+)\)", text)
-        found.append(Rule(whole, [Part(*part) for part in parts]))
-    return found
+        (call, _), *parts = re.findall(r"([\w-]+)\(([^)]+)\)", text)
+        rules.append(Rule(call, [Part(*part) for part in parts]))
+    return rules
 
 
-def by_rules(view: CampaignView, cases: dict[str, Case], margin: float) -> Iterator[Asked]:
+def apply_rules(view: CampaignView, cases: dict[str, Case], margin: float) -> Iterator[Test]:
     """Yield the rules with each whole that has all its parts."""
     sizes: dict[str, list[int]] = {}
     for case in cases.values():
         sizes.setdefault(case.operation, []).append(case.size_bytes)
-    for rule in rules():
+    for rule in read_rules():
         for case in (case for case in cases.values() if case.operation == rule.whole):
-            parts = [part_of(view, cases, sizes, case, part) for part in rule.parts]
+            parts = [find_part(view, cases, sizes, case, part) for part in rule.parts]
             if all(parts):
                 call = case.operation if case.form == "blocking" else f"{case.form} {case.operation}"
-                yield Asked(call, rule.told, case, [part for part in parts if part], margin)
+                yield Test(call, rule.text, case, [part for part in parts if part], margin)
 
 
-def part_of(
+def find_part(
     view: CampaignView, cases: dict[str, Case], sizes: dict[str, list[int]], case: Case, part: Part
 ) -> Case | None:
     """Return the case that is a part of another: as large as the rule says, and alike in everything that both have."""
     operation = view.operations.get(part.operation)
-    size = size_of(part, case, sizes)
+    size = find_part_size(part, case, sizes)
     if not operation or not size or case.form not in operation.forms:
         return None
     names = {option.name for option in operation.options}
-    alike = msgspec.structs.replace(
+    part_case = msgspec.structs.replace(
         case,
         operation=part.operation,
         size_bytes=size,
         start=operation.start if operation.kind == "local" else case.start,
         options={name: value for name, value in case.options.items() if name in names},
     )
-    types = datatypes(view.operations[case.operation], operation, case.datatype)
-    same = (msgspec.structs.replace(alike, datatype=type_) for type_ in types)
-    return next((cases[key] for one in same if (key := identity(one, operation)) in cases), None)
+    types = list_datatypes(view.operations[case.operation], operation, case.datatype)
+    same = (msgspec.structs.replace(part_case, datatype=type_) for type_ in types)
+    return next((cases[key] for case_ in same if (key := make_identity(case_, operation)) in cases), None)
 
 
-def size_of(part: Part, case: Case, sizes: dict[str, list[int]]) -> int:
+def find_part_size(part: Part, case: Case, sizes: dict[str, list[int]]) -> int:
     """Return the message size of a part, 0 where there is none."""
     if part.size == "1":
         return min(filter(None, sizes.get(part.operation, ())), default=0)
@@ -208,30 +208,30 @@ def size_of(part: Part, case: Case, sizes: dict[str, list[int]]) -> int:
     return case.size_bytes * (case.ranks if part.size == "n p" else 1)
 
 
-def datatypes(operation: Operation, part: Operation, wanted: str) -> list[str]:
+def list_datatypes(operation: Operation, part: Operation, wanted: str) -> list[str]:
     """Return the datatypes in which a part may be: what is only moved is the same as bytes and as numbers."""
-    reducing = all(any(option.name == "reduction" for option in one.options) for one in (operation, part))
+    reducing = all(any(option.name == "reduction" for option in operation_.options) for operation_ in (operation, part))
     plain = wanted in PLAIN and part.datatype in PLAIN and not reducing
     return [wanted, part.datatype] if plain else [wanted]
 
 
-def by_forms(cases: dict[str, Case], margin: float) -> Iterator[Asked]:
+def apply_forms(cases: dict[str, Case], margin: float) -> Iterator[Test]:
     """Yield the cases of other forms that were measured blocking, too."""
     by_key = {case.key: case for case in cases.values()}
     for case in cases.values():
         blocking = by_key.get(msgspec.structs.replace(case, form="blocking").key)
         if case.form in FORMS and blocking:
-            yield Asked(case.form, "blocking", case, [blocking], margin * FORMS[case.form])
+            yield Test(case.form, "blocking", case, [blocking], margin * FORMS[case.form])
 
 
 # --- what is reported
 # -----------------------------------------------------------------------------------------------------
 
 
-def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple[Asked, Contrast]]) -> Finding:
-    breaches = [Breach(one.rule, one.case, one.parts, ratio) for one, ratio in results if ratio.sure]
+def _make_finding(view: CampaignView, candidate: str, about: str, results: list[tuple[Test, Contrast]]) -> Finding:
+    breaches = [Breach(test.rule, test.case, test.parts, ratio) for test, ratio in results if ratio.sure]
     of_form = about in FORMS
-    told = _of_form(view, candidate, about, breaches, len(results)) if of_form else None
+    text = _describe_forms(view, candidate, about, breaches, len(results)) if of_form else None
     return Finding(
         kind="guidelines",
         title=say(
@@ -241,7 +241,7 @@ def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple
             name=candidate,
             about=about,
         ),
-        text=told or sentences(_by_rule(view, candidate, about, breaches, results)),
+        text=text or sentences(_describe_rules(view, candidate, about, breaches, results)),
         advice=say(
             "Until the library fixes it, use blocking calls there."
             if of_form
@@ -252,28 +252,28 @@ def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple
     )
 
 
-def _by_rule(
+def _describe_rules(
     view: CampaignView,
     candidate: str,
     about: str,
     breaches: Sequence[Breach],
-    results: Sequence[tuple[Asked, Contrast]],
+    results: Sequence[tuple[Test, Contrast]],
 ) -> Iterator[Text]:
     for rule, group in groupby(sorted(breaches, key=lambda breach: breach.rule), key=lambda breach: breach.rule):
-        own = list(group)
-        tested = sum(one.rule == rule for one, _ in results)
+        broken = list(group)
+        tested = sum(test.rule == rule for test, _ in results)
         yield say(
             "In {n} of {all:count case} {name} takes longer for {about} than for {rule}, {worst}.",
-            n=len(own),
+            n=len(broken),
             all=tested,
             name=candidate,
             about=about,
             rule=rule,
-            worst=_worst(view, max(own, key=lambda breach: breach.ratio.ratio)),
+            worst=_describe_worst(view, max(broken, key=lambda breach: breach.ratio.ratio)),
         )
 
 
-def _worst(view: CampaignView, breach: Breach) -> Text:
+def _describe_worst(view: CampaignView, breach: Breach) -> Text:
     return say(
         "at worst {ratio:ratio} as long ({low:ratio} to {high:ratio}; {case})",
         ratio=breach.ratio.ratio,
@@ -283,13 +283,13 @@ def _worst(view: CampaignView, breach: Breach) -> Text:
     )
 
 
-def _of_form(view: CampaignView, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> Text:
+def _describe_forms(view: CampaignView, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> Text:
     worst: dict[str, Breach] = {}
-    for breach in sorted(breaches, key=lambda one: -one.ratio.ratio):
+    for breach in sorted(breaches, key=lambda breach: -breach.ratio.ratio):
         worst.setdefault(breach.case.operation, breach)
-    text = clauses(_worst(view, one) for one in list(worst.values())[:MOST_TOLD])
-    if len(worst) > MOST_TOLD:
-        text = say("{told}, and {n:count more operation}", told=text, n=len(worst) - MOST_TOLD)
+    text = clauses(_describe_worst(view, breach) for breach in list(worst.values())[:MOST_SHOWN])
+    if len(worst) > MOST_SHOWN:
+        text = say("{told}, and {n:count more operation}", told=text, n=len(worst) - MOST_SHOWN)
     return say(
         "In {n} of {all:count case} {about} calls of {name} take longer than blocking ones by more than {allowed:.0%}: "
         "{told}."

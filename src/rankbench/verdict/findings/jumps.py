@@ -71,19 +71,21 @@ class Jump(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one note per line in which any candidate jumps or drops."""
-    asked = find_lines(view, 3)
+    candidate_lines = find_lines(view, 3)
     names = set(view.candidates)
-    found = [
-        curve for curve in shapes.curves(view.judged_figures, [line.keys for line in asked]) if curve.candidate in names
+    curves = [
+        curve
+        for curve in shapes.curves(view.judged_figures, [line.keys for line in candidate_lines])
+        if curve.candidate in names
     ]
     planned = view.campaign.plan
-    steps = shapes.steps(found, planned.threshold, planned.confidence)
-    for number, own in groupby(sorted(steps, key=lambda step: step.line), key=lambda step: step.line):
-        measured = {curve.candidate for curve in found if curve.line == number}
-        yield _finding(view, asked[number], jumps_of(list(own)), measured)
+    steps = shapes.steps(curves, planned.threshold, planned.confidence)
+    for number, line_steps in groupby(sorted(steps, key=lambda step: step.line), key=lambda step: step.line):
+        measured = {curve.candidate for curve in curves if curve.line == number}
+        yield _make_finding(view, candidate_lines[number], join_steps(list(line_steps)), measured)
 
 
-def jumps_of(steps: Sequence[Step]) -> list[Jump]:
+def join_steps(steps: Sequence[Step]) -> list[Jump]:
     """Return the steps with those joined that follow each other, the largest first."""
     jumps: list[Jump] = []
     for step in sorted(steps, key=lambda step: (step.candidate, step.up, step.smaller_bytes)):
@@ -96,24 +98,24 @@ def jumps_of(steps: Sequence[Step]) -> list[Jump]:
             )
         else:
             jumps.append(jump)
-    return sorted(jumps, key=lambda one: -one.excess.ratio)
+    return sorted(jumps, key=lambda jump: -jump.excess.ratio)
 
 
-def _finding(view: CampaignView, line: Line, jumps: list[Jump], measured: set[str]) -> Finding:
+def _make_finding(view: CampaignView, line: Line, jumps: list[Jump], measured: set[str]) -> Finding:
     title = view.title(next(iter(line.cases.values())))
-    texts = [text for together in alike(jumps) for text in _sentences(view, line, together, jumps, measured)]
+    texts = [text for together in group_jumps(jumps) for text in _describe_jumps(view, line, together, jumps, measured)]
     sizes = sorted({size for jump in jumps for size in (jump.smaller_bytes, jump.larger_bytes)})
     return Finding(
         kind="jumps",
         title=say("{title}: jumps along the sizes", title=title),
         text=sentences(texts),
-        advice=sentences(dict.fromkeys(_advice(jump) for jump in jumps)),
+        advice=sentences(dict.fromkeys(_advise(jump) for jump in jumps)),
         cases=[line.verdicts[size].case.key for size in sizes],
         severity="note",
     )
 
 
-def alike(jumps: Sequence[Jump]) -> list[list[Jump]]:
+def group_jumps(jumps: Sequence[Jump]) -> list[list[Jump]]:
     """Divide the jumps of a line into those that candidates make at the same sizes."""
     groups: list[list[Jump]] = []
     for jump in jumps:
@@ -125,11 +127,11 @@ def alike(jumps: Sequence[Jump]) -> list[list[Jump]]:
     return groups
 
 
-def _sentences(
+def _describe_jumps(
     view: CampaignView, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
 ) -> Iterator[Text]:
-    yield ended(listed(_told(jump, jumps) for jump in together))
-    cache = _cache(view, line, together)
+    yield ended(listed(_describe_jump(jump, jumps) for jump in together))
+    cache = _describe_cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
         text = say("All candidates do so there: it is rather the machine's doing than a library's")
@@ -139,7 +141,7 @@ def _sentences(
     elif shared:
         yield say("Several candidates do so there: it may be the machine's doing.")
     else:
-        hints = list(_limits(view, line, together[0]))
+        hints = list(_list_limits(view, line, together[0]))
         yield say(
             "A switch of protocol or algorithm looks so; {hints:and}."
             if hints
@@ -148,7 +150,7 @@ def _sentences(
         )
 
 
-def _told(jump: Jump, jumps: Iterable[Jump]) -> Text:
+def _describe_jump(jump: Jump, jumps: Iterable[Jump]) -> Text:
     back = any(
         jump.up and not other.up and other.candidate == jump.candidate and other.smaller_bytes == jump.larger_bytes
         for other in jumps
@@ -177,39 +179,39 @@ def _told(jump: Jump, jumps: Iterable[Jump]) -> Text:
     return say("{told}, and back above {larger:size}", told=text, larger=jump.larger_bytes) if back else text
 
 
-def _cache(view: CampaignView, line: Line, together: Iterable[Jump]) -> Text:
+def _describe_cache(view: CampaignView, line: Line, together: Iterable[Jump]) -> Text:
     """Return that the last-level cache is full there, where it is known and so."""
     facts = [launch.facts for launch in view.launches if launch.facts]
-    held = max((fact.last_level_cache_bytes for fact in facts), default=0)
+    cache_bytes = max((fact.last_level_cache_bytes for fact in facts), default=0)
     smaller = min(jump.smaller_bytes for jump in together)
     larger = max(jump.larger_bytes for jump in together)
-    first, last = (_touched(view, line.verdicts[size].case) for size in (smaller, larger))
-    if not held or not first / 2 <= held <= 2 * last:
+    first, last = (_count_bytes(view, line.verdicts[size].case) for size in (smaller, larger))
+    if not cache_bytes or not first / 2 <= cache_bytes <= 2 * last:
         return NOTHING
     return say(
         "(the buffers of a node's ranks come to {first:memory} to {last:memory} there, its last-level cache holds "
-        "{held:memory})",
+        "{cache:memory})",
         first=first,
         last=last,
-        held=held,
+        cache=cache_bytes,
     )
 
 
-def _touched(view: CampaignView, case: Case) -> int:
+def _count_bytes(view: CampaignView, case: Case) -> int:
     """Return the bytes that the ranks of one node send and receive."""
     operation = view.operations[case.operation]
     messages = max(operation.messages, 1)
     each = sum(amount.bytes(case.size_bytes, case.ranks, messages) for amount in (operation.send, operation.receive))
-    placement = next(one for one in view.campaign.plan.placements if one.name == case.placement)
+    placement = next(placement for placement in view.campaign.plan.placements if placement.name == case.placement)
     return each * placement.ranks_per_node
 
 
-def _limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
+def _list_limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
     """Yield the settings of the library whose limit lies there, of messages from one rank to another."""
     case = line.verdicts[jump.smaller_bytes].case
-    candidate = next(one for one in view.campaign.candidates if one.name == jump.candidate)
-    library = next(one for one in view.campaign.libraries if one.name == candidate.library)
-    placement = next(one for one in view.campaign.plan.placements if one.name == case.placement)
+    candidate = next(candidate for candidate in view.campaign.candidates if candidate.name == jump.candidate)
+    library = next(library for library in view.campaign.libraries if library.name == candidate.library)
+    placement = next(placement for placement in view.campaign.plan.placements if placement.name == case.placement)
     if view.operations[case.operation].kind != "point-to-point":
         return
     for limit in LIMITS:
@@ -225,7 +227,7 @@ def _limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
             )
 
 
-def _advice(jump: Jump) -> Text:
+def _advise(jump: Jump) -> Text:
     if jump.up:
         return say("See which setting moves the jump, and whether another value makes it smaller.")
     return say("What is used above a drop may be the better way below it, too: try to have it taken earlier.")

@@ -40,24 +40,24 @@ class Last(NamedTuple):
     rank: int
     candidate: str
     cases: list[Case]
-    asked: int
+    tested: int
     share: float
     """Of the samples of these cases in which it is the last."""
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a finding per placement and rank that is surely the last one in most cases of a candidate."""
-    found = sorted(last(view), key=lambda one: (one.placement, one.rank))
+    found = sorted(find_last(view), key=lambda one: (one.placement, one.rank))
     for _, own in groupby(found, key=lambda one: (one.placement, one.rank)):
-        yield _finding(view, list(own))
+        yield _make_finding(view, list(own))
 
 
-def last(view: CampaignView) -> Iterator[Last]:
+def find_last(view: CampaignView) -> Iterator[Last]:
     """Yield the ranks that are the last ones of most cases; what has a root, or runs along the ranks, is not asked."""
     keys = [
         main_verdict.case.key
         for main_verdict in view.main_verdicts
-        if symmetric(view.operations[main_verdict.case.operation]) and not view.short_of_cores(main_verdict.case)
+        if is_symmetric(view.operations[main_verdict.case.operation]) and not view.short_of_cores(main_verdict.case)
     ]
     shares = view.last_ranks.filter(pl.col("case").is_in(keys), pl.col("ranks") >= FEWEST_RANKS)
     frame = shares.group_by("case", "candidate").len()
@@ -77,14 +77,14 @@ def last(view: CampaignView) -> Iterator[Last]:
             yield Last(place, rank, candidate, [view.case_of[key] for key in keys if key in own], len(together), share)
 
 
-def symmetric(operation: Operation) -> bool:
+def is_symmetric(operation: Operation) -> bool:
     """Return whether all ranks have the same part in an operation, so that none should end last by its nature."""
     along = operation.name in {"scan", "exscan"}
     alike = (operation.send, operation.receive) == (operation.root_send, operation.root_receive)
     return alike and not (operation.rooted or operation.rings or operation.between_two or along)
 
 
-def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
+def _make_finding(view: CampaignView, found: Sequence[Last]) -> Finding:
     one = found[0]
     several = len(view.campaign.plan.placements) > 1
     texts = [
@@ -92,7 +92,7 @@ def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
             "{share:.0%} of the samples of {n} of {all:count case} of {name}",
             share=own.share,
             n=len(own.cases),
-            all=own.asked,
+            all=own.tested,
             name=own.candidate,
         )
         for own in found
@@ -104,7 +104,7 @@ def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
         if several
         else "Rank {rank} ends last in {told:and}, launch after launch.",
         placement=one.placement,
-        rank=_rank(view, one),
+        rank=_name_rank(view, one),
         told=texts,
     )
     why = say(
@@ -131,7 +131,7 @@ def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
     )
 
 
-def _rank(view: CampaignView, one: Last) -> Text:
+def _name_rank(view: CampaignView, one: Last) -> Text:
     """Return the rank, with where it sat, if that was the same place in all launches."""
     seats = {
         (fact.host, fact.cpu)

@@ -31,7 +31,7 @@ AXES: dict[str, Callable[[Placement], int]] = {
 """What may be too many, in the order in which it is believed."""
 START = "MPI_Init"
 """Where a launch ends that never reported a case."""
-TELLING = (
+SIGNS = (
     re.compile(r"signal:? |\bsig[a-z]{3,4}\b|segmentation|bus error", re.IGNORECASE),
     re.compile(r"^(?!\[(?:proxy|mpiexec)\S*@).*(?:signal|fatal|abort|error|fail)", re.IGNORECASE),
     re.compile(r"signal|fatal|abort|error|fail", re.IGNORECASE),
@@ -64,15 +64,15 @@ class Limit(NamedTuple):
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding for each way in which a candidate fails from some number on."""
     for name in view.candidates:
-        found: defaultdict[Limit, list[tuple[str, list[Fate]]]] = defaultdict(list)
-        for what, fates in _fates(view, name).items():
-            if limit := _limit(fates):
-                found[limit].append((what, fates))
-        for limit, those in found.items():
-            yield _finding(view, name, limit, those)
+        by_limit: defaultdict[Limit, list[tuple[str, list[Fate]]]] = defaultdict(list)
+        for what, fates in _list_fates(view, name).items():
+            if limit := _find_limit(fates):
+                by_limit[limit].append((what, fates))
+        for limit, fates_of in by_limit.items():
+            yield _make_finding(view, name, limit, fates_of)
 
 
-def _fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
+def _list_fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
     """Return how each operation fared by placement; where nothing started, only the start did, and it failed."""
     fates: defaultdict[str, list[Fate]] = defaultdict(list)
     for placement in view.campaign.plan.placements:
@@ -82,43 +82,43 @@ def _fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
         if not launches:
             continue
         begun = [launch for launch in launches if launch.facts]
-        saying = NOTHING if begun else _how(launches[0])
+        saying = NOTHING if begun else _describe_end(launches[0])
         fates[START].append(Fate(placement, len(launches), 0 if begun else len(launches), saying))
         if begun:
-            for operation, summaries in _summaries(view, name, placement).items():
-                fates[operation].append(_fate(placement, summaries, launches))
+            for operation, summaries in _list_summaries(view, name, placement).items():
+                fates[operation].append(_make_fate(placement, summaries, launches))
     return fates
 
 
-def _summaries(view: CampaignView, name: str, placement: Placement) -> dict[str, list[Summary]]:
-    found: defaultdict[str, list[Summary]] = defaultdict(list)
+def _list_summaries(view: CampaignView, name: str, placement: Placement) -> dict[str, list[Summary]]:
+    by_operation: defaultdict[str, list[Summary]] = defaultdict(list)
     for key, case in view.case_of.items():
         if case.placement == placement.name and (summary := view.summary_of.get((key, name))):
-            found[case.operation].append(summary)
-    return found
+            by_operation[case.operation].append(summary)
+    return by_operation
 
 
-def _fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> Fate:
+def _make_fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> Fate:
     """Return the fate of an operation's cases: that of the case that failed most often."""
     worst = max(summaries, key=lambda summary: sum(summary.failures.get(status, 0) for status in BROKEN))
-    told = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
-    failed = sum(told.values())
-    return Fate(placement, worst.launches + worst.left_out + failed, failed, _saying(told, launches))
+    failures = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
+    failed = sum(failures.values())
+    return Fate(placement, worst.launches + worst.left_out + failed, failed, _describe_failure(failures, launches))
 
 
-def _saying(told: dict[CaseStatus, int], launches: Sequence[Launch]) -> Text:
-    if not told:
+def _describe_failure(failures: dict[CaseStatus, int], launches: Sequence[Launch]) -> Text:
+    if not failures:
         return NOTHING
-    status = max(told, key=lambda status: told[status])
-    signals = {_how(launch) for launch in launches if launch.status is LaunchStatus.CRASHED}
-    return listed(sorted(signals, key=_order)) if status is CaseStatus.CRASHED and signals else _ended(status)
+    status = max(failures, key=lambda status: failures[status])
+    signals = {_describe_end(launch) for launch in launches if launch.status is LaunchStatus.CRASHED}
+    return listed(sorted(signals, key=_sort_key)) if status is CaseStatus.CRASHED and signals else _name_status(status)
 
 
-def _order(how: Words) -> str:
+def _sort_key(how: Words) -> str:
     return how.template if isinstance(how, Text) else how
 
 
-def _ended(status: CaseStatus) -> Text:
+def _name_status(status: CaseStatus) -> Text:
     return {
         CaseStatus.CRASHED: say("crash"),
         CaseStatus.HUNG: say("no progress"),
@@ -127,20 +127,20 @@ def _ended(status: CaseStatus) -> Text:
     }[status]
 
 
-def _no_start() -> Text:
+def _name_no_start() -> Text:
     """Return how a launch ended that never reported a case, if it does not say more."""
     return say("no start")
 
 
-def _how(launch: Launch) -> Words:
+def _describe_end(launch: Launch) -> Words:
     """Return how a launch ended, in a word or two."""
     if launch.status is LaunchStatus.HUNG:
-        return _ended(CaseStatus.HUNG)
+        return _name_status(CaseStatus.HUNG)
     signal = signal_of(launch.exit_code, launch.log, launch.facts.ranks if launch.facts else 0)
-    return signal or (_ended(CaseStatus.CRASHED) if launch.facts else _no_start())
+    return signal or (_name_status(CaseStatus.CRASHED) if launch.facts else _name_no_start())
 
 
-def _limit(fates: Sequence[Fate]) -> Limit | None:
+def _find_limit(fates: Sequence[Fate]) -> Limit | None:
     """Return from which number on something fails, if it works below and fails in every placement from there on."""
     failing = [fate for fate in fates if fate.failed]
     working = [fate.placement for fate in fates if fate.tried and not fate.failed]
@@ -155,16 +155,16 @@ def _limit(fates: Sequence[Fate]) -> Limit | None:
     return None
 
 
-def _finding(view: CampaignView, name: str, limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Finding:
-    failing = _worst(those)
+def _make_finding(view: CampaignView, name: str, limit: Limit, fates_of: Sequence[tuple[str, list[Fate]]]) -> Finding:
+    failing = _choose_worst(fates_of)
     start = limit.always or limit.least
     onward = [fate for fate in failing if AXES[limit.axis](fate.placement) >= start]
     below = [fate for fate in failing if AXES[limit.axis](fate.placement) < start]
-    where = _from(limit)
+    where = _describe_start(limit)
     how = limit.saying
-    if how != _no_start():
-        how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in those])
-    launch = _witness(view, name, {fate.placement.name for fate in onward})
+    if how != _name_no_start():
+        how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in fates_of])
+    launch = _choose_launch(view, name, {fate.placement.name for fate in onward})
     return Finding(
         kind="limits",
         title=say("{name} fails {where}", name=name, where=where),
@@ -178,20 +178,20 @@ def _finding(view: CampaignView, name: str, limit: Limit, those: Sequence[tuple[
                     all=sum(fate.tried for fate in onward),
                     how=how,
                 ),
-                *_at_times(limit, below),
-                _works(limit, those),
-                *_said(launch),
+                *_describe_below(limit, below),
+                _describe_working(limit, fates_of),
+                *_quote_log(launch),
             ]
         ),
         advice=say(
             "Read the log of launch {n}; try the library's newest version or another transport.", n=launch.number
         ),
-        cases=_cases(view, name, {fate.placement.name for fate in failing}, {what for what, _ in those}),
+        cases=_list_cases(view, name, {fate.placement.name for fate in failing}, {what for what, _ in fates_of}),
         severity="failure",
     )
 
 
-def _from(limit: Limit) -> Text:
+def _describe_start(limit: Limit) -> Text:
     where = {
         "nodes": say("at >= {n} nodes", n=limit.always or limit.least),
         "ranks": say("at >= {n} ranks", n=limit.always or limit.least),
@@ -200,32 +200,34 @@ def _from(limit: Limit) -> Text:
     return where if limit.always else say("at times {where}", where=where)
 
 
-def _at_times(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
+def _describe_below(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
     """Yield for each number below the one from which on all launches fail how many do there."""
     number = AXES[limit.axis]
     for n in sorted({number(fate.placement) for fate in fates}):
         there = [fate for fate in fates if number(fate.placement) == n]
         yield say(
             "At {where} it fails in {failed} of {all:count launch}.",
-            where=_at(limit.axis, str(n), n),
+            where=_name_numbers(limit.axis, str(n), n),
             failed=sum(fate.failed for fate in there),
             all=sum(fate.tried for fate in there),
         )
 
 
-def _worst(those: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
+def _choose_worst(fates_of: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
     """Return the failing fates of what failed most often."""
-    failing = [[fate for fate in fates if fate.failed] for _, fates in those]
+    failing = [[fate for fate in fates if fate.failed] for _, fates in fates_of]
     return max(failing, key=lambda fates: sum(fate.failed for fate in fates))
 
 
-def _works(limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Text:
-    numbers = {AXES[limit.axis](fate.placement) for _, fates in those for fate in fates if not fate.failed}
+def _describe_working(limit: Limit, fates_of: Sequence[tuple[str, list[Fate]]]) -> Text:
+    numbers = {AXES[limit.axis](fate.placement) for _, fates in fates_of for fate in fates if not fate.failed}
     below = sorted(numbers)
-    return say("It works at {where}.", where=_at(limit.axis, listed(map(str, below)), 1 if below == [1] else 2))
+    return say(
+        "It works at {where}.", where=_name_numbers(limit.axis, listed(map(str, below)), 1 if below == [1] else 2)
+    )
 
 
-def _at(axis: str, numbers: Words, n: int) -> Text:
+def _name_numbers(axis: str, numbers: Words, n: int) -> Text:
     """Return numbers with their unit, which is singular where `n` is 1."""
     return {
         "nodes": say("{numbers} {n:of node|nodes}", numbers=numbers, n=n),
@@ -234,21 +236,21 @@ def _at(axis: str, numbers: Words, n: int) -> Text:
     }[axis]
 
 
-def _witness(view: CampaignView, name: str, placements: set[str]) -> Launch:
+def _choose_launch(view: CampaignView, name: str, placements: set[str]) -> Launch:
     """Return the launch whose log shows most: the first that ended badly there, else the first there."""
     there = [launch for launch in view.launches if launch.candidate == name and launch.placement in placements]
     return next((launch for launch in there if launch.status is not LaunchStatus.OK), there[0])
 
 
-def _said(launch: Launch) -> Iterator[Text]:
+def _quote_log(launch: Launch) -> Iterator[Text]:
     lines = [line.strip() for line in launch.log.splitlines() if line.strip(" -=")]
-    telling = (line for pattern in TELLING for line in lines if pattern.search(line))
-    line = next(telling, lines[-1] if lines else "")
+    matching = (line for pattern in SIGNS for line in lines if pattern.search(line))
+    line = next(matching, lines[-1] if lines else "")
     if line:
         yield say("The log of launch {n} says: {line}", n=launch.number, line=line[:LOG_CHARACTERS])
 
 
-def _cases(view: CampaignView, name: str, placements: set[str], operations: set[str]) -> list[str]:
+def _list_cases(view: CampaignView, name: str, placements: set[str], operations: set[str]) -> list[str]:
     """Return the cases that have no figure because of it."""
     return [
         key

@@ -48,12 +48,12 @@ def find(view: CampaignView) -> Iterator[Finding]:
         if view.campaign.scheduled(view.usual_of[case_verdict.case.key])
         and not view.campaign.scheduled(case_verdict.case)
     ]
-    found = sorted(shifts(view, pairs), key=lambda shift: shift.case.start)
-    for start, own in groupby(found, key=lambda shift: shift.case.start):
-        yield _finding(view, start, list(own), sum(case.start == start for case, _ in pairs))
+    shifts = sorted(find_shifts(view, pairs), key=lambda shift: shift.case.start)
+    for start, group in groupby(shifts, key=lambda shift: shift.case.start):
+        yield _make_finding(view, start, list(group), sum(case.start == start for case, _ in pairs))
 
 
-def shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift]:
+def find_shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift]:
     """Yield the ratios that a start surely makes larger, by more than the threshold, in either direction.
 
     Each start's effect is taken within the launches of one candidate, and those of two are paired within blocks.
@@ -72,18 +72,18 @@ def shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift
             yield Shift(case, usual, base, other, contrast)
 
 
-def turned_round(view: CampaignView, shift: Shift) -> bool:
+def reverses(view: CampaignView, shift: Shift) -> bool:
     """Return whether the one that is declared to be slower is declared to be faster with the other start."""
     slower = view.comparisons.slower
     return slower(shift.usual.key, shift.other, shift.base) and slower(shift.case.key, shift.base, shift.other)
 
 
-def _finding(view: CampaignView, start: str, found: list[Shift], asked: int) -> Finding:
-    usual = found[0].usual.start
-    worst = max(found, key=lambda one: (turned_round(view, one), one.shift.ratio))
-    changed = list(dict.fromkeys(shift.case.key for shift in found))
-    winners = {shift.case.key for shift in found if turned_round(view, shift)}
-    ratios = [math.nan if ratio is None else ratio for ratio in _ratios(view, worst)]
+def _make_finding(view: CampaignView, start: str, shifts: list[Shift], tested: int) -> Finding:
+    usual = shifts[0].usual.start
+    worst = max(shifts, key=lambda shift: (reverses(view, shift), shift.shift.ratio))
+    changed = list(dict.fromkeys(shift.case.key for shift in shifts))
+    winners = {shift.case.key for shift in shifts if reverses(view, shift)}
+    ratios = [math.nan if ratio is None else ratio for ratio in _list_ratios(view, worst)]
     another = say(
         "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
         "{usual}, in {turned} of them so far that the other one seems faster."
@@ -91,7 +91,7 @@ def _finding(view: CampaignView, start: str, found: list[Shift], asked: int) -> 
         else "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
         "{usual}.",
         n=len(changed),
-        all=asked,
+        all=tested,
         start=start,
         usual=usual,
         turned=len(winners),
@@ -125,5 +125,5 @@ def _finding(view: CampaignView, start: str, found: list[Shift], asked: int) -> 
     )
 
 
-def _ratios(view: CampaignView, shift: Shift) -> list[float | None]:
+def _list_ratios(view: CampaignView, shift: Shift) -> list[float | None]:
     return [view.comparisons.ratio(case.key, shift.base, shift.other) for case in (shift.usual, shift.case)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TITLE = "Second modes"
 COINCIDES = 0.5
 """Correlation, over visits, of being slow with being far, above which a mode is one of the machine."""
-TOLD = 3
+MOST_SHOWN = 3
 """Cases that are reported word for word."""
 
 
@@ -38,18 +38,18 @@ def find(view: CampaignView) -> Iterator[Finding]:
     """
     with_level: dict[str, list[str]] = {}
     for name in view.candidates:
-        found = {
+        by_case = {
             case: repeated
             for case in view.case_of
-            if (repeated := [one for one in view.modes.get((case, name), [])[1:] if one.repeats])
+            if (repeated := [mode for mode in view.modes.get((case, name), [])[1:] if mode.repeats])
         }
-        for case in [case for case in found if _follows_level(view, case, name)]:
+        for case in [case for case in by_case if _follows_level(view, case, name)]:
             with_level.setdefault(case, []).append(name)
-            del found[case]
-        if found:
-            yield _finding(view, name, found)
+            del by_case[case]
+        if by_case:
+            yield _make_finding(view, name, by_case)
     if with_level:
-        yield _of_the_machine(view, with_level)
+        yield _make_machine_finding(view, with_level)
 
 
 def _follows_level(view: CampaignView, case: str, name: str) -> bool:
@@ -68,44 +68,46 @@ def _follows_level(view: CampaignView, case: str, name: str) -> bool:
     return float(np.corrcoef(slow.to_numpy(), distant.to_numpy())[0, 1]) > COINCIDES
 
 
-def _of_the_machine(view: CampaignView, found: dict[str, list[str]]) -> Finding:
-    names = [name for name in view.candidates if any(name in each for each in found.values())]
+def _make_machine_finding(view: CampaignView, by_case: dict[str, list[str]]) -> Finding:
+    names = [name for name in view.candidates if any(name in each for each in by_case.values())]
     return Finding(
         kind="modes",
         title=say("Times have two modes because cores are near or far"),
         text=say(
             "In {n:count case} the samples of {names:and} have more than one mode, and the slower mode occurs while "
             "cores are far.",
-            n=len(found),
+            n=len(by_case),
             names=names,
         ),
         advice=say("Compare times at one level: a mean over both depends on how often each was met."),
-        cases=list(found),
+        cases=list(by_case),
         severity="note",
     )
 
 
-def _finding(view: CampaignView, name: str, found: dict[str, list[Repeated]]) -> Finding:
-    heaviest = sorted(found, key=lambda case: -max(one.mode.share for one in found[case]))
+def _make_finding(view: CampaignView, name: str, by_case: dict[str, list[Repeated]]) -> Finding:
+    heaviest = sorted(by_case, key=lambda case: -max(mode.mode.share for mode in by_case[case]))
     most = say(
-        "In {n:count case} the samples of {name} have more than one mode, launch after launch.", n=len(found), name=name
+        "In {n:count case} the samples of {name} have more than one mode, launch after launch.",
+        n=len(by_case),
+        name=name,
     )
     texts = [
-        say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[one.text for one in found[case]])
-        for case in heaviest[:TOLD]
+        say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[mode.text for mode in by_case[case]])
+        for case in heaviest[:MOST_SHOWN]
     ]
-    more = [say("And {n:count case} more.", n=len(found) - TOLD)] if len(found) > TOLD else []
+    more = [say("And {n:count case} more.", n=len(by_case) - MOST_SHOWN)] if len(by_case) > MOST_SHOWN else []
     return Finding(
         kind="modes",
         title=say("{name}: some calls take another time than most", name=name),
         text=sentences([most, *texts, *more]),
-        advice=_advice([one for case in found for one in found[case]]),
-        cases=list(found),
+        advice=_advise([mode for case in by_case for mode in by_case[case]]),
+        cases=list(by_case),
         severity="note",
     )
 
 
-def _advice(modes: list[Repeated]) -> Text:
+def _advise(modes: list[Repeated]) -> Text:
     """Return what may be behind it and what would show it, by how the slow samples follow each other."""
     kinds = {mode.pattern.kind for mode in modes}
     texts = [say("A mean hides this: compare percentiles.")]

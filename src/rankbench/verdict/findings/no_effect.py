@@ -25,20 +25,20 @@ TITLE = "Settings without effect"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a note per two candidates of one library whose every interval lies within the threshold."""
-    own = [candidate for candidate in view.campaign.candidates if not candidate.control_of]
-    for one, two in combinations(own, 2):
-        if one.library == two.library and one.settings != two.settings:
-            compared = _compared(view, one, two)
-            if compared and all(_within(comparison, view.campaign.plan.threshold) for comparison in compared):
-                yield _finding(view, one, two, compared)
+    candidates = [candidate for candidate in view.campaign.candidates if not candidate.control_of]
+    for first, second in combinations(candidates, 2):
+        if first.library == second.library and first.settings != second.settings:
+            compared = _list_comparisons(view, first, second)
+            if compared and all(_is_equivalent(comparison, view.campaign.plan.threshold) for comparison in compared):
+                yield _make_finding(view, first, second, compared)
 
 
-def _compared(view: CampaignView, candidate: Candidate, two: Candidate) -> list[Comparison]:
-    found = (view.comparisons.of(verdict.case.key, candidate.name, two.name) for verdict in view.main_verdicts)
-    return [comparison for comparison in found if comparison]
+def _list_comparisons(view: CampaignView, first: Candidate, second: Candidate) -> list[Comparison]:
+    comparisons = (view.comparisons.find(verdict.case.key, first.name, second.name) for verdict in view.main_verdicts)
+    return [comparison for comparison in comparisons if comparison]
 
 
-def _within(comparison: Comparison, threshold: float) -> bool:
+def _is_equivalent(comparison: Comparison, threshold: float) -> bool:
     """Return whether the two are known to be alike: not merely whether no difference was found."""
     return (
         comparison.blocks >= FEWEST_BLOCKS
@@ -47,9 +47,9 @@ def _within(comparison: Comparison, threshold: float) -> bool:
     )
 
 
-def _finding(view: CampaignView, candidate: Candidate, two: Candidate, compared: list[Comparison]) -> Finding:
+def _make_finding(view: CampaignView, first: Candidate, second: Candidate, compared: list[Comparison]) -> Finding:
     widest = max(compared, key=lambda comparison: max(comparison.high, 1 / comparison.low))
-    names = sorted(candidate.settings.items() ^ two.settings.items())
+    names = sorted(first.settings.items() ^ second.settings.items())
     settings = listed(dict.fromkeys(name for name, _ in names))
     return Finding(
         kind="no_effect",
@@ -57,8 +57,8 @@ def _finding(view: CampaignView, candidate: Candidate, two: Candidate, compared:
         text=say(
             "{one} and {two} differ in {settings} only, which changed nothing in {n:count case}: every interval of "
             "their ratio lies within {threshold:.0%}, the widest from {low:ratio} to {high:ratio} ({case}).",
-            one=candidate.name,
-            two=two.name,
+            one=first.name,
+            two=second.name,
             settings=settings,
             n=len(compared),
             threshold=view.campaign.plan.threshold,

@@ -26,10 +26,10 @@ SHARE = 0.2
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if the intervals of many cases are wide."""
     known = [summary for summary in view.summaries if summary.launches > 1]
-    wide = [summary for summary in known if _width(summary) > WIDE]
+    wide = [summary for summary in known if _measure_width(summary) > WIDE]
     if not wide or len(wide) < SHARE * len(known):
         return
-    worst = max(wide, key=_width)
+    worst = max(wide, key=_measure_width)
     yield Finding(
         kind="noise",
         title=say("Launches of the same thing differ much"),
@@ -39,7 +39,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
             n=len(wide),
             all=len(known),
             wide=WIDE,
-            worst=_width(worst),
+            worst=_measure_width(worst),
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
         ),
@@ -51,5 +51,5 @@ def find(view: CampaignView) -> Iterator[Finding]:
     )
 
 
-def _width(summary: Summary) -> float:
+def _measure_width(summary: Summary) -> float:
     return summary.high_ns / summary.low_ns

@@ -36,7 +36,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
     That is one family of tests over all cases, against a ratio of three (`decision`).
     """
-    gaps = list(_gaps(view))
+    gaps = list(_find_gaps(view))
     plan, blocks = view.campaign.plan, np.array([gap.ratio.blocks for gap in gaps])
     decisions = decide(
         [make_estimate(gap.ratio) for gap in gaps],
@@ -49,7 +49,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     )
     certain = [gap for gap, decision in zip(gaps, decisions, strict=True) if decision.different]
     for (title, name), group in groupby(certain, key=lambda gap: (gap.title, gap.name)):
-        yield _finding(view, title, name, list(group), len(gaps))
+        yield _make_finding(view, title, name, list(group), len(gaps))
 
 
 class Gap(NamedTuple):
@@ -61,18 +61,18 @@ class Gap(NamedTuple):
     ratio: Comparison
 
 
-def _gaps(view: CampaignView) -> Iterator[Gap]:
+def _find_gaps(view: CampaignView) -> Iterator[Gap]:
     """Yield a comparison for each case whose slowest candidate is no winner, by line and candidate."""
     for title, verdicts in view.lines():
         for name in view.candidates:
             for verdict in verdicts:
                 if len(verdict.ranking) > 1 and verdict.ranking[-1] == name and name not in verdict.winners:
-                    ratio = view.comparisons.of(verdict.case.key, verdict.ranking[-2], name)
+                    ratio = view.comparisons.find(verdict.case.key, verdict.ranking[-2], name)
                     if ratio:
                         yield Gap(title, name, verdict.case, ratio)
 
 
-def _finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
+def _make_finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
     extremes = Extremes(view)
     farthest = max(behind, key=lambda gap: extremes.log(gap.case.key, gap.ratio.base, name))
     worst = decide_selected(view, farthest.ratio, among)

@@ -28,13 +28,13 @@ def find(view: CampaignView) -> Iterator[Finding]:
     for name in view.candidates:
         printing = [summary for summary in view.summaries if summary.candidate == name and summary.printed_bytes]
         if printing:
-            yield _in_timed_calls(view, name, printing)
+            yield _find_timed(view, name, printing)
         much = [launch for launch in view.launches if launch.candidate == name and launch.output_bytes > MUCH_BYTES]
         if much:
-            yield _much(name, much)
+            yield _find_much(name, much)
 
 
-def _in_timed_calls(view: CampaignView, name: str, printing: list[Summary]) -> Finding:
+def _find_timed(view: CampaignView, name: str, printing: list[Summary]) -> Finding:
     most = max(printing, key=lambda summary: summary.printed_bytes)
     return Finding(
         kind="output",
@@ -53,9 +53,9 @@ def _in_timed_calls(view: CampaignView, name: str, printing: list[Summary]) -> F
     )
 
 
-def _much(name: str, launches: list[Launch]) -> Finding:
+def _find_much(name: str, launches: list[Launch]) -> Finding:
     most = max(launches, key=lambda launch: launch.output_bytes)
-    line = repeated(most.log)
+    line = find_repeated(most.log)
     return Finding(
         kind="output",
         title=say("Launches of {name} print much", name=name),
@@ -66,7 +66,7 @@ def _much(name: str, launches: list[Launch]) -> Finding:
             much=MUCH_BYTES,
             number=most.number,
             size=most.output_bytes,
-            line=_line(line) if line else NOTHING,
+            line=_quote_line(line) if line else NOTHING,
         ),
         advice=say("Correct what the library warns of, or make it silent: printing takes time."),
         cases=[],
@@ -74,16 +74,16 @@ def _much(name: str, launches: list[Launch]) -> Finding:
     )
 
 
-def _line(line: str) -> Text:
+def _quote_line(line: str) -> Text:
     return say("; the first line that repeats: {line}", line=line)
 
 
-def repeated(log: str) -> str:
+def find_repeated(log: str) -> str:
     """Return the first whole line of a log that comes again, numbers in it aside; empty: none does.
 
     The log may begin within a line.
     """
     lines = [line.strip() for line in log.splitlines()[1:]]
-    alike = [NUMBER.sub("0", line) for line in lines]
-    again = (line for line, kind in zip(lines, alike, strict=True) if line and alike.count(kind) > 1)
+    kinds = [NUMBER.sub("0", line) for line in lines]
+    again = (line for line, kind in zip(lines, kinds, strict=True) if line and kinds.count(kind) > 1)
     return next(again, "")[:LINE_CHARACTERS]

@@ -27,41 +27,41 @@ TITLE = "Pairs of ranks"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield, per operation, what each level takes, and per candidate the pairs that do not fit."""
-    made = maps.make_maps(view.campaign, view.launches, view.judged_figures, view.operations)
-    for _, together in groupby(made, key=lambda one: case_labels.make_line_key(one.case)):
+    made_maps = maps.make_maps(view.campaign, view.launches, view.judged_figures, view.operations)
+    for _, together in groupby(made_maps, key=lambda map_: case_labels.make_line_key(map_.case)):
         same = list(together)
-        if levelled := [one for one in same if len(one.levels) > 1]:
-            yield _levels(view, levelled)
+        if levelled := [map_ for map_ in same if len(map_.levels) > 1]:
+            yield _make_level_finding(view, levelled)
         for name in view.candidates:
-            if odd := [one for one in same if one.candidate == name and one.odd]:
-                yield _odd(view, name, odd)
+            if odd := [map_ for map_ in same if map_.candidate == name and map_.odd]:
+                yield _make_odd_finding(view, name, odd)
 
 
-def _levels(view: CampaignView, same: Sequence[Map]) -> Finding:
+def _make_level_finding(view: CampaignView, same: Sequence[Map]) -> Finding:
     texts = [
         say(
             "{name}: {levels}.",
-            name=f"{one.candidate}{_size(one)}",
-            levels=maps.describe_levels(one, _measure(view, one)),
+            name=f"{map_.candidate}{_name_size(map_)}",
+            levels=maps.describe_levels(map_, _choose_measure(view, map_)),
         )
-        for one in same
+        for map_ in same
     ]
     return Finding(
         kind="pairs",
-        title=say("{title}: what it takes by what two ranks share", title=_title(view, same[0])),
-        text=sentences([*texts, _agreement(same)]),
+        title=say("{title}: what it takes by what two ranks share", title=_name_map(view, same[0])),
+        text=sentences([*texts, _describe_agreement(same)]),
         advice=say("Place ranks that talk much with each other where they share most."),
-        cases=_examples(same[0]),
+        cases=_list_examples(same[0]),
         severity="note",
     )
 
 
-def _agreement(same: Sequence[Map]) -> Text:
+def _describe_agreement(same: Sequence[Map]) -> Text:
     """Say whether the times alone show the same."""
-    grouped = [one for one in same if len(one.groups) > 1]
+    grouped = [map_ for map_ in same if len(map_.groups) > 1]
     if not grouped:
         return say("The times of single pairs fall into no groups beyond their scatter over launches.")
-    agreeing = [one for one in grouped if not (one.odd or one.fit.divided)]
+    agreeing = [map_ for map_ in grouped if not (map_.odd or map_.fit.divided)]
     return say(
         "Grouped by their times alone, pairs that share the same are together."
         if len(agreeing) == len(same)
@@ -71,46 +71,48 @@ def _agreement(same: Sequence[Map]) -> Text:
     )
 
 
-def _odd(view: CampaignView, name: str, found: Sequence[Map]) -> Finding:
+def _make_odd_finding(view: CampaignView, name: str, odd_maps: Sequence[Map]) -> Finding:
     texts = [
         say(
             "{case}: {misfit}.",
-            case=case_labels.name_case(one.case, view.operations[one.case.operation]),
-            misfit=maps.describe_misfit(one, misfit, _measure(view, one)),
+            case=case_labels.name_case(map_.case, view.operations[map_.case.operation]),
+            misfit=maps.describe_misfit(map_, misfit, _choose_measure(view, map_)),
         )
-        for one in found
-        for misfit in one.fit.misfits
+        for map_ in odd_maps
+        for misfit in map_.fit.misfits
     ]
     return Finding(
         kind="pairs",
         title=say(
-            "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_title(view, found[0])
+            "{name}, {title}: pairs of ranks that are not like the others",
+            name=name,
+            title=_name_map(view, odd_maps[0]),
         ),
         text=sentences(texts),
         advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
-        cases=[one.cases[pair].key for one in found for pair in one.odd],
+        cases=[map_.cases[pair].key for map_ in odd_maps for pair in map_.odd],
         severity="warning",
     )
 
 
-def _examples(one: Map) -> list[str]:
+def _list_examples(map_: Map) -> list[str]:
     """Return one case of each level."""
-    found: dict[int, str] = {}
-    for pair in sorted(one.table.pairs):
-        found.setdefault(one.level(*pair), one.cases[pair].key)
-    return [found[level.level] for level in one.levels]
+    by_level: dict[int, str] = {}
+    for pair in sorted(map_.table.pairs):
+        by_level.setdefault(map_.level(*pair), map_.cases[pair].key)
+    return [by_level[level.level] for level in map_.levels]
 
 
-def _title(view: CampaignView, one: Map) -> str:
-    return view.title(one.case)
+def _name_map(view: CampaignView, map_: Map) -> str:
+    return view.title(map_.case)
 
 
-def _size(one: Map) -> str:
-    return f", {format_size(one.case.size_bytes)}" if one.case.size_bytes else ""
+def _name_size(map_: Map) -> str:
+    return f", {format_size(map_.case.size_bytes)}" if map_.case.size_bytes else ""
 
 
-def _measure(view: CampaignView, one: Map) -> Measure:
-    case = next(iter(one.cases.values()))
-    known = view.summary_of.get((case.key, one.candidate))
+def _choose_measure(view: CampaignView, map_: Map) -> Measure:
+    case = next(iter(map_.cases.values()))
+    known = view.summary_of.get((case.key, map_.candidate))
     moved = (known.moved_bytes, known.moved_messages) if known else ()
     return measures.choose_measure(case, view.operations[case.operation], *moved)

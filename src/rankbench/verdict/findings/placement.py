@@ -70,7 +70,7 @@ class Line:
     @cached_property
     def ranks(self) -> list[int]:
         """Return the ranks that take part."""
-        return partners(self.cases[min(self.cases)][self.near], self.operation)
+        return list_partners(self.cases[min(self.cases)][self.near], self.operation)
 
     @cached_property
     def in_one_host(self) -> bool:
@@ -79,7 +79,7 @@ class Line:
 
     def launches(self, placement: str) -> list[Launch]:
         """Return the candidate's launches at a placement."""
-        return launches_of(self.view, self.candidate, placement)
+        return list_launches(self.view, self.candidate, placement)
 
     def summary(self, size_bytes: int, placement: str) -> Summary:
         """Return what was measured in one size at one placement."""
@@ -118,8 +118,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
     lines: dict[str, dict[int, str]] = {}
     for key, cases in same.items():
         if all(takes_part(view, case) for case in cases.values()):
-            one = placements.placeless(next(iter(cases.values())))
-            lines.setdefault(case_labels.make_line_key(one), {})[one.size_bytes] = key
+            case_ = placements.placeless(next(iter(cases.values())))
+            lines.setdefault(case_labels.make_line_key(case_), {})[case_.size_bytes] = key
     if not lines:
         return
     effects = placements.placement_effects(view.judged_figures, view.campaign)
@@ -129,9 +129,9 @@ def find(view: CampaignView) -> Iterator[Finding]:
     for keys in lines.values():
         by_size = {size: same[keys[size]] for size in sorted(keys)}
         for name in view.candidates:
-            found = [line for line in compared(view, name, by_size, keys, ratios) if line.ratios]
-            if found:
-                yield finding(found)
+            lines_ = [line for line in compare_placements(view, name, by_size, keys, ratios) if line.ratios]
+            if lines_:
+                yield make_finding(lines_)
 
 
 def takes_part(view: CampaignView, case: Case) -> bool:
@@ -141,7 +141,7 @@ def takes_part(view: CampaignView, case: Case) -> bool:
     return usual and case.quantity == "time" and not apart
 
 
-def compared(
+def compare_placements(
     view: CampaignView,
     candidate: str,
     cases: Mapping[int, dict[str, Case]],
@@ -157,25 +157,25 @@ def compared(
         for placement in view.campaign.plan.placements
         if any(placement.name in case for case in cases.values())
     ]
-    ranks = partners(next(iter(first.values())), view.operations[next(iter(first.values())).operation])
+    ranks = list_partners(next(iter(first.values())), view.operations[next(iter(first.values())).operation])
     shared = {
-        name: placements.shared_kinds(launches_of(view, candidate, name), ranks, view.campaign.machine)
+        name: placements.shared_kinds(list_launches(view, candidate, name), ranks, view.campaign.machine)
         for name in names
     }
-    jumps = {name: placements.jumps(view.judged_figures, sizes_at(cases, name), candidate) for name in names}
+    jumps = {name: placements.jumps(view.judged_figures, list_keys(cases, name), candidate) for name in names}
     near = max(names, key=lambda name: len(shared[name] or ()))
     for far in (name for name in names if name != near):
         both = {size: case for size, case in cases.items() if {near, far} <= case.keys()}
-        comparisons = {size: ratio for size in both if (ratio := directed(ratios, candidate, keys[size], near, far))}
+        comparisons = {size: ratio for size in both if (ratio := find_ratio(ratios, candidate, keys[size], near, far))}
         yield Line(view, candidate, near, far, {size: both[size] for size in comparisons}, comparisons, shared, jumps)
 
 
-def sizes_at(cases: Mapping[int, dict[str, Case]], placement: str) -> dict[int, str]:
+def list_keys(cases: Mapping[int, dict[str, Case]], placement: str) -> dict[int, str]:
     """Return the keys of the cases at one placement, by size."""
     return {size: case[placement].key for size, case in cases.items() if placement in case}
 
 
-def directed(
+def find_ratio(
     ratios: Mapping[tuple[str, str, str, str], Comparison], candidate: str, key: str, near: str, far: str
 ) -> Comparison | None:
     """Return the ratio of far to near, whichever of the two the plan names first."""
@@ -185,12 +185,12 @@ def directed(
     return back and placements.turned(back)
 
 
-def partners(case: Case, operation: Operation) -> list[int]:
+def list_partners(case: Case, operation: Operation) -> list[int]:
     """Return the ranks that take part in a case."""
     return list(case_labels.find_ends(case, operation)) if operation.between_two else list(range(case.ranks))
 
 
-def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
+def list_launches(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
     """Return a candidate's launches at a placement that got as far as to say where ranks were."""
     return [
         launch
@@ -202,7 +202,7 @@ def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Laun
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def finding(lines: list[Line]) -> Finding:
+def make_finding(lines: list[Line]) -> Finding:
     """Return the finding on one candidate and operation: the nearest placement against all others."""
     first = lines[0]
     title = case_labels.name_line(first.cases[min(first.cases)][first.near], first.operation)
@@ -211,7 +211,7 @@ def finding(lines: list[Line]) -> Finding:
     return Finding(
         kind="placement",
         title=say("{name}, {title}: what the placement does", name=first.candidate, title=title),
-        text=sentences(sentence for line in lines for sentence in said(line)),
+        text=sentences(sentence for line in lines for sentence in describe_line(line)),
         advice=say(
             "Place ranks that talk most where the figures are best; measure again where the reason is not known."
         ),
@@ -220,18 +220,18 @@ def finding(lines: list[Line]) -> Finding:
     )
 
 
-def said(line: Line) -> Iterator[Text]:
+def describe_line(line: Line) -> Iterator[Text]:
     """Yield how the far placement compares with the near one, and why as far as that is known."""
     small, large = min(line.ratios), max(line.ratios)
-    ratios = [told(line, size) for size in dict.fromkeys((small, large))]
+    ratios = [describe_ratio(line, size) for size in dict.fromkeys((small, large))]
     yield say("{far} against {near}: {ratios:and}.", far=line.far, near=line.near, ratios=ratios)
-    yield small_messages(line, small)
+    yield explain_small(line, small)
     if large > small:
-        yield from protocols(line)
-        yield from copying(line, large)
+        yield from describe_protocols(line)
+        yield from explain_copying(line, large)
 
 
-def told(line: Line, size_bytes: int) -> Text:
+def describe_ratio(line: Line, size_bytes: int) -> Text:
     """Return the ratio in one size with its interval: `3.00× the time at 8 B (2.95× to 3.05×)`."""
     ratio = line.ratios[size_bytes]
     interval = say("{low:ratio} to {high:ratio}" if ratio.blocks > 1 else "one block", low=ratio.low, high=ratio.high)
@@ -243,36 +243,36 @@ def told(line: Line, size_bytes: int) -> Text:
     )
 
 
-def small_messages(line: Line, size_bytes: int) -> Text:
+def explain_small(line: Line, size_bytes: int) -> Text:
     """Return what the machine without MPI says of the ratio of small messages."""
     if None in (line.shared[line.near], line.shared[line.far]):
         return say("Ranks did not sit on the same CPUs in all launches, so that no reason is known.")
     if not line.in_one_host:
         return say(
-            "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be "
-            "reported."
+            "Between hosts messages cross the network, of which nothing was measured without MPI: its share is not "
+            "known."
         )
-    if uncertain(line.ratios[size_bytes]):
+    if is_uncertain(line.ratios[size_bytes]):
         return say("That is too uncertain for a reason to be looked for.")
     if line.exchange is None:
         return say(
-            "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be "
-            "reported whether the machine is the reason."
+            "What handing a cache line between these CPUs takes without MPI was not measured, so that it is not "
+            "known whether the machine is the reason."
         )
-    explain = slower if line.ratios[size_bytes].different else level
+    explain = explain_slower if line.ratios[size_bytes].different else explain_equal
     return explain(line, size_bytes, line.exchange)
 
 
-def uncertain(ratio: Comparison) -> bool:
+def is_uncertain(ratio: Comparison) -> bool:
     """Return whether a ratio shows neither a difference nor that there is none."""
     return not ratio.different and (ratio.blocks < FEWEST_BLOCKS or ratio.high > WIDEST * ratio.low)
 
 
-def slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
+def explain_slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
     """Return whether the machine explains a difference."""
     without = say("Without MPI, handing a cache line between these CPUs takes {ratio:ratio} as long", ratio=raw.ratio)
-    if follows(line, size_bytes, raw):
-        only = caches(line)
+    if is_explained(line, size_bytes, raw):
+        only = list_caches(line)
         return say(
             "{without}: the machine explains it (at {near} the CPUs share {caches:and}, at {far} they do not)."
             if only
@@ -284,7 +284,7 @@ def slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
         )
     return say(
         "{without}, which is too uncertain to show whether the machine is the reason."
-        if uncertain(raw)
+        if is_uncertain(raw)
         else "{without}, which is no difference: the way between the CPUs is not the reason; what is is not known."
         if not raw.different
         else "{without}, the other way round: the machine does not explain it, and what does is not known."
@@ -294,7 +294,7 @@ def slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
     )
 
 
-def follows(line: Line, size_bytes: int, raw: Comparison) -> bool:
+def is_explained(line: Line, size_bytes: int, raw: Comparison) -> bool:
     """Return whether the library's time changes as that of a cache line does: by its ratio, or by a few lines more."""
     ratio = line.ratios[size_bytes].ratio
     if not raw.different or (ratio > 1) != (raw.ratio > 1):
@@ -306,13 +306,13 @@ def follows(line: Line, size_bytes: int, raw: Comparison) -> bool:
     return FOLLOWS[0] <= share <= FOLLOWS[1] or LINES[0] <= lines <= LINES[1]
 
 
-def caches(line: Line) -> list[Text]:
+def list_caches(line: Line) -> list[Text]:
     """Return which caches the CPUs share at the near placement only."""
     near, far = (line.shared[place] or set() for place in (line.near, line.far))
     return [say("an {name} cache", name=name) for name in CACHES if name in near - far]
 
 
-def level(line: Line, size_bytes: int, raw: Comparison) -> Text:
+def explain_equal(line: Line, size_bytes: int, raw: Comparison) -> Text:
     """Return why a nearer place need not be faster."""
     near_ns, far_ns = line.exchanges_ns
     call_ns, ratio = line.summary(size_bytes, line.near).typical_ns, line.ratios[size_bytes]
@@ -321,7 +321,7 @@ def level(line: Line, size_bytes: int, raw: Comparison) -> Text:
     return say(
         "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes {ratio:ratio} as "
         "long at {far}, which is too uncertain to show why."
-        if uncertain(raw)
+        if is_uncertain(raw)
         else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes as long at "
         "both ({ratio:ratio})."
         if not raw.different
@@ -338,18 +338,18 @@ def level(line: Line, size_bytes: int, raw: Comparison) -> Text:
     )
 
 
-def protocols(line: Line) -> Iterator[Text]:
+def describe_protocols(line: Line) -> Iterator[Text]:
     """Yield jumps along the sizes that only one of the placements has."""
     steps = {
-        place: {(one.smaller_bytes, one.larger_bytes): one for one in line.jumps[place]}
+        place: {(jump.smaller_bytes, jump.larger_bytes): jump for jump in line.jumps[place]}
         for place in (line.near, line.far)
     }
     alone = {
-        place: [one for step, one in steps[place].items() if step not in steps[other]]
+        place: [jump for step, jump in steps[place].items() if step not in steps[other]]
         for place, other in ((line.near, line.far), (line.far, line.near))
     }
     texts = [
-        say("{place} jumps {jumps:and}", place=place, jumps=list(map(jump, jumps)))
+        say("{place} jumps {jumps:and}", place=place, jumps=list(map(describe_jump, jumps)))
         for place, jumps in alone.items()
         if jumps
     ]
@@ -364,48 +364,48 @@ def protocols(line: Line) -> Iterator[Text]:
         )
 
 
-def jump(one: Jump) -> Text:
+def describe_jump(jump: Jump) -> Text:
     """Return a jump: `from 8 KiB to 16 KiB (2.90×)`."""
     return say(
         "from {smaller:size} to {larger:size} ({factor:ratio})",
-        smaller=one.smaller_bytes,
-        larger=one.larger_bytes,
-        factor=one.factor,
+        smaller=jump.smaller_bytes,
+        larger=jump.larger_bytes,
+        factor=jump.factor,
     )
 
 
-def copying(line: Line, size_bytes: int) -> Iterator[Text]:
+def explain_copying(line: Line, size_bytes: int) -> Iterator[Text]:
     """Yield whether copying by one core is what limits large messages, where places do not matter to them."""
     ratio = line.ratios[size_bytes]
-    if ratio.different or uncertain(ratio) or not line.in_one_host or size_bytes < LARGE_BYTES:
+    if ratio.different or is_uncertain(ratio) or not line.in_one_host or size_bytes < LARGE_BYTES:
         return
-    alike = say("At {size:size} the two are alike", size=size_bytes)
+    equal = say("At {size:size} the two are alike", size=size_bytes)
     launches = [*line.launches(line.near), *line.launches(line.far)]
     cache_bytes = max((launch.facts.last_level_cache_bytes for launch in launches if launch.facts), default=0)
     core = placements.copied_per_core(launches)
     if not cache_bytes or size_bytes <= cache_bytes:
         yield say(
-            "{alike}; messages may fit into the last-level cache of {cache:size}, so that it is not known whether "
+            "{equal}; messages may fit into the last-level cache of {cache:size}, so that it is not known whether "
             "copying limits them."
             if cache_bytes
-            else "{alike}; messages may fit into a cache of unknown size, so that it is not known whether copying "
+            else "{equal}; messages may fit into a cache of unknown size, so that it is not known whether copying "
             "limits them.",
-            alike=alike,
+            equal=equal,
             cache=cache_bytes,
         )
     elif not math.isfinite(core):
-        yield say("{alike}; what one core copies was not measured, so that the reason is not known.", alike=alike)
+        yield say("{equal}; what one core copies was not measured, so that the reason is not known.", equal=equal)
     else:
-        yield copied(line, size_bytes, core, alike)
+        yield compare_copying(line, size_bytes, core, equal)
 
 
-def copied(line: Line, size_bytes: int, core: float, alike: Text) -> Text:
+def compare_copying(line: Line, size_bytes: int, core: float, equal: Text) -> Text:
     """Return how the bandwidth of messages that no cache holds compares with that of a copying core."""
     typical_ns, measure = line.summary(size_bytes, line.near).typical_ns, line.measure(size_bytes)
     rate = measure.value(typical_ns) * MEGA if measure.kind == "bandwidth" else size_bytes / typical_ns * 1e9
     beside = say(
-        "{alike}, with {rate} MB/s, where a core copies {core} MB/s without MPI while all others copy, too",
-        alike=alike,
+        "{equal}, with {rate} MB/s, where a core copies {core} MB/s without MPI while all others copy, too",
+        equal=equal,
         rate=format_rate(rate / MEGA),
         core=format_rate(core / MEGA),
     )

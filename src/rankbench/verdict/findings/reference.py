@@ -41,22 +41,22 @@ def find(view: CampaignView) -> Iterator[Finding]:
         sorted(leveled, key=lambda comparison: placement[comparison.case]),
         lambda comparison: placement[comparison.case],
     ):
-        own = list(group)
-        yield _by_level(view, own)
-        yield from _reversals(view, own)
+        at_placement = list(group)
+        yield _make_finding(view, at_placement)
+        yield from _find_reversals(view, at_placement)
 
 
 # --- what holds at each level -----------------------------------------------------------------------------------------
 
 
-def _by_level(view: CampaignView, comparisons: Sequence[Comparison]) -> Finding:
+def _make_finding(view: CampaignView, comparisons: Sequence[Comparison]) -> Finding:
     keys = dict.fromkeys(comparison.case for comparison in comparisons)
     verdicts = [timed_verdict for timed_verdict in view.timed_verdicts if timed_verdict.case.key in keys]
     both = [comparison for comparison in comparisons if sum(level.enough for level in comparison.levels) > 1]
-    changed = [comparison for comparison in both if _changes(*comparison.levels)]
+    changed = [comparison for comparison in both if _is_changed(*comparison.levels)]
     share = len(changed) / max(len(both), 1)
-    levels = [_at_level(name, comparisons, verdicts) for name in ("near", "far")]
-    text = [_took(view.levels[comparisons[0].case]), *(level for level in levels if level)]
+    levels = [_describe_level(name, comparisons, verdicts) for name in ("near", "far")]
+    text = [_describe_levels(view.levels[comparisons[0].case]), *(level for level in levels if level)]
     if both:
         text.append(
             say(
@@ -71,19 +71,19 @@ def _by_level(view: CampaignView, comparisons: Sequence[Comparison]) -> Finding:
         kind="reference",
         title=say("Cores were near at times and far at others"),
         text=sentences(text),
-        advice=_ADVICE,
+        advice=ADVICE,
         cases=list(dict.fromkeys(comparison.case for comparison in changed)),
         severity="warning" if share >= MANY else "note",
     )
 
 
-_ADVICE = say(
+ADVICE = say(
     "Find out which is usual where your programs run: on virtual machines other guests move the CPUs, elsewhere bind "
     "ranks to cores that share a cache, or that do not."
 )
 
 
-def _took(at: Levels) -> Text:
+def _describe_levels(at: Levels) -> Text:
     return say(
         "Without MPI, handing a cache line from one rank to the next took {near:time} at times (near) and {far:time} "
         "at others (far). Candidates are compared at each level on its own.",
@@ -92,22 +92,22 @@ def _took(at: Levels) -> Text:
     )
 
 
-def _changes(near: Level, far: Level) -> bool:
+def _is_changed(near: Level, far: Level) -> bool:
     """Return whether a ratio surely is another one at the other level, and by more than a tenth."""
     apart = abs(math.log(far.ratio / near.ratio))
     return apart > math.log(CHANGED) and apart > SURE * math.hypot(near.error, far.error)
 
 
-def _at_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> Text:
+def _describe_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> Text:
     """Return who is fastest in how many cases at a level, or that it was not met often enough."""
-    met = [level for comparison in comparisons for level in comparison.levels if level.name == name]
-    blocks, of = max((level.blocks for level in met), default=0), max(comparison.blocks for comparison in comparisons)
+    known = [level for comparison in comparisons for level in comparison.levels if level.name == name]
+    blocks, of = max((level.blocks for level in known), default=0), max(comparison.blocks for comparison in comparisons)
     fronts = [verdict.winners_by_level[name] for verdict in verdicts if name in verdict.winners_by_level]
     where = say("While cores were {name} ({n} of {all:count block})", name=name, n=blocks, all=of)
     if not fronts:
         return say("{where}, too little was measured to compare.", where=where)
     alone = Counter(front[0] for front in fronts if len(front) == 1)
-    parts = [say("{name} was fastest in {n}", name=one, n=count) for one, count in alone.most_common()]
+    parts = [say("{name} was fastest in {n}", name=winner, n=count) for winner, count in alone.most_common()]
     if rest := len(fronts) - alone.total():
         parts.append(say("none alone in {n}", n=rest))
     return say("{where}, of {n:count case} {parts:and}.", where=where, n=len(fronts), parts=parts)
@@ -116,24 +116,24 @@ def _at_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequence[C
 # --- reversals --------------------------------------------------------------------------------------------------------
 
 
-def _reversals(view: CampaignView, comparisons: Sequence[Comparison]) -> Iterator[Finding]:
-    found: dict[tuple[str, str], list[Comparison]] = {}
+def _find_reversals(view: CampaignView, comparisons: Sequence[Comparison]) -> Iterator[Finding]:
+    by_leads: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in comparisons:
         if comparison.reverses:
             near = comparison.levels[0]
             leads = (comparison.base, comparison.other) if near.ratio > 1 else (comparison.other, comparison.base)
-            found.setdefault(leads, []).append(comparison)
-    for (near_name, far_name), reversed_ in found.items():
-        yield _reversal(view, near_name, far_name, reversed_)
+            by_leads.setdefault(leads, []).append(comparison)
+    for (near_name, far_name), reversed_ in by_leads.items():
+        yield _make_reversal(view, near_name, far_name, reversed_)
 
 
-def _reversal(view: CampaignView, near: str, far: str, comparisons: Sequence[Comparison]) -> Finding:
+def _make_reversal(view: CampaignView, near: str, far: str, comparisons: Sequence[Comparison]) -> Finding:
     cases = [
         say(
             "{case} ({near:ratio} near, {far:ratio} far)",
             case=view.full_title(view.case_of[comparison.case]),
-            near=_margin(comparison.levels[0]),
-            far=_margin(comparison.levels[1]),
+            near=_find_margin(comparison.levels[0]),
+            far=_find_margin(comparison.levels[1]),
         )
         for comparison in comparisons
     ]
@@ -147,11 +147,11 @@ def _reversal(view: CampaignView, near: str, far: str, comparisons: Sequence[Com
             far=far,
             cases=cases,
         ),
-        advice=_ADVICE,
+        advice=ADVICE,
         cases=[comparison.case for comparison in comparisons],
         severity="warning",
     )
 
 
-def _margin(level: Level) -> float:
+def _find_margin(level: Level) -> float:
     return max(level.ratio, 1 / level.ratio)

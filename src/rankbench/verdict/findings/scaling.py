@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TITLE = "Scaling"
 STEEP = 1.5
 """Growth that is worth showing."""
-MOST_TOLD = 3
+MOST_SHOWN = 3
 
 Cases = dict["Site", "CaseVerdict"]
 
@@ -56,17 +56,17 @@ def find(view: CampaignView) -> Iterator[Finding]:
         line: {place: judged[case.key] for place, case in cases.items() if case.key in judged}
         for line, cases in scaling.scaled(view.campaign).items()
     }
-    for title, changes in by_operation(view, lines).items():
-        yield change_told(title, sorted(changes, key=lambda change: -change.margin))
-    yield from steep(view, {line: cases for line, cases in lines.items() if cases})
+    for title, changes in group_changes(view, lines).items():
+        yield make_change_finding(title, sorted(changes, key=lambda change: -change.margin))
+    yield from find_steep(view, {line: cases for line, cases in lines.items() if cases})
 
 
-def name_of(view: CampaignView, case: Case) -> str:
+def name_operation(view: CampaignView, case: Case) -> str:
     """Return how the cases of an operation are called that differ in size and placement only."""
     return case_labels.name_line(case, view.operations[case.operation])
 
 
-def number(count: int, noun: str) -> Text:
+def count_units(count: int, noun: str) -> Text:
     """Return `with 1 rank per node`, `on 4 nodes`."""
     return say("on {n:count node}" if noun == "node" else "with {n:count rank} per node", n=count)
 
@@ -74,73 +74,77 @@ def number(count: int, noun: str) -> Text:
 # --- who is fastest ---------------------------------------------------------------------------------------------------
 
 
-def by_operation(view: CampaignView, lines: Mapping[str, Cases]) -> dict[str, list[Change]]:
+def group_changes(view: CampaignView, lines: Mapping[str, Cases]) -> dict[str, list[Change]]:
     """Return the changes of winners by operation."""
-    found: dict[str, list[Change]] = {}
+    by_title: dict[str, list[Change]] = {}
     for cases in lines.values():
-        for change in changes(view, cases):
-            found.setdefault(name_of(view, change.case), []).append(change)
-    return found
+        for change in find_changes_along(view, cases):
+            by_title.setdefault(name_operation(view, change.case), []).append(change)
+    return by_title
 
 
-def changes(view: CampaignView, cases: Cases) -> Iterator[Change]:
+def find_changes_along(view: CampaignView, cases: Cases) -> Iterator[Change]:
     """Yield the changes of one case along the nodes, and along the ranks per node."""
     for grows, stays, noun in ((0, 1, "node"), (1, 0, "rank per node")):
         ordered = sorted(cases, key=lambda place: (place[stays], place[grows]))
         for fixed, places in itertools.groupby(ordered, key=lambda place: place[stays]):
-            runs = find_runs([(place[grows], cases[place]) for place in places if comparable(view, place)])
+            runs = find_runs([(place[grows], cases[place]) for place in places if is_comparable(view, place)])
             if next(find_changes(view, runs), None):
-                stays_at = number(fixed, "rank per node" if noun == "node" else "node")
+                stays_at = count_units(fixed, "rank per node" if noun == "node" else "node")
                 yield Change(runs[0].cases[0][1].case, stays_at, runs, noun)
 
 
-def comparable(view: CampaignView, place: Site) -> bool:
+def is_comparable(view: CampaignView, place: Site) -> bool:
     """Return whether there are several ranks with a core each."""
     return place.ranks > 1 and not scaling.oversubscribed(place, view.campaign)
 
 
-def change_told(title: str, found: list[Change]) -> Finding:
+def make_change_finding(title: str, changes: list[Change]) -> Finding:
     """Return the finding on one operation: the changes with the largest margins."""
-    texts = [sentence(change) for change in found[:MOST_TOLD]]
-    rest = len(found) - MOST_TOLD
+    texts = [describe_change(change) for change in changes[:MOST_SHOWN]]
+    rest = len(changes) - MOST_SHOWN
     more = [say("It changes in {n:count more row} of nodes or of ranks.", n=rest)] if rest > 0 else []
     ends = [
         verdict.case.key
-        for change in found[:MOST_TOLD]
+        for change in changes[:MOST_SHOWN]
         for run in change.runs
         for _, verdict in (run.cases[0], run.cases[-1])
     ]
     return Finding(
         kind="scaling",
-        title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=growing(found)),
+        title=say(
+            "{title}: the fastest depends on the number of {growing}", title=title, growing=name_growing(changes)
+        ),
         text=sentences([say("In {title}, {told:;}.", title=title, told=texts), *more]),
         advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
-        spans=[run.record for change in found[:MOST_TOLD] for run in change.runs],
+        spans=[run.record for change in changes[:MOST_SHOWN] for run in change.runs],
     )
 
 
-def growing(found: Iterable[Change]) -> Text:
+def name_growing(changes: Iterable[Change]) -> Text:
     """Return what grows: `nodes`, `ranks per node` or both."""
-    return listed(dict.fromkeys("nodes" if change.noun == "node" else "ranks per node" for change in found))
+    return listed(dict.fromkeys("nodes" if change.noun == "node" else "ranks per node" for change in changes))
 
 
-def sentence(change: Change) -> Text:
+def describe_change(change: Change) -> Text:
     """Return `at 8 B with 1 rank per node alpha is fastest from 2 to 4 nodes and beta is fastest on 8 nodes`."""
 
     def single(numbers: list[int]) -> Text:
-        return listed(number(one, change.noun) for one in numbers)
+        return listed(count_units(count, change.noun) for count in numbers)
 
-    spans = [describe_run(run, span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
+    spans = [
+        describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs
+    ]
     text = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
     return say("at {size:size} {told}", size=change.case.size_bytes, told=text) if change.case.size_bytes else text
 
 
-def span(first: int, last: int, noun: str) -> Text:
+def describe_span(first: int, last: int, noun: str) -> Text:
     """Return `from 2 to 4 nodes`, `on 8 nodes`, `with 1 rank per node`."""
     if first == last:
-        return number(first, noun)
+        return count_units(first, noun)
     return say(
         "from {first} to {last} nodes" if noun == "node" else "from {first} to {last} ranks per node",
         first=first,
@@ -151,10 +155,10 @@ def span(first: int, last: int, noun: str) -> Text:
 # --- who slows down ---------------------------------------------------------------------------------------------------
 
 
-def steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
+def find_steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
     """Yield candidates whose time grows with the nodes, and surely more than that of most others."""
     cases = {line: {place: verdict.case for place, verdict in cases.items()} for line, cases in lines.items()}
-    found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
+    by_title: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
     for growth in scaling.growths(view.judged_figures, view.campaign, cases):
         for name, factor in growth.factor.items():
             beyond = [
@@ -163,14 +167,14 @@ def steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
                 if (ratio := orient_comparison(comparison, name)) and is_certain(ratio)
             ]
             if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:
-                title = name_of(view, cases[growth.step.line][growth.step.more])
-                found.setdefault((name, title), []).append((growth, beyond))
-    for (name, title), told in found.items():
-        worst = max(told, key=lambda one: min(ratio.ratio for ratio in one[1]))
-        yield steep_told(name, title, worst, len(told), cases[worst[0].step.line])
+                title = name_operation(view, cases[growth.step.line][growth.step.more])
+                by_title.setdefault((name, title), []).append((growth, beyond))
+    for (name, title), growths in by_title.items():
+        worst = max(growths, key=lambda item: min(ratio.ratio for ratio in item[1]))
+        yield make_steep_finding(name, title, worst, len(growths), cases[worst[0].step.line])
 
 
-def steep_told(
+def make_steep_finding(
     name: str, title: str, worst: tuple[Growth, list[Comparison]], times: int, cases: Mapping[Site, Case]
 ) -> Finding:
     """Return the finding on one candidate and operation: its steepest step."""
@@ -186,7 +190,7 @@ def steep_told(
         fewer=step.fewer.nodes,
         more=step.more.nodes,
         size=size_bytes,
-        fixed=number(step.more.ranks_per_node, "rank per node"),
+        fixed=count_units(step.more.ranks_per_node, "rank per node"),
         name=name,
         factor=growth.factor[name],
         others=[

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TITLE = "Slower for less"
 FURTHEST = 2
 """A size is held against so many of those that follow it."""
-MOST_TOLD = 3
+MOST_SHOWN = 3
 
 
 class Reversal(NamedTuple):
@@ -39,14 +39,14 @@ class Reversal(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one warning per line in which a candidate takes surely longer for less."""
-    found = sorted(reversals(view), key=lambda reversal: reversal.line.key)
-    for _, own in groupby(found, key=lambda reversal: reversal.line.key):
-        yield _finding(view, list(own))
+    reversals = sorted(find_reversals(view), key=lambda reversal: reversal.line.key)
+    for _, group in groupby(reversals, key=lambda reversal: reversal.line.key):
+        yield _make_finding(view, list(group))
 
 
-def reversals(view: CampaignView) -> Iterator[Reversal]:
+def find_reversals(view: CampaignView) -> Iterator[Reversal]:
     """Yield, for each size of a candidate that surely takes longer than a larger one, the worst such pair."""
-    asked = [
+    pairs = [
         (line, smaller, larger)
         for line in find_lines(view, 2)
         for number, smaller in enumerate(line.verdicts)
@@ -55,13 +55,13 @@ def reversals(view: CampaignView) -> Iterator[Reversal]:
     margin = 1 + view.campaign.plan.threshold
     claims = [
         Claim(line.verdicts[smaller].case.key, (line.verdicts[larger].case.key,), margin)
-        for line, smaller, larger in asked
+        for line, smaller, larger in pairs
     ]
     logs = within_launches(view.judged_figures, claims)
     worst: dict[tuple[str, str, int], Reversal] = {}
     for contrast in judged(logs, ["claim", "candidate"], view.campaign.plan.confidence):
         number, candidate = contrast.key
-        line, smaller, larger = asked[number]
+        line, smaller, larger = pairs[number]
         key = line.key, candidate, smaller
         if (
             contrast.sure
@@ -72,12 +72,12 @@ def reversals(view: CampaignView) -> Iterator[Reversal]:
     yield from worst.values()
 
 
-def _finding(view: CampaignView, found: list[Reversal]) -> Finding:
-    line = found[0].line
+def _make_finding(view: CampaignView, reversals: list[Reversal]) -> Finding:
+    line = reversals[0].line
     title = view.title(next(iter(line.cases.values())))
-    by_name = {name: [reversal for reversal in found if reversal.candidate == name] for name in view.candidates}
-    texts = [_told(name, own) for name, own in by_name.items() if own]
-    sizes = sorted({size for reversal in found for size in (reversal.smaller_bytes, reversal.larger_bytes)})
+    by_name = {name: [reversal for reversal in reversals if reversal.candidate == name] for name in view.candidates}
+    texts = [_describe_reversals(name, group) for name, group in by_name.items() if group]
+    sizes = sorted({size for reversal in reversals for size in (reversal.smaller_bytes, reversal.larger_bytes)})
     return Finding(
         kind="slower_for_less",
         title=say("{title}: smaller messages take longer than larger ones", title=title),
@@ -91,8 +91,8 @@ def _finding(view: CampaignView, found: list[Reversal]) -> Finding:
     )
 
 
-def _told(name: str, own: Sequence[Reversal]) -> Text:
-    worst = sorted(own, key=lambda reversal: -reversal.ratio.ratio)
+def _describe_reversals(name: str, reversals: Sequence[Reversal]) -> Text:
+    worst = sorted(reversals, key=lambda reversal: -reversal.ratio.ratio)
     pairs = [
         say(
             "for {smaller:size} {ratio:ratio} as long as for {larger:size} ({low:ratio} to {high:ratio})",
@@ -102,13 +102,13 @@ def _told(name: str, own: Sequence[Reversal]) -> Text:
             low=reversal.ratio.low,
             high=reversal.ratio.high,
         )
-        for reversal in worst[:MOST_TOLD]
+        for reversal in worst[:MOST_SHOWN]
     ]
     return say(
         "{name} takes {pairs:and}; so it is at {n:count more size}."
-        if len(own) > MOST_TOLD
+        if len(reversals) > MOST_SHOWN
         else "{name} takes {pairs:and}.",
         name=name,
         pairs=pairs,
-        n=len(own) - MOST_TOLD,
+        n=len(reversals) - MOST_SHOWN,
     )

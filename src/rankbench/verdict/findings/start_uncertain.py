@@ -25,25 +25,25 @@ TITLES_SHOWN = 3
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield what is not known of starts as a warning, and what is known, and thus part of the time, as a note."""
-    own = [summary for summary in view.summaries if summary.candidate in view.candidates]
-    if unknown := [summary for summary in own if summary.doubt and summary.uncertain]:
-        yield _unknown(view, unknown)
+    shown = [summary for summary in view.summaries if summary.candidate in view.candidates]
+    if unknown := [summary for summary in shown if summary.doubt and summary.uncertain]:
+        yield _make_unknown(view, unknown)
     main = {main_verdict.case.key for main_verdict in view.main_verdicts if view.campaign.scheduled(main_verdict.case)}
     if apart := [
-        summary for summary in own if summary.case in main and summary.skew_ns > START_BOUND * summary.typical_ns > 0
+        summary for summary in shown if summary.case in main and summary.skew_ns > START_BOUND * summary.typical_ns > 0
     ]:
-        yield _apart(view, apart)
+        yield _make_skew(view, apart)
 
 
-def _unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
-    worst = max(summaries, key=_error_share)
+def _make_unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
+    worst = max(summaries, key=_find_error_share)
     return Finding(
         kind="start_uncertain",
         title=say("Starts too uncertain to judge"),
         text=say(
             "In {where} ranks' clocks likely differ by more than {bound:.0%} of the time of a call; worst is {name} in "
             "{case}: {doubt}. These figures are shown, and take part in no comparison.",
-            where=_where(view, summaries),
+            where=_describe_cases(view, summaries),
             bound=START_BOUND,
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
@@ -53,12 +53,12 @@ def _unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
             'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
             "`rankbench clock` shows how well clocks agree here."
         ),
-        cases=_cases(view, summaries),
+        cases=_list_cases(view, summaries),
         severity="warning",
     )
 
 
-def _apart(view: CampaignView, summaries: list[Summary]) -> Finding:
+def _make_skew(view: CampaignView, summaries: list[Summary]) -> Finding:
     worst = max(summaries, key=lambda summary: summary.skew_ns / summary.typical_ns)
     return Finding(
         kind="start_uncertain",
@@ -66,7 +66,7 @@ def _apart(view: CampaignView, summaries: list[Summary]) -> Finding:
         text=say(
             "In {where} the last rank began later than the first by more than {bound:.0%} of the time, at most by "
             "{skew:time} of {typical:time} ({name}, {case}). This is measured, and part of the time.",
-            where=_where(view, summaries),
+            where=_describe_cases(view, summaries),
             bound=START_BOUND,
             skew=worst.skew_ns,
             typical=worst.typical_ns,
@@ -74,21 +74,21 @@ def _apart(view: CampaignView, summaries: list[Summary]) -> Finding:
             case=view.full_title(view.case_of[worst.case]),
         ),
         advice=say("Nothing is wrong; but a difference of that size between calls so short may be one of starts."),
-        cases=_cases(view, summaries),
+        cases=_list_cases(view, summaries),
         severity="note",
     )
 
 
-def _error_share(summary: Summary) -> float:
+def _find_error_share(summary: Summary) -> float:
     return summary.error_ns / summary.typical_ns if summary.typical_ns > 0 else float("inf")
 
 
-def _cases(view: CampaignView, summaries: list[Summary]) -> list[str]:
+def _list_cases(view: CampaignView, summaries: list[Summary]) -> list[str]:
     keys = {summary.case for summary in summaries}
     return [key for key in view.case_of if key in keys]
 
 
-def _where(view: CampaignView, summaries: list[Summary]) -> Text:
-    cases = _cases(view, summaries)
+def _describe_cases(view: CampaignView, summaries: list[Summary]) -> Text:
+    cases = _list_cases(view, summaries)
     titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=shorten(titles, TITLES_SHOWN))

@@ -32,25 +32,25 @@ STOLEN = 0.02
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
-    met = states.met(view.launches)
-    yield from _unlike(met, at_levels=bool(view.levels))
-    yield from _restless(view)
-    yield from _fails_beside(view)
+    observed = states.met(view.launches)
+    yield from _find_changes(observed, at_levels=bool(view.levels))
+    yield from _find_restless(view)
+    yield from _find_alone(view)
     yield from _smaller_groups(view)
-    yield from _favoured(view, met)
-    yield from _stolen(view)
-    yield from _unknown(met)
+    yield from _find_favoured(view, observed)
+    yield from _find_stolen(view)
+    yield from _find_unknown(observed)
 
 
-def _unlike(met: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
-    groups = states.groups(met)
-    changing = sum(one.changing for one in met)
+def _find_changes(observed: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
+    groups = states.groups(observed)
+    changing = sum(state.changing for state in observed)
     if len(groups) < 2 and not changing:
         return
     yield Finding(
         kind="state",
         title=say("The machine was not in one state"),
-        text=sentences([_levels(groups, changing), _compared(at_levels=at_levels)]),
+        text=sentences([_describe_levels(groups, changing), _explain_comparison(at_levels=at_levels)]),
         advice=say(
             "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware "
             "change how near two virtual CPUs are."
@@ -60,7 +60,7 @@ def _unlike(met: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
     )
 
 
-def _compared(*, at_levels: bool) -> Text:
+def _explain_comparison(*, at_levels: bool) -> Text:
     """Return what a change of state does to comparisons."""
     if at_levels:
         return say("Candidates are compared while cores are near and while they are far, each on its own.")
@@ -70,12 +70,12 @@ def _compared(*, at_levels: bool) -> Text:
     )
 
 
-def _favoured(view: CampaignView, met: Sequence[Met]) -> Iterator[Finding]:
+def _find_favoured(view: CampaignView, observed: Sequence[Met]) -> Iterator[Finding]:
     """Report candidates that met unlike machines before they began, which a random order makes unlikely."""
     rows = [
-        ("state", one.launch.candidate, one.launch.block, one.launch.number, states.mean(one.before))
-        for one in met
-        if one.before
+        ("state", state.launch.candidate, state.launch.block, state.launch.number, states.mean(state.before))
+        for state in observed
+        if state.before
     ]
     schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
     figures = pl.DataFrame(rows, schema, orient="row")
@@ -102,7 +102,7 @@ def _favoured(view: CampaignView, met: Sequence[Met]) -> Iterator[Finding]:
             )
 
 
-def _levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
+def _describe_levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
     levels = [
         say("{time:time} in {n:count launch}", time=group[len(group) // 2].exchange_ns, n=len(group))
         for group in groups
@@ -119,8 +119,8 @@ def _levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
     )
 
 
-def _stolen(view: CampaignView) -> Iterator[Finding]:
-    shares = {launch.number: _share(launch) for launch in view.launches}
+def _find_stolen(view: CampaignView) -> Iterator[Finding]:
+    shares = {launch.number: _find_share(launch) for launch in view.launches}
     robbed = [launch for launch in view.launches if shares[launch.number] > STOLEN]
     if not robbed:
         return
@@ -144,7 +144,7 @@ def _stolen(view: CampaignView) -> Iterator[Finding]:
     )
 
 
-def _restless(view: CampaignView) -> Iterator[Finding]:
+def _find_restless(view: CampaignView) -> Iterator[Finding]:
     """Report candidates whose processes did not rest while other launches had their turn."""
     groups: dict[LaunchGroup, dict[str, Launch]] = {}
     for launch in view.launches:
@@ -153,7 +153,7 @@ def _restless(view: CampaignView) -> Iterator[Finding]:
             groups.setdefault(key, {})[launch.candidate] = launch
     shares = {key: {name: launch.rest_share for name, launch in launches.items()} for key, launches in groups.items()}
     for name, disturbed in find_restless(shares, view.campaign.plan.threshold).items():
-        own = [groups[key][name] for key in disturbed]
+        disturbing = [groups[key][name] for key in disturbed]
         yield Finding(
             kind="state",
             title=say("One candidate did not rest while others measured"),
@@ -161,8 +161,8 @@ def _restless(view: CampaignView) -> Iterator[Finding]:
                 "While ranks of {name} waited for their turn, their processes and launchers used {share:.2g} % of a "
                 "CPU each, as progress threads do. In {n:count launch} that disturbed what the others measured.",
                 name=name,
-                share=100 * sum(launch.busy_s for launch in own) / sum(launch.waited_s for launch in own),
-                n=len(own),
+                share=100 * sum(launch.busy_s for launch in disturbing) / sum(launch.waited_s for launch in disturbing),
+                n=len(disturbing),
             ),
             advice=say(
                 "Its later launches were made alone. Set together = false in the plan, or switch such threads off."
@@ -172,7 +172,7 @@ def _restless(view: CampaignView) -> Iterator[Finding]:
         )
 
 
-def _fails_beside(view: CampaignView) -> Iterator[Finding]:
+def _find_alone(view: CampaignView) -> Iterator[Finding]:
     """Report candidates that were launched alone, since they measured nothing beside others or resources were short."""
     launches = [launch for launch in view.launches if launch.alone and launch.together == 1]
     for name, placement in dict.fromkeys((launch.candidate, launch.placement) for launch in launches):
@@ -218,17 +218,17 @@ def _smaller_groups(view: CampaignView) -> Iterator[Finding]:
         )
 
 
-def _share(launch: Launch) -> float:
+def _find_share(launch: Launch) -> float:
     """Return the CPU time stolen over that of the CPUs that ranks ran on."""
     cpus = len({(rank.host, rank.cpu) for rank in launch.ranks})
     return launch.stolen_s / (launch.duration_s * cpus) if launch.duration_s * cpus else 0.0
 
 
-def _unknown(met: Sequence[Met]) -> Iterator[Finding]:
-    unknown = [one.launch for one in met if not one.known and not _alone(one.launch)]
+def _find_unknown(observed: Sequence[Met]) -> Iterator[Finding]:
+    unknown = [state.launch for state in observed if not state.known and not _has_one_cpu(state.launch)]
     if not unknown:
         return
-    ((reason, _),) = Counter(map(_reason, unknown)).most_common(1)
+    ((reason, _),) = Counter(map(_find_reason, unknown)).most_common(1)
     yield Finding(
         kind="state",
         title=say("The state of the machine is not known throughout"),
@@ -236,7 +236,7 @@ def _unknown(met: Sequence[Met]) -> Iterator[Finding]:
             "Of {n} of {all:count launch} it is not known in what state the machine was: {reason}. They are compared "
             "as if it had been alike.",
             n=len(unknown),
-            all=len(met),
+            all=len(observed),
             reason=reason,
         ),
         advice=say("Run the core with --state by hand, and see what it says."),
@@ -245,11 +245,11 @@ def _unknown(met: Sequence[Met]) -> Iterator[Finding]:
     )
 
 
-def _alone(launch: Launch) -> bool:
+def _has_one_cpu(launch: Launch) -> bool:
     """Return whether there was one CPU only, which has no other to exchange anything with."""
     return any(state and len(state.cpus) == 1 for state in (launch.before, launch.after))
 
 
-def _reason(launch: Launch) -> Words:
+def _find_reason(launch: Launch) -> Words:
     measured = launch.before or launch.after
     return launch.state_reason or say("no two CPUs were free at once" if measured else "it was not measured")

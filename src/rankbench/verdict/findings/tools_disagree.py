@@ -46,31 +46,31 @@ class Contradiction(NamedTuple):
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per tool that names another candidate faster than the core does, each by its own comparison."""
     ordered = sorted(reconciling.find_pairs(view.campaign), key=lambda pair: pair.theirs.suite)
-    for suite, own in itertools.groupby(ordered, key=lambda pair: pair.theirs.suite):
-        asked = list(own)
-        found = [contradiction for pair in asked for contradiction in contradictions(view, pair)]
-        if found:
-            yield _finding(view, suite, found, len(asked))
+    for suite, group in itertools.groupby(ordered, key=lambda pair: pair.theirs.suite):
+        pairs = list(group)
+        contradictions = [contradiction for pair in pairs for contradiction in find_contradictions(view, pair)]
+        if contradictions:
+            yield _make_finding(view, suite, contradictions, len(pairs))
 
 
-def contradictions(view: CampaignView, pair: Pair) -> Iterator[Contradiction]:
+def find_contradictions(view: CampaignView, pair: Pair) -> Iterator[Contradiction]:
     """Yield the candidates that both distinguish, and the other way round."""
     pairs = view.comparisons
     for base, other in itertools.permutations(view.candidates, 2):
-        if pairs.slower(pair.own.key, base, other) and pairs.slower(pair.theirs.key, other, base):
-            core, tool = (pairs.ratio(case.key, base, other) or math.nan for case in (pair.own, pair.theirs))
+        if pairs.slower(pair.core.key, base, other) and pairs.slower(pair.theirs.key, other, base):
+            core, tool = (pairs.ratio(case.key, base, other) or math.nan for case in (pair.core, pair.theirs))
             yield Contradiction(pair, base, other, core, tool)
 
 
-_UNLIKE = say(
+WHY = say(
     "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first size counts "
     "what is set up once. `rankbench reconcile` measures what each of these makes of the time."
 )
 
 
-def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: int) -> Finding:
-    worst = max(found, key=lambda contradiction: contradiction.surest)
-    kinds = (worst.pair.theirs.datatype, worst.pair.own.datatype)
+def _make_finding(view: CampaignView, suite: str, contradictions: list[Contradiction], tested: int) -> Finding:
+    worst = max(contradictions, key=lambda contradiction: contradiction.surest)
+    kinds = (worst.pair.theirs.datatype, worst.pair.core.datatype)
     numbers = []
     if kinds[0] != kinds[1]:
         numbers.append(
@@ -84,8 +84,8 @@ def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: 
     keys = list(
         dict.fromkeys(
             key
-            for contradiction in [worst, *found]
-            for key in (contradiction.pair.own.key, contradiction.pair.theirs.key)
+            for contradiction in [worst, *contradictions]
+            for key in (contradiction.pair.core.key, contradiction.pair.theirs.key)
         )
     )
     return Finding(
@@ -95,16 +95,16 @@ def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: 
             "In {n} of {all:count case} that both measured, {tool} shows the one of two candidates to be faster which "
             "the core shows to be slower. Most so in {case}: {other} takes {core:ratio} the time of {base} by the core "
             "and {theirs:ratio} by {tool}.",
-            n=len({contradiction.pair.own.key for contradiction in found}),
-            all=asked,
+            n=len({contradiction.pair.core.key for contradiction in contradictions}),
+            all=tested,
             tool=suite,
-            case=view.full_title(worst.pair.own),
+            case=view.full_title(worst.pair.core),
             other=worst.other,
             base=worst.base,
             core=worst.core,
             theirs=worst.tool,
         ),
-        advice=sentences([*numbers, _UNLIKE]),
+        advice=sentences([*numbers, WHY]),
         cases=keys,
         severity="warning",
     )

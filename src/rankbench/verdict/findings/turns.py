@@ -29,8 +29,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
     beside = {launch.number: launch.beside for launch in view.launches if launch.beside}
     plan = view.campaign.plan
     effects = turn_effects(view.judged_figures, beside, plan.confidence) if beside else []
-    found = [effect for effect in effects if effect.exceeds(plan.threshold)]
-    if not found:
+    large = [effect for effect in effects if effect.exceeds(plan.threshold)]
+    if not large:
         return
     yield Finding(
         kind="turns",
@@ -38,8 +38,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
         text=say(
             "Against the mean of all turns, calls take {effects:and}, over {n:count block}. Each candidate has each "
             "position, and follows each other one, equally often, so that this falls on all of them alike.",
-            effects=[_effect(effect) for effect in found],
-            n=found[0].blocks,
+            effects=[_describe_effect(effect) for effect in large],
+            n=large[0].blocks,
         ),
         advice=say(
             "Compare with a campaign of together = false in the plan: a library that leaves a cache, a frequency or a "
@@ -50,7 +50,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     )
 
 
-def _effect(effect: Effect) -> Text:
+def _describe_effect(effect: Effect) -> Text:
     texts = {
         (AFTER, True): "{change:.1%} (± {half:.1%}) longer just after {level}",
         (AFTER, False): "{change:.1%} (± {half:.1%}) shorter just after {level}",

@@ -47,30 +47,34 @@ class Unstable(NamedTuple):
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per candidate that is unstable in any line."""
-    found = unstable(view)
+    unstable = find_unstable(view)
     for name in view.candidates:
-        if own := [one for one in found if one.candidate == name]:
-            yield _finding(view, name, own)
+        if items := [item for item in unstable if item.candidate == name]:
+            yield _make_finding(view, name, items)
 
 
-def unstable(view: CampaignView) -> list[Unstable]:
+def find_unstable(view: CampaignView) -> list[Unstable]:
     """Return, per line, the candidates that surely scatter more than each of the others, and far more."""
-    asked = find_lines(view, 1)
+    line_list = find_lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
-    keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in asked]
+    keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in line_list]
     for curve in curves(view.judged_figures, keys):
         if curve.candidate in view.candidates and len(curve.blocks) > 2:
-            by_line.setdefault(curve.line, {})[curve.candidate] = deviations(curve)
+            by_line.setdefault(curve.line, {})[curve.candidate] = find_deviations(curve)
     return [
         Unstable(
-            asked[number], name, scatter(own[name]), max(scatter(own[other]) for other in own if other != name), least
+            line_list[number],
+            name,
+            find_scatter(by_name[name]),
+            max(find_scatter(by_name[other]) for other in by_name if other != name),
+            least,
         )
-        for (number, name), least in sure(by_line, view.campaign.plan.confidence).items()
-        if least.ratio >= FAR and scatter((own := by_line[number])[name]) >= LEAST
+        for (number, name), least in find_certain(by_line, view.campaign.plan.confidence).items()
+        if least.ratio >= FAR and find_scatter((by_name := by_line[number])[name]) >= LEAST
     ]
 
 
-def deviations(curve: Curve) -> dict[int, float]:
+def find_deviations(curve: Curve) -> dict[int, float]:
     """Return, by block, how far a launch is from the middle one of all others: the mean over the sizes, as a logarithm.
 
     The others' median, and not the mean, is what one lone launch cannot move.
@@ -83,16 +87,16 @@ def deviations(curve: Curve) -> dict[int, float]:
     return {curve.blocks[row]: float(mean[row]) for row in np.flatnonzero(known.any(axis=1))}
 
 
-def scatter(far: Mapping[int, float]) -> float:
+def find_scatter(far: Mapping[int, float]) -> float:
     """Return the typical deviation of a launch."""
-    return math.exp(float(np.mean(_logs(list(far.values())))))
+    return math.exp(float(np.mean(_take_logs(list(far.values())))))
 
 
-def _logs(values: list[float]) -> Numbers:
+def _take_logs(values: list[float]) -> Numbers:
     return np.log(np.hypot(values, FINEST_SPREAD))
 
 
-def sure(
+def find_certain(
     by_line: Mapping[int, Mapping[str, Mapping[int, float]]], confidence: float
 ) -> dict[tuple[int, str], Contrast]:
     """Return, by line and candidate, the least ratio of its scatter to that of another, where all are sure.
@@ -104,21 +108,26 @@ def sure(
     for number, far in by_line.items():
         for name, other in permutations(far, 2):
             both = sorted(far[name].keys() & far[other].keys())
-            logs = _logs([far[name][block] for block in both]) - _logs([far[other][block] for block in both])
+            logs = _take_logs([far[name][block] for block in both]) - _take_logs([far[other][block] for block in both])
             keys.append((number, name))
             moments.append((len(both), logs.mean() if len(both) else 0.0, logs.std(ddof=1) if len(both) > 1 else 0.0))
-    found: dict[tuple[int, str], list[Contrast]] = {}
+    by_key: dict[tuple[int, str], list[Contrast]] = {}
     if keys:
         count, mean, spread = np.array(moments).T
         for contrast in contrasts(keys, count, mean, spread, np.zeros(len(keys)), confidence, moderate=False):
-            found.setdefault((contrast.key[0], contrast.key[1]), []).append(contrast)
-    return {key: min(own, key=lambda one: one.ratio) for key, own in found.items() if all(one.sure for one in own)}
+            by_key.setdefault((contrast.key[0], contrast.key[1]), []).append(contrast)
+    return {
+        key: min(contrasts_, key=lambda contrast: contrast.ratio)
+        for key, contrasts_ in by_key.items()
+        if all(contrast.sure for contrast in contrasts_)
+    }
 
 
-def _finding(view: CampaignView, name: str, found: list[Unstable]) -> Finding:
-    worst = sorted(found, key=lambda one: -one.scatter)
+def _make_finding(view: CampaignView, name: str, items: list[Unstable]) -> Finding:
+    worst = sorted(items, key=lambda item: -item.scatter)
     widest = [
-        max(one.line.verdicts.values(), key=lambda verdict: _width(view, verdict.case.key, name)) for one in worst
+        max(item.line.verdicts.values(), key=lambda verdict: _measure_width(view, verdict.case.key, name))
+        for item in worst
     ]
     return Finding(
         kind="unstable",
@@ -126,7 +135,7 @@ def _finding(view: CampaignView, name: str, found: list[Unstable]) -> Finding:
         text=say(
             "In the same blocks, launches of {name} scatter far more than those of any other candidate in {lines:and}.",
             name=name,
-            lines=[_told(view, one) for one in worst],
+            lines=[_describe_scatter(view, item) for item in worst],
         ),
         advice=say(
             "Something is decided anew in each launch of this library: memory, connections, threads. Look at the "
@@ -138,19 +147,19 @@ def _finding(view: CampaignView, name: str, found: list[Unstable]) -> Finding:
     )
 
 
-def _told(view: CampaignView, one: Unstable) -> Text:
+def _describe_scatter(view: CampaignView, item: Unstable) -> Text:
     return say(
         "{title} (typically {own:.1%} off the middle, the others {others:.1%} at most: {ratio:ratio}, {low:ratio} to "
         "{high:ratio})",
-        title=view.title(next(iter(one.line.cases.values()))),
-        own=math.expm1(one.scatter),
-        others=math.expm1(one.others),
-        ratio=one.nearest.ratio,
-        low=one.nearest.low,
-        high=one.nearest.high,
+        title=view.title(next(iter(item.line.cases.values()))),
+        own=math.expm1(item.scatter),
+        others=math.expm1(item.others),
+        ratio=item.nearest.ratio,
+        low=item.nearest.low,
+        high=item.nearest.high,
     )
 
 
-def _width(view: CampaignView, case: str, name: str) -> float:
+def _measure_width(view: CampaignView, case: str, name: str) -> float:
     summary = view.summary_of.get((case, name))
     return summary.high_ns / summary.low_ns if summary and summary.launches else 0.0
