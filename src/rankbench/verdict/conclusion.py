@@ -119,9 +119,7 @@ def _claim_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool)
         best=best,
         n=len(front),
         all=len(judged),
-        others=[
-            say("{name} needs {mean:ratio} as much", name=name, mean=mean) for name, mean in means.items() if mean
-        ],
+        others=[say("{name} needs {mean:ratio} as much", name=name, mean=mean) for name, mean in means.items() if mean],
     )
     yield Claim(text=text, cases=_list_keys(front), brief=brief, outcome=view.outcome(_list_keys(front)))
 
@@ -292,8 +290,7 @@ def _claim_shared_cores(view: CampaignView, judged: list[CaseVerdict], ample: li
         "Not included: {n:count case} with more ranks or threads than cores, which {n:of shows|show} how libraries "
         "wait."
         if len(ample) < len(judged)
-        else "In {n:count case} ranks or threads share cores: that shows how libraries wait, not how they "
-             "communicate.",
+        else "In {n:count case} ranks or threads share cores: that shows how libraries wait, not how they communicate.",
         n=len(short),
     )
     yield Claim(text=text, cases=_list_keys(short))

@@ -216,7 +216,9 @@ def make_standing(
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
-    penalty = find_penalty(view, min((comparison.blocks for matching in compared for comparison in matching), default=0))
+    penalty = find_penalty(
+        view, min((comparison.blocks for matching in compared for comparison in matching), default=0)
+    )
     (decision,) = decide(
         [estimate_ratio(view, parts, compared, (best, name), fitted)],
         plan.threshold,
@@ -375,7 +377,11 @@ def describe_main_calls(mix: Mix) -> Text:
     order = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
     main = [place for place in order if mix.shares[best, place] >= MAIN_SHARE][:NAMED] or order[:1]
     parts = [
-        say("{share} of it is {call}", share=describe_share(mix.shares[best, place]), call=name_call(mix.parts[place].calls))
+        say(
+            "{share} of it is {call}",
+            share=describe_share(mix.shares[best, place]),
+            call=name_call(mix.parts[place].calls),
+        )
         for place in main
     ]
     rest = len(mix.parts) - len(main)
@@ -387,7 +393,9 @@ def describe_main_calls(mix: Mix) -> Text:
 def explain_guess(mix: Mix) -> Text:
     """Return why no candidate is recommended, where too much of the time is a guess; else nothing."""
     far = [place for place, part in enumerate(mix.parts) if part.stretch > FAR]
-    by_name = {standing.candidate: sum(mix.shares[standing.candidate, place] for place in far) for standing in mix.standings}
+    by_name = {
+        standing.candidate: sum(mix.shares[standing.candidate, place] for place in far) for standing in mix.standings
+    }
     name = max(by_name, key=lambda candidate: by_name[candidate])
     if by_name[name] <= MOST_GUESSED:
         return NOTHING
@@ -428,5 +436,8 @@ def describe_origin(part: Part) -> Text:
         return say("{call} {how}", call=name_call(part.calls), how=part.how)
     name = name_call(msgspec.structs.replace(part.calls, size_bytes=0))
     return say(
-        "{name} from {near:size} to {size:size}", name=name, near=part.cases[0][0].size_bytes, size=part.calls.size_bytes
+        "{name} from {near:size} to {size:size}",
+        name=name,
+        near=part.cases[0][0].size_bytes,
+        size=part.calls.size_bytes,
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 import typer
-
 from fakes import campaigns, planted
+
 from rankbench import units
 from rankbench.cli import application
 from rankbench.cli.commands import tune

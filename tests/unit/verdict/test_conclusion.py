@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
-SCOPE = (
-            "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at "
-            "default settings"
-        )
+SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
 
 
 def render_claims(verdict: Verdict) -> list[str]:
@@ -69,7 +66,10 @@ def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
 def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Path) -> None:
     factors = verdicts.constant({"beta": 2.0, "gamma": 2.0})
     verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
-    assert render_claims(verdict)[0] == "No clear winner in the only case: beta and gamma are not distinguishable from alpha."
+    assert (
+        render_claims(verdict)[0]
+        == "No clear winner in the only case: beta and gamma are not distinguishable from alpha."
+    )
     assert render_claims(verdict)[-1] == f"{SCOPE}, from 1 launch of each; so few launches show large differences only."
 
 
@@ -135,8 +135,9 @@ def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: P
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
-    assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2, undecided 0 (of 3 cases)." in render_claims(
-        verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
+    assert (
+        "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2, undecided 0 (of 3 cases)."
+        in render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
     )
 
 
@@ -349,17 +350,13 @@ def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) ->
     sentences = over_nodes(tmp_path, 2)
     assert sentences[0] == "Use beta: it has the lowest overall time over all 3 cases."
     assert "alpha is faster than beta in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
-    assert (
-        "Not included: 3 cases with more ranks or threads than cores, which show how libraries wait."
-    ) in sentences
+    assert ("Not included: 3 cases with more ranks or threads than cores, which show how libraries wait.") in sentences
 
 
 def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
     assert (
-            "In 6 cases ranks or threads share cores: that shows how libraries wait, not how they communicate."
-        ) in over_nodes(
-        tmp_path, 1
-    )
+        "In 6 cases ranks or threads share cores: that shows how libraries wait, not how they communicate."
+    ) in over_nodes(tmp_path, 1)
 
 
 # --- no recommendation by chance --------------------------------------------------------------------------------------
@@ -429,7 +426,9 @@ OPERATIONS: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce
 def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView:
     """Return a campaign in which alpha is faster up to 1 KiB and beta from 8 KiB on; single cases scatter."""
     cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
-    case_logs = np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
+    case_logs = (
+        np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
+    )
     names, place = ("alpha", "beta", "gamma"), {case.key: number for number, case in enumerate(cases)}
 
     def time_ns(name: str, case: Case) -> float:

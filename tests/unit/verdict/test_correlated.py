@@ -29,7 +29,9 @@ def test_states_that_stay_for_several_blocks_are_reported(states: list[int], exp
     changed = figures.with_columns(
         pl.when(pl.col("candidate") == "beta").then(pl.col("figure_ns") * slower).otherwise(pl.col("figure_ns"))
     )
-    findings = list(correlated.find(dataclasses.replace(view, figures=changed.with_columns(uncertain=False, few=False))))
+    findings = list(
+        correlated.find(dataclasses.replace(view, figures=changed.with_columns(uncertain=False, few=False)))
+    )
     assert len(findings) == expected
     for finding in findings:
         assert finding.severity == "warning"

@@ -103,7 +103,9 @@ def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
     second = campaign_view.case_verdicts[1].case.key
     slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
     assert (
-        find_first_size(dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=slow)))
+        find_first_size(
+            dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=slow))
+        )
         == []
     )
 

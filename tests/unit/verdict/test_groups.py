@@ -153,7 +153,9 @@ def test_lines_with_other_sizes_are_similar_where_they_overlap() -> None:
         (lambda _name, _case: 1.0, lambda name, case: 1.6 if name == "beta" and case.size_bytes == SWITCH else 1.0),
     ],
 )
-def test_what_differs_is_kept_apart(first_line: Callable[[str, Case], float], other: Callable[[str, Case], float]) -> None:
+def test_what_differs_is_kept_apart(
+    first_line: Callable[[str, Case], float], other: Callable[[str, Case], float]
+) -> None:
     assert [len(two(first_line, other, seed=seed)) for seed in range(5)] == [2] * 5
 
 

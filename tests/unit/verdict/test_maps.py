@@ -78,12 +78,12 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
 
 
 def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
-    store = hierarchy.make(tmp_path / "made", hierarchy.equal_times, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
+    store = hierarchy.make(
+        tmp_path / "made", hierarchy.equal_times, wanted=hierarchy.cases(ranks=8), candidates=("alpha",)
+    )
     (found,) = findings(evaluate(store))
     assert found.severity == "note"
-    assert render(found.text).endswith(
-        " Times of single pairs form no groups beyond the scatter between launches."
-    )
+    assert render(found.text).endswith(" Times of single pairs form no groups beyond the scatter between launches.")
 
 
 def test_the_same_stands_below_the_map(evaluated: CampaignView) -> None:

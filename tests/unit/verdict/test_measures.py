@@ -16,7 +16,11 @@ CASE = kinds.case("put", 8)
 def test_a_rate_is_all_messages_of_all_ranks_over_the_time() -> None:
     measure = choose_measure(kinds.RATES[0], RATE, moved_bytes=1024, moved_messages=128)
     assert measure.value(500.0) == pytest.approx(128 / 500e-9)
-    assert (measure.text(500.0), measure.format(500.0), measure.heading) == ("256 M", "256 M/s", "message rate in messages/s")
+    assert (measure.text(500.0), measure.format(500.0), measure.heading) == (
+        "256 M",
+        "256 M/s",
+        "message rate in messages/s",
+    )
 
 
 def test_a_bandwidth_is_all_bytes_of_all_ranks_over_the_time() -> None:

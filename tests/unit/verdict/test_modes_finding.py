@@ -41,7 +41,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
     key = CASES[0].key
     share = view.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
-    assert [rendered(finding) for mode in view.verdict.findings if mode.kind == "modes"] == [
+    assert [rendered(finding) for finding in view.verdict.findings if finding.kind == "modes"] == [
         Finding(
             kind="modes",
             title=Text("beta: times have more than one mode"),
@@ -65,7 +65,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
 
 def test_one_hump_is_no_finding(tmp_path: Path) -> None:
     view = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
-    assert [rendered(finding) for mode in view.verdict.findings if mode.kind == "modes"] == []
+    assert [rendered(finding) for finding in view.verdict.findings if finding.kind == "modes"] == []
     assert {len(mode) for mode in view.modes.values()} == {1}
 
 
@@ -73,7 +73,9 @@ def evidence_with(view: CampaignView, *others: Repeated) -> CampaignView:
     """Return evidence in which alpha has these modes in every case."""
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     finding: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
-    return dataclasses.replace(verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=finding)
+    return dataclasses.replace(
+        verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=finding
+    )
 
 
 def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:

@@ -54,7 +54,9 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> 
     wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1, undecided 0 (of 3 cases)."
     assert wins in [render(claim.text) for claim in evaluated.verdict.conclusion]
     assert "; two signs: cores near/far" in overview.overview(evaluated).caption
-    assert [finding.kind for finding in evaluated.verdict.findings if finding.severity == "warning"].count("reference") == 2
+    assert [finding.kind for finding in evaluated.verdict.findings if finding.severity == "warning"].count(
+        "reference"
+    ) == 2
 
 
 def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:

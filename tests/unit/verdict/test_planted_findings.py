@@ -140,10 +140,7 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
 def test_a_drop_may_say_that_the_better_way_is_taken_too_late() -> None:
     (one,) = find_kind("jumps", exactly(jumping("beta", factor=0.3), line()))
     assert render(one.text).startswith("beta drops from 1 KiB to 4 KiB (0.60×, ")
-    assert (
-        render(one.advice)
-        == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
-    )
+    assert render(one.advice) == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
 
 
 def test_a_lone_slow_size_goes_back() -> None:
@@ -268,7 +265,7 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
 def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
     operations = {operation.name: operation for operation in campaigns.campaign().operations}
     for rule in guidelines.read_rules():
-        whole, parts = operations[rule.whole], [operations[part.operation] for part in rule.parts]
+        whole, parts = operations[rule.call], [operations[part.operation] for part in rule.parts]
         if not whole.sized:
             continue
         n, p = 4096, 4

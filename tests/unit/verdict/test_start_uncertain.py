@@ -68,7 +68,7 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
     )
     assert render(finding.advice) == (
         'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). `rankbench '
-        'clock` shows how well clocks agree here.'
+        "clock` shows how well clocks agree here."
     )
 
 

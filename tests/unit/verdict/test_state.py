@@ -120,8 +120,7 @@ def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
                     f"(launch 7, {worst.candidate})."
                 )
             ),
-            advice=Text("Other guests compete for the same CPUs: measure at a quieter time or on a dedicated "
-                        "machine."),
+            advice=Text("Other guests compete for the same CPUs: measure at a quieter time or on a dedicated machine."),
             cases=[],
             severity="warning",
         )

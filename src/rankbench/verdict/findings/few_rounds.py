@@ -40,8 +40,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
             most=worst.few,
             all=worst.launches + worst.left_out,
         ),
-        advice=say("Something else used the CPUs. Measure when the machine is idle, or allow more time for each "
-                   "case (case_limit)."),
+        advice=say(
+            "Something else used the CPUs. Measure when the machine is idle, or allow more time for each "
+            "case (case_limit)."
+        ),
         cases=list(dict.fromkeys(summary.case for summary in poor)),
         severity="note",
     )
@@ -59,8 +61,10 @@ def _find_all_late(view: CampaignView) -> Iterator[Finding]:
             "has fewer cores than ranks; this is not a failure of the library.",
             candidates=[say("{name} in {n:count case}", name=name, n=len(keys)) for name, keys in late.items() if keys],
         ),
-        advice=say('Measure when the machine is idle, use fewer ranks per node, or set start = "barrier", which '
-                   'needs no common start time.'),
+        advice=say(
+            'Measure when the machine is idle, use fewer ranks per node, or set start = "barrier", which '
+            "needs no common start time."
+        ),
         cases=[key for key in view.case_of if any(key in keys for keys in late.values())],
         severity="note",
     )

@@ -74,7 +74,9 @@ def find_last(view: CampaignView) -> Iterator[Last]:
         if len(operations) >= FEWEST_OPERATIONS and len(last_keys) > MOST_OF * len(together):
             last_shares = shares.filter(pl.col("case").is_in(last_keys), candidate=candidate, rank=rank)
             share = float(last_shares.select(pl.col("last").mean()).item())
-            yield Last(place, rank, candidate, [view.case_of[key] for key in keys if key in last_keys], len(together), share)
+            yield Last(
+                place, rank, candidate, [view.case_of[key] for key in keys if key in last_keys], len(together), share
+            )
 
 
 def is_symmetric(operation: Operation) -> bool:
@@ -124,7 +126,7 @@ def _make_finding(view: CampaignView, ranks: Sequence[Last]) -> Finding:
             "Check what else runs on that CPU, its clock frequency and its interrupts, or leave it out."
             if everywhere
             else "It matters to programs that continue as soon as their own call returns: compare the last ranks of "
-                 "other candidates."
+            "other candidates."
         ),
         cases=list(dict.fromkeys(case.key for last in ranks for case in last.cases)),
         severity="warning" if everywhere else "note",

@@ -89,7 +89,7 @@ def _make_finding(view: CampaignView, start: str, shifts: list[Shift], tested: i
         "in {turned} of them the other candidate seems faster."
         if winners
         else "In {n} of {all:count case} start {start} changes the ratio of two candidates against {usual} "
-             "significantly.",
+        "significantly.",
         n=len(changed),
         all=tested,
         start=start,

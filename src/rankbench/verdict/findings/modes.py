@@ -88,15 +88,17 @@ def _make_machine_finding(view: CampaignView, by_case: dict[str, list[str]]) -> 
 def _make_finding(view: CampaignView, name: str, by_case: dict[str, list[Repeated]]) -> Finding:
     heaviest = sorted(by_case, key=lambda case: -max(mode.mode.share for mode in by_case[case]))
     most = say(
-        "In {n:count case} the times of {name} have more than one mode, launch after "
-        "launch.", n=len(by_case), name=name
+        "In {n:count case} the times of {name} have more than one mode, launch after launch.", n=len(by_case), name=name
     )
     texts = [
         say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[mode.text for mode in by_case[case]])
         for case in heaviest[:MOST_SHOWN]
     ]
-    more = [say("The same holds for {n:count more "
-                "case}.", n=len(by_case) - MOST_SHOWN)] if len(by_case) > MOST_SHOWN else []
+    more = (
+        [say("The same holds for {n:count more case}.", n=len(by_case) - MOST_SHOWN)]
+        if len(by_case) > MOST_SHOWN
+        else []
+    )
     return Finding(
         kind="modes",
         title=say("{name}: times have more than one mode", name=name),
@@ -112,16 +114,16 @@ def _advise(modes: list[Repeated]) -> Text:
     kinds = {mode.pattern.kind for mode in modes}
     texts = [say("A mean hides this: compare percentiles.")]
     if "even" in kinds:
-        texts.append(
-            say("Slow calls at regular intervals come from the library: credits, full queues, polling.")
-        )
+        texts.append(say("Slow calls at regular intervals come from the library: credits, full queues, polling."))
     if "bursts" in kinds:
         texts.append(
             say("Bursts of slow calls mostly come from the machine: check stolen time, frequency and other processes.")
         )
     if "scattered" in kinds or not kinds & {"even", "bursts"}:
         texts.append(
-            say("Scattered slow calls may be page faults, cache misses or interrupts: bind ranks, or try another "
-                "transport.")
+            say(
+                "Scattered slow calls may be page faults, cache misses or interrupts: bind ranks, or try another "
+                "transport."
+            )
         )
     return sentences(texts)

@@ -213,8 +213,7 @@ def make_finding(lines: list[Line]) -> Finding:
         title=say("{name}, {title}: effect of the placement", name=first.candidate, title=title),
         text=sentences(sentence for line in lines for sentence in describe_line(line)),
         advice=say(
-            "Place ranks that communicate most where the figures are best. Measure again where the reason is not "
-            "known."
+            "Place ranks that communicate most where the figures are best. Measure again where the reason is not known."
         ),
         cases=list(dict.fromkeys(keys)),
         severity="note",
@@ -270,8 +269,9 @@ def is_uncertain(ratio: Comparison) -> bool:
 
 def explain_slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
     """Return whether the machine explains a difference."""
-    without = say("Without MPI, handing over a cache line between these CPUs takes {ratio:ratio} "
-                  "the time", ratio=raw.ratio)
+    without = say(
+        "Without MPI, handing over a cache line between these CPUs takes {ratio:ratio} the time", ratio=raw.ratio
+    )
     if is_explained(line, size_bytes, raw):
         only = list_caches(line)
         return say(
@@ -287,7 +287,7 @@ def explain_slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
         "{without}, which is too uncertain to show whether the machine is the reason."
         if is_uncertain(raw)
         else "{without}, which is no difference: the distance between the CPUs is not the reason. The reason is not "
-             "known."
+        "known."
         if not raw.different
         else "{without}, which is the opposite: the machine is not the reason. The reason is not known."
         if (line.ratios[size_bytes].ratio > 1) != (raw.ratio > 1)
@@ -325,13 +325,13 @@ def explain_equal(line: Line, size_bytes: int, raw: Comparison) -> Text:
         "{ratio:ratio} the time at {far}, which is too uncertain to show why."
         if is_uncertain(raw)
         else "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes the "
-             "same time at both ({ratio:ratio})."
+        "same time at both ({ratio:ratio})."
         if not raw.different
         else "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes "
-             "{ratio:ratio} the time at {far}, but {more:time} are too little to see in a call of {call:time}."
+        "{ratio:ratio} the time at {far}, but {more:time} are too little to see in a call of {call:time}."
         if lost
         else "{near} is not faster than {far}: without MPI, handing over a cache line between these CPUs takes "
-             "{ratio:ratio} the time at {far}, which the call does not show. The reason is not known.",
+        "{ratio:ratio} the time at {far}, which the call does not show. The reason is not known.",
         near=line.near,
         far=line.far,
         ratio=raw.ratio,
@@ -390,7 +390,7 @@ def explain_copying(line: Line, size_bytes: int) -> Iterator[Text]:
             "is the limit."
             if cache_bytes
             else "{equal}; messages may fit into a cache of unknown size, so it is not known whether copying is the "
-                 "limit.",
+            "limit.",
             equal=equal,
             cache=cache_bytes,
         )

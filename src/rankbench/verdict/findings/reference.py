@@ -110,8 +110,9 @@ def _describe_level(name: str, comparisons: Sequence[Comparison], verdicts: Sequ
     parts = [say("{name} {n}", name=winner, n=count) for winner, count in alone.most_common()]
     if rest := len(fronts) - alone.total():
         parts.append(say("no single winner {n}", n=rest))
-    return say("{where}, fastest in single cases: {parts:,} (of {n:count "
-               "case}).", where=where, n=len(fronts), parts=parts)
+    return say(
+        "{where}, fastest in single cases: {parts:,} (of {n:count case}).", where=where, n=len(fronts), parts=parts
+    )
 
 
 # --- reversals --------------------------------------------------------------------------------------------------------

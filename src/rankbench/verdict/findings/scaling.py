@@ -112,10 +112,13 @@ def make_change_finding(title: str, changes: list[Change]) -> Finding:
     ]
     return Finding(
         kind="scaling",
-        title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=name_growing(changes)),
+        title=say(
+            "{title}: the fastest depends on the number of {growing}", title=title, growing=name_growing(changes)
+        ),
         text=sentences([say("In {title}, {changes:;}.", title=title, changes=texts), *more]),
-        advice=say("Choose by the number of nodes and ranks of your jobs. The scaling charts show where the curves "
-                   "cross."),
+        advice=say(
+            "Choose by the number of nodes and ranks of your jobs. The scaling charts show where the curves cross."
+        ),
         cases=list(dict.fromkeys(ends)),
         severity="note",
         spans=[run.record for change in changes[:MOST_SHOWN] for run in change.runs],
@@ -133,7 +136,9 @@ def describe_change(change: Change) -> Text:
     def single(numbers: list[int]) -> Text:
         return listed(count_units(count, change.noun) for count in numbers)
 
-    spans = [describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
+    spans = [
+        describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs
+    ]
     text = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
     return say("at {size:size} {text}", size=change.case.size_bytes, text=text) if change.case.size_bytes else text
 
@@ -183,7 +188,7 @@ def make_steep_finding(
         "of {others:and}: at least {ratio:ratio} more than {rivals:and} ({low:ratio} to {high:ratio})."
         if size_bytes
         else "From {fewer} to {more:count node} {fixed}, the time of {name} grows by {factor:ratio}, that of "
-             "{others:and}: at least {ratio:ratio} more than {rivals:and} ({low:ratio} to {high:ratio}).",
+        "{others:and}: at least {ratio:ratio} more than {rivals:and} ({low:ratio} to {high:ratio}).",
         fewer=step.fewer.nodes,
         more=step.more.nodes,
         size=size_bytes,

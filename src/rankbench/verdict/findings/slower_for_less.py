@@ -86,7 +86,10 @@ def _make_finding(view: CampaignView, reversals: list[Reversal]) -> Finding:
         text=sentences(texts),
         advice=sentences(
             [
-                say("The switch of algorithm between the two sizes comes too late. As a workaround, send the larger one."),
+                say(
+                    "The switch of algorithm between the two sizes comes too late. As a workaround, send the larger "
+                    "one."
+                ),
                 *advise_tuning(view, {name: _list_cases(group) for name, group in by_name.items() if group}),
             ]
         ),
@@ -96,7 +99,9 @@ def _make_finding(view: CampaignView, reversals: list[Reversal]) -> Finding:
 
 
 def _list_cases(reversals: Sequence[Reversal]) -> list[Case]:
-    return [reversal.line.cases[size] for reversal in reversals for size in (reversal.smaller_bytes, reversal.larger_bytes)]
+    return [
+        reversal.line.cases[size] for reversal in reversals for size in (reversal.smaller_bytes, reversal.larger_bytes)
+    ]
 
 
 def _describe_reversals(name: str, reversals: Sequence[Reversal]) -> Text:

@@ -51,7 +51,7 @@ def _make_unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
         ),
         advice=say(
             'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). '
-            '`rankbench clock` shows how well clocks agree here.'
+            "`rankbench clock` shows how well clocks agree here."
         ),
         cases=_list_cases(view, summaries),
         severity="warning",
@@ -73,8 +73,9 @@ def _make_skew(view: CampaignView, summaries: list[Summary]) -> Finding:
             name=worst.candidate,
             case=view.full_title(view.case_of[worst.case]),
         ),
-        advice=say("This is not an error, but a difference of that size between such short calls may come from the "
-                   "start."),
+        advice=say(
+            "This is not an error, but a difference of that size between such short calls may come from the start."
+        ),
         cases=_list_cases(view, summaries),
         severity="note",
     )

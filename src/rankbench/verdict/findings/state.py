@@ -113,8 +113,7 @@ def _describe_levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
         "Without MPI, handing over a cache line from one CPU to another took {levels:and} and changed during "
         "{n:count launch}."
         if levels
-        else "Without MPI, the time to hand over a cache line from one CPU to another changed during {n:count "
-             "launch}.",
+        else "Without MPI, the time to hand over a cache line from one CPU to another changed during {n:count launch}.",
         levels=levels,
         n=changing,
     )

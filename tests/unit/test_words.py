@@ -1,0 +1,97 @@
+"""Plain words: names and texts use the field's terms, and the lists below only grow."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+THIS = Path(__file__).relative_to(ROOT).as_posix()
+PLACES = ("src", "core", "tests", "tools", "docs", "*.md", "Makefile")
+NO_TEXT = ("tests/recorded/", "tests/golden/")
+"""Output of other programs, and of this one, which is tested elsewhere."""
+
+NAMES = {
+    *("told", "said", "found", "made", "one", "mine", "own", "whole", "asked", "held", "some", "those", "these"),
+    *("given", "taken", "kept", "left", "seen", "gone", "met", "done", "meant"),
+}
+"""Not names of variables, parameters, fields or functions: a name says what its value is."""
+PARTICIPLE = re.compile(
+    r"^_?(?:[a-z]+ed|told|said|found|made|held|kept|sent|given|taken|drawn|known|met|written|begun|shown|seen|left|"
+    r"lost|gone|done|worn|laid|chosen|spent|thrown|meant|bound|built)(?:_|$)"
+)
+"""Not names of functions, which are verbs, unless they return a bool or are properties or fixtures."""
+VERBS = {"read", "feed", "need", "seed", "embed", "speed", "exceed", "proceed"}
+NO_CODE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+"""Comments and strings of C."""
+TEXTS = re.compile(r"\b(?:told|tells?|mend(?:s|ed|ing)?|dear|takes least|asked of|what is far off)\b", re.IGNORECASE)
+"""Not in comments, messages, documentation and names of tests."""
+
+
+def list_files(*suffixes: str) -> list[str]:
+    """Return the tracked files with a suffix; those without one are programs."""
+    answer = subprocess.run(["git", "ls-files", *PLACES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [path for path in answer.splitlines() if Path(path).suffix in suffixes and path != THIS]
+
+
+def is_checked(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether the name of a function must be a verb."""
+    decorators = " ".join(map(ast.unparse, function.decorator_list))
+    returned = ast.unparse(function.returns) if function.returns else ""
+    return returned != "bool" and not re.search("property|fixture", decorators)
+
+
+def list_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and name of what is defined in a file and must be named otherwise."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            name = node.name.lstrip("_")
+            participle = PARTICIPLE.match(node.name) and name.split("_")[0] not in VERBS and is_checked(node)
+            if name in NAMES or (participle and not name.startswith("test_")):
+                yield node.lineno, node.name
+        elif isinstance(node, ast.arg) and node.arg in NAMES:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.lstrip("_") in NAMES:
+            yield node.lineno, node.id
+
+
+def list_c_names(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of the variables, parameters and functions of C that must be named otherwise."""
+    names = "|".join(NAMES)
+    code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    for match in re.finditer(rf"(?<![.\w>])(?:(?!return\b|else\b)\w+[ *]+|, *\**)({names})\b(?= *[;,=()\[])", code):
+        yield code.count("\n", 0, match.start(1)) + 1, match[1]
+
+
+@pytest.mark.parametrize("folder", ["src", "core", "tests", "tools"])
+def test_names_say_what_they_are(folder: str) -> None:
+    wrong = []
+    for path in list_files(".py", ".c", ".h"):
+        if path.startswith(f"{folder}/"):
+            text = (ROOT / path).read_text(encoding="utf-8")
+            names = list_names(ast.parse(text)) if path.endswith(".py") else list_c_names(text)
+            wrong += [f"{path}:{line} {name}" for line, name in sorted(set(names))]
+    assert not wrong, "use the noun or the verb that says what it is:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("folder", ["src/", "core/", "tests/", "tools/", "docs/", ""])
+def test_texts_use_plain_words(folder: str) -> None:
+    wrong = []
+    for path in list_files(".py", ".c", ".h", ".md", ".html", ".js", ".sh", ".toml", ""):
+        if path.startswith(folder) and (folder or "/" not in path) and not path.startswith(NO_TEXT):
+            lines = (ROOT / path).read_text(encoding="utf-8", errors="replace").splitlines()
+            # In names words are divided by underscores, which belong to words.
+            wrong += [
+                f"{path}:{number} {match[0]}"
+                for number, line in enumerate(lines, 1)
+                if (match := TEXTS.search(line.replace("_", " ") if "def test_" in line else line))
+            ]
+    assert not wrong, "say it plainly (reported, shown, fix, costly, fastest):\n" + "\n".join(wrong)
