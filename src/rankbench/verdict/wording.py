@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 LEAST_SHARE = 0.001
-SMALL_SHARE = 0.1
+SMALL_SHARE = 0.01
 """Shares below this have a decimal place."""
 LEAST_P_VALUE = 0.0001
 

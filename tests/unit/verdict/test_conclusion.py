@@ -49,7 +49,7 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
         "never significantly slower; gamma 3.00× (2.99× to 3.01×: pingpong, 8 B).",
         "Fastest in single cases: beta 9, alpha 0, gamma 0, equivalent 0, undecided 0 (of 9 cases).",
         "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
-        f"0% to 34%). {SCOPE}, from 6 launches of each.",
+        f"0% to 34%). {SCOPE}, based on 6 launches of each candidate.",
     ]
     assert all(sentence.brief for sentence in verdict.conclusion)
     assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
@@ -70,7 +70,9 @@ def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Pa
         render_claims(verdict)[0]
         == "No clear winner in the only case: beta and gamma are not distinguishable from alpha."
     )
-    assert render_claims(verdict)[-1] == f"{SCOPE}, from 1 launch of each; so few launches show large differences only."
+    assert render_claims(verdict)[-1] == (
+        f"{SCOPE}, based on 1 launch of each candidate; so few launches show only large differences."
+    )
 
 
 def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
@@ -92,9 +94,10 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
     assert render_claims(verdict)[0] == "Use beta: it has the lowest overall time over all 3 cases."
-    (least,) = beginning(verdict, "gamma needs least memory")
+    (least,) = beginning(verdict, "gamma needs the least memory")
     assert render(least.text) == (
-        "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× and beta needs 3.00×."
+        "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× as much "
+        "and beta needs 3.00× as much."
     )
     assert not least.brief
     assert least.cases == [case.key for case in MEMORY]
@@ -107,7 +110,7 @@ def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=MEMORY).verdict
     assert render_claims(verdict) == [
         "The memory use of alpha, beta and gamma is equivalent within 3% in 3 of 3 cases.",
-        f"{SCOPE}, from 6 launches of each.",
+        f"{SCOPE}, based on 6 launches of each candidate.",
     ]
 
 
@@ -153,7 +156,7 @@ def test_exceptions_are_reported_with_their_sizes_and_cases(tmp_path: Path) -> N
         return 1.0 if name == "alpha" else 2.0
 
     conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
-    exceptions = [sentence for sentence in conclusion if " faster in " in render(sentence.text)]
+    exceptions = [sentence for sentence in conclusion if " faster than " in render(sentence.text)]
     assert [render(sentence.text) for sentence in exceptions] == [
         "beta is faster than alpha in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
         "beta and gamma are faster than alpha in barrier, by 1.25× (1.25× to 1.25×).",
@@ -170,7 +173,7 @@ def test_more_exceptions_than_four_are_counted(tmp_path: Path) -> None:
         return 1.0 if name == ("beta" if case.size_bytes == 8 else "alpha") else 2.0
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
-    (rest,) = beginning(verdict, "The same holds")
+    (rest,) = beginning(verdict, "Another candidate")
     assert render(rest.text) == "Another candidate is faster by less in 1 more case."
     assert len(rest.cases) == 1
 
@@ -184,7 +187,7 @@ def test_failures_and_lacking_calls_of_the_leader_are_distinguished(tmp_path: Pa
         return 1.0 if name == "alpha" else 1.5
 
     verdict = verdicts.evaluate(tmp_path, factor).verdict
-    failed, lacking = beginning(verdict, "alpha failed") + beginning(verdict, "alpha lacks")
+    failed, lacking = beginning(verdict, "alpha failed") + beginning(verdict, "alpha does not have")
     assert render(failed.text) == "alpha failed in at least one launch of 1 case."
     assert render(lacking.text) == "alpha does not have the call of 2 cases."
     assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
@@ -235,7 +238,8 @@ def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], vers
     verdict = msgspec.structs.replace(view.verdict, summaries=summaries, comparisons=[])
     evaluated = dataclasses.replace(view, verdict=verdict)
     assert render_claims(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
-        f"Valid on this machine (Example 9000, 2 cores), for {versions}, at default settings, from 6 launches of each."
+        f"Valid on this machine (Example 9000, 2 cores), for {versions}, at default settings, based on 6 launches of "
+        "each candidate."
     )
 
 

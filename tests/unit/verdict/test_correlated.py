@@ -36,4 +36,4 @@ def test_states_that_stay_for_several_blocks_are_reported(states: list[int], exp
     for finding in findings:
         assert finding.severity == "warning"
         assert "Ratios of successive blocks have a lag-1 correlation of 0." in render(finding.text)
-        assert "over 16 blocks" in render(finding.text)
+        assert ", 16 blocks);" in render(finding.text)

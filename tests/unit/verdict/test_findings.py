@@ -153,11 +153,11 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
         (CaseStatus.FAILED, "returned an error", "Read the reason in the table of failures."),
         (
             CaseStatus.NOT_AS_ASKED,
-            "was not measured where the placement says",
+            "was not placed as planned",
             "Read the reason in the table of failures. Check whether a scheduler, a container or a setting binds "
             "ranks.",
         ),
-        (CaseStatus.REFUSED, "could not be run as asked", "Read the reason in the table of failures."),
+        (CaseStatus.REFUSED, "could not run as requested", "Read the reason in the table of failures."),
         (
             CaseStatus.LACKING,
             "does not have the call",
@@ -172,12 +172,17 @@ def test_each_way_to_fail_is_reported_with_its_cases(
         return status if candidate == "beta" and case.form == "nonblocking" else 1.0
 
     found = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
-    by = ", by SIGSEGV" if status == CaseStatus.CRASHED else ""
+    where = "4 cases (bandwidth and allreduce nonblocking)"
+    text = {
+        CaseStatus.CRASHED: f"beta crashed in {where}, by SIGSEGV.",
+        CaseStatus.NOT_AS_ASKED: f"Ranks of beta did not run where the placement says in {where}.",
+        CaseStatus.LACKING: f"beta does not have the call of {where}.",
+    }.get(status, f"beta {sentence} in {where}.")
     assert [rendered(one) for one in found] == [
         Finding(
             kind="failures",
             title=Text(f"beta {sentence}"),
-            text=Text(f"beta {sentence} in 4 cases (bandwidth and allreduce nonblocking){by}."),
+            text=Text(text),
             advice=Text(advice),
             cases=[case.key for case in campaigns.cases_of() if case.form == "nonblocking"],
             severity="note" if status == CaseStatus.LACKING else "failure",

@@ -47,7 +47,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
             title=Text("beta: times have more than one mode"),
             text=(
                 Text(
-                    "In 1 case the samples of beta have more than one mode, launch after launch. allreduce, 8 B: "
+                    "In 1 case the times of beta have more than one mode, launch after launch. allreduce, 8 B: "
                     f"second at 2.0×, {100 * share:.1f} % of samples, in 6 of 6 launches, scattered."
                 )
             ),

@@ -49,7 +49,8 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> 
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
     assert {other.outcome for other in others} == {"equivalent"}
     (table,) = results.latex(evaluated)
-    assert [render(row[-1].text) for row in table.rows] == ["near: alpha, far: beta", "=", "="]
+    by_level = "near: alpha 1.20× (1.20–1.20×), far: beta 1.25× (1.25–1.25×)"
+    assert [render(row[-1].text) for row in table.rows] == [by_level, "=", "="]
     assert first.outcome_by_level == {"near": "faster", "far": "faster"}
     wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1, undecided 0 (of 3 cases)."
     assert wins in [render(claim.text) for claim in evaluated.verdict.conclusion]
@@ -95,5 +96,5 @@ def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
         ]
     else:
         assert [render(finding.title) for finding in findings] == [
-            f"{name}: some calls take another time than most" for name in NAMES
+            f"{name}: times have more than one mode" for name in NAMES
         ]

@@ -64,7 +64,7 @@ def test_nodes_under_one_kernel_share_its_cores(
     texts = [render(finding.text) for finding in verdict.findings if finding.kind == "oversubscribed"]
     assert texts == ([WAITING] if short else [])
     conclusion = " ".join(render(claim.text) for claim in verdict.conclusion)
-    assert ("they have more ranks or threads than cores" in conclusion) == short
+    assert ("with more ranks or threads than cores" in conclusion) == short
     where = "on n1, n2 and n3, for" if scheduled else "on this machine (Example 9000, 2 cores), for"
     assert f"Valid {where}" in conclusion
 

@@ -30,7 +30,7 @@ def test_launches_that_print_much_are_reported_with_the_line_that_repeats(view: 
     loud, *rest = view.launches
     launches = [msgspec.structs.replace(loud, output_bytes=11 << 20, log=log), *rest]
     (finding,) = output.find(dataclasses.replace(view, launches=launches))
-    assert render(finding.title) == f"Launches of {loud.candidate} print much"
+    assert render(finding.title) == f"Launches of {loud.candidate} print a lot"
     assert render(finding.text) == (
         f"1 launch of {loud.candidate} printed more than 10 MiB each, launch {loud.number} 11 MiB; the first line that "
         "repeats: [n1:17] warn 4."
@@ -50,7 +50,7 @@ def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
     (finding,) = output.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
     assert len(finding.cases) == 3
     assert render(finding.text).endswith(
-        "bytes or more during timed calls of allreduce, 8 B, and less in 2 other cases: its time includes that."
+        "bytes or more during timed calls of allreduce, 8 B, and less in 2 other cases: the time includes the printing."
     )
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 NEAR, FAR = placed.SOCKETS
 LARGE = (8, 1 << 20, 64 << 20)
 STEPS = tuple(2**power for power in range(3, 20))
-WITHOUT = "Without MPI, handing a cache line between these CPUs takes"
-NOT_THE_WAY = "the way between the CPUs is not the reason; what is is not known."
-NOT_THE_MACHINE = "the machine does not explain it, and what does is not known."
-THE_LIBRARY = "what the library does differently there is not known."
-NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing a cache line between these CPUs takes"
+WITHOUT = "Without MPI, handing over a cache line between these CPUs takes"
+NOT_THE_WAY = "the distance between the CPUs is not the reason. The reason is not known."
+NOT_THE_MACHINE = "the machine is not the reason. The reason is not known."
+THE_LIBRARY = "What the library does differently there is not known."
+NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing over a cache line between these CPUs takes"
 
 
 def findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> list[Finding]:
@@ -51,7 +51,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
             text=(
                 Text(
                     "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
-                    f"(2.99× to 3.01×). {WITHOUT} 3.01× as long: the machine explains it "
+                    f"(2.99× to 3.01×). {WITHOUT} 3.01× the time: the machine explains it "
                     "(at same-l3 the CPUs share an L3 cache, at two-sockets they do not)."
                 )
             ),
@@ -69,15 +69,15 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
 
 def test_a_few_cache_lines_more_are_explained_though_the_ratio_is_small(tmp_path: Path) -> None:
     """Of 1 µs that a library takes anyway 200 ns more are 1.2 times as much; a cache line takes three times as long."""
-    assert text(tmp_path, slower(1.2, 1000)).startswith(f"{WITHOUT} 3.01× as long: the machine explains it (at ")
+    assert text(tmp_path, slower(1.2, 1000)).startswith(f"{WITHOUT} 3.01× the time: the machine explains it (at ")
 
 
 @pytest.mark.parametrize(
     ("factor", "between", "sentence"),
     [
-        (2.0, placed.no_difference, f"1.00× as long, which is no difference: {NOT_THE_WAY}"),
-        (0.5, placed.exchange_ns, f"3.01× as long, the other way round: {NOT_THE_MACHINE}"),
-        (20.0, placed.exchange_ns, f"3.01× as long, which does not explain as much; {THE_LIBRARY}"),
+        (2.0, placed.no_difference, f"1.00× the time, which is no difference: {NOT_THE_WAY}"),
+        (0.5, placed.exchange_ns, f"3.01× the time, which is the opposite: {NOT_THE_MACHINE}"),
+        (20.0, placed.exchange_ns, f"3.01× the time, which does not explain the difference. {THE_LIBRARY}"),
     ],
 )
 def test_what_the_machine_does_not_explain_is_not_explained(
@@ -97,18 +97,18 @@ def test_what_was_not_measured_explains_nothing(tmp_path: Path) -> None:
 
 
 def test_one_socket_is_not_faster_where_the_machine_is_not_either(tmp_path: Path) -> None:
-    assert text(tmp_path, slower(1.0), between=placed.no_difference) == f"{NOT_FASTER} as long at both (1.00×)."
+    assert text(tmp_path, slower(1.0), between=placed.no_difference) == f"{NOT_FASTER} the same time at both (1.00×)."
 
 
 def test_what_the_machine_adds_may_be_lost_in_the_call(tmp_path: Path) -> None:
     assert text(tmp_path, slower(1.0, 20000), spread=0.02) == (
-        f"{NOT_FASTER} 3.05× as long at two-sockets, but these 100 ns are lost in the 20.0 µs of the call."
+        f"{NOT_FASTER} 3.05× the time at two-sockets, but 100 ns are too little to see in a call of 20.0 µs."
     )
 
 
 def test_or_it_is_not_known_why(tmp_path: Path) -> None:
     assert text(tmp_path, slower(1.0, 2000)) == (
-        f"{NOT_FASTER} 3.01× as long at two-sockets, which the call does not show; why is not known."
+        f"{NOT_FASTER} 3.01× the time at two-sockets, which the call does not show. The reason is not known."
     )
 
 
@@ -124,7 +124,7 @@ def test_an_exchange_that_is_too_uncertain_explains_nothing(tmp_path: Path) -> N
         return msgspec.structs.replace(launch, before=state, after=state)
 
     sentence = text(tmp_path, slower(1.5), change=change)
-    assert sentence == f"{WITHOUT} 1.59× as long, which is too uncertain to show whether the machine is the reason."
+    assert sentence == f"{WITHOUT} 1.59× the time, which is too uncertain to show whether the machine is the reason."
 
 
 # --- large messages ---------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_equal_bandwidth_of_a_copying_core_fits_copying(tmp_path: Path, operatio
 
 def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Path) -> None:
     sentence = text(tmp_path, lambda *case: 200 + case[2] / 48, sizes=LARGE)
-    assert sentence.endswith(" copy, too. Copying alone does not explain this; the reason is not known.")
+    assert sentence.endswith(" copy too. Copying alone does not explain this; the reason is not known.")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +157,8 @@ def test_what_a_cache_may_hold_shows_nothing_of_copying(tmp_path: Path, known: i
 
     reason = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=(8, 1 << 20), change=change)
     assert reason.endswith(
-        f" At 1 MiB the two are alike; messages may fit into {sentence}, so that it is not known whether copying "
-        "limits them."
+        f" At 1 MiB the two are equally fast; messages may fit into {sentence}, so it is not known whether "
+        "copying is the limit."
     )
 
 
@@ -215,7 +215,7 @@ def test_the_nearest_placement_is_compared_with_each_of_the_others(tmp_path: Pat
         assert f"{name} against same-l2: " in render(finding.text)
     assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in render(finding.text)
     assert (
-        "Between hosts messages cross the network, of which nothing was measured without MPI: its share is not known."
+        "Between hosts messages cross the network, which was not measured without MPI, so its share is not known."
     ) in render(finding.text)
 
 

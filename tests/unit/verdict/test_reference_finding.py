@@ -52,9 +52,9 @@ def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
     assert render(level.text) == (
         "Without MPI, handing over a cache line from one rank to the next sometimes took 50.0 ns (near) and "
         "sometimes 200 ns (far). Candidates are compared separately near and far. While cores were near (6 of 6 "
-        "blocks), of 3 cases alpha was fastest in 1 and none alone in 2. While cores were far (6 of 6 blocks), of 3 "
-        "cases beta was fastest in 1 and none alone in 2. Between near and far, the ratio of two candidates changes "
-        "by more than 1.10× in 1 of 3 comparisons."
+        "blocks), fastest in single cases: alpha 1, no single winner 2 (of 3 cases). While cores were far (6 of 6 "
+        "blocks), fastest in single cases: beta 1, no single winner 2 (of 3 cases). Between near and far, the ratio "
+        "of two candidates changes by more than 1.10× in 1 of 3 comparisons."
     )
     assert (level.cases, level.severity) == ([SMALLEST], "warning")
     assert render(reversal.title) == "alpha is faster while cores are near, beta while they are far"

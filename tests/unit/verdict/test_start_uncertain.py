@@ -63,8 +63,8 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
     (finding,) = find_kind(judge(tmp_path, uncertain("alpha", "beta")))
     assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
     assert render(finding.text) == (
-        "In 1 case (allreduce) ranks' clocks likely differ by more than 5% of the time of a call; worst is alpha in "
-        f"allreduce, 8 B: {DOUBT}. These figures are shown, and take part in no comparison."
+        "In 1 case (allreduce) the estimated error of start synchronisation is more than 5% of the time of a call; "
+        f"the worst is alpha in allreduce, 8 B: {DOUBT}. These figures are shown and not compared."
     )
     assert render(finding.advice) == (
         'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). `rankbench '
@@ -73,7 +73,9 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
 
 
 def test_the_conclusion_says_so(tmp_path: Path) -> None:
-    claims = [claim for claim in judge(tmp_path, uncertain("beta")).conclusion if "clocks" in render(claim.text)]
+    claims = [
+        claim for claim in judge(tmp_path, uncertain("beta")).conclusion if "synchronisation" in render(claim.text)
+    ]
     assert [(render(claim.text), claim.cases) for claim in claims] == [
         (
             "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankbench.model import Launch, Verdict
     from rankbench.verdict.view import CampaignView
 
-HANDING = "Without MPI, handing a cache line from one CPU to another"
+HANDING = "Without MPI, handing over a cache line from one CPU to another"
 COMPARED = (
     "Candidates are compared within blocks: a change that affects all of them cancels out, a change that affects "
     "only one does not."
@@ -155,7 +155,7 @@ def test_states_that_are_not_known_are_reported_with_the_reason(
             title=Text("The state of the machine is not known for all launches"),
             text=(
                 Text(
-                    f"Of 4 of 12 launches it is not known in what state the machine was: {why}. "
+                    f"For 4 of 12 launches the state of the machine is not known: {why}. "
                     "They are compared as if it had not changed."
                 )
             ),
@@ -174,7 +174,7 @@ def test_launches_of_an_older_rankbench_have_no_state(quiet: CampaignView) -> No
 
     (finding,) = again(quiet, change)
     assert render(finding.text).startswith(
-        "Of 12 of 12 launches it is not known in what state the machine was: it was not measured."
+        "For 12 of 12 launches the state of the machine is not known: it was not measured."
     )
 
 

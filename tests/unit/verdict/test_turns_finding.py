@@ -26,9 +26,9 @@ def test_a_candidate_that_slows_the_one_after_it_is_reported(after: float, expec
     counted = figures({}, {"b": after}).with_columns(uncertain=False, few=False)
     findings = list(turns.find(dataclasses.replace(view, launches=launches, figures=counted)))
     assert len(findings) == expected
-    for number in findings:
-        text = render(number.text)
-        assert render(number.title) == "Times depend on the order of turns"
-        assert text.startswith("Against the mean of all turns, calls take 6.")
+    for finding in findings:
+        text = render(finding.text)
+        assert render(finding.title) == "Times depend on the order of turns"
+        assert text.startswith("Compared with the mean of all turns, calls take 6.")
         assert "longer just after b" in text
-        assert ", over 12 blocks. Each candidate has each position" in text
+        assert " (12 blocks). Each candidate has each position" in text

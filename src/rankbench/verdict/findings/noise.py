@@ -25,7 +25,7 @@ SHARE = 0.2
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if the intervals of many cases are wide."""
-    known = [summary for summary in view.summaries if summary.launches > 1]
+    known = [summary for summary in view.summaries if summary.launches > 1 and summary.candidate in view.candidates]
     wide = [summary for summary in known if _measure_width(summary) > WIDE]
     if not wide or len(wide) < SHARE * len(known):
         return

@@ -210,7 +210,7 @@ def make_steep_finding(
         kind="scaling",
         title=say("{name}, {title}: slows down with more nodes, unlike most others", name=name, title=title),
         text=sentences([slower, *again]),
-        advice=say("See which algorithm it takes from there on, and whether a setting chooses another."),
+        advice=say("Check which algorithm it uses there, and whether a setting selects another."),
         cases=[cases[step.fewer].key, cases[step.more].key],
         severity="warning",
     )
