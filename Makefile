@@ -12,8 +12,8 @@ demo: .venv/ready
 	.venv/bin/rankbench report results/demo
 	@echo "Open results/demo/report.html in a browser. Figures in the terminal: .venv/bin/rankbench show"
 
-# After each change: unit tests that need no MPI library and start no other program, in less than a minute.
-QUICK = test_core_sources.py test_quantities.py test_rooms.py test_units.py across libraries plan profiles samples statistics suites verdict
+# After each change: the fast unit tests that need no MPI library, in less than a minute.
+QUICK = test_core_sources.py test_quantities.py test_rooms.py test_units.py across plan profiles samples statistics suites
 quick: .venv/ready
 	.venv/bin/pytest -q -m "not thorough" --numprocesses 2 --dist loadfile $(addprefix tests/unit/,$(QUICK))
 
