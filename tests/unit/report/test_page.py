@@ -157,7 +157,10 @@ def test_starts_and_ranks_have_sections_where_there_is_something_to_show(page: s
     write_html(tmp_path / "report.html", view)
     html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
-    assert "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)." in section
+    assert (
+        "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)."
+        in section
+    )
     assert "one call after the other" in section
     assert 'data-key="allreduce.blocking.8.float.socket.window"' in section
     assert 'data-table="starts"' in section

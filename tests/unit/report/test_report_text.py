@@ -68,7 +68,10 @@ def test_latex_has_a_table_per_line_of_the_campaign() -> None:
 
 def test_what_starts_do_is_reported_in_markdown() -> None:
     text = markdown(evaluations.evaluation(starts=("none",)))
-    assert "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)." in text
+    assert (
+        "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)."
+        in text
+    )
     assert "**allreduce: time by start, as a ratio to that with start window**" in text
     assert "time by start" not in markdown(evaluations.evaluation())
 
