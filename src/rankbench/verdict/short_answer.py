@@ -161,7 +161,7 @@ def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) 
     names = [name for name in view.candidates if name in answer.names]
     compared = [verdict for verdict in judged if verdict.case.key in answer.cases]
     extremes, among = Extremes(view), len(compared) * (len(names) - 1)
-    worst = {name: _find_worst_case(extremes, view, compared, name) for name in names}
+    worst = {name: _find_worst_case(extremes, view, compared, name, among) for name in names}
     if not any(worst.values()):
         return
     texts = [
@@ -188,10 +188,12 @@ def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) 
 
 
 def _find_worst_case(
-    extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str
+    extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str, among: int
 ) -> CaseVerdict | None:
     slower = [verdict for verdict in compared if view.comparisons.slower(verdict.case.key, verdict.ranking[0], name)]
-    return max(slower, key=lambda verdict: extremes.log(verdict.case.key, verdict.ranking[0], name), default=None)
+    return max(
+        slower, key=lambda verdict: extremes.rank(verdict.case.key, verdict.ranking[0], name, among), default=None
+    )
 
 
 def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among: int) -> Text:
