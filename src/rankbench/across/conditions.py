@@ -62,17 +62,17 @@ def matches(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Mat
 
     A family matches where one candidate of it is left on either side, or one with the same settings.
     """
-    found = [Match(old=resolved(old, one), new=resolved(new, two), by="request") for one, two in wanted.items()]
-    then, now = _left(old, found, "old"), _left(new, found, "new")
-    found += [Match(old=name, new=name, by="name") for name in now if name in then]
+    pairs = [Match(old=resolve(old, before), new=resolve(new, after), by="request") for before, after in wanted.items()]
+    then, now = _list_unmatched(old, pairs, "old"), _list_unmatched(new, pairs, "new")
+    pairs += [Match(old=name, new=name, by="name") for name in now if name in then]
     for kind in (_family_and_settings, _family):
-        then, now = _left(old, found, "old"), _left(new, found, "new")
-        found += _only(then, now, lambda one, kind=kind: kind(old, one), lambda one, kind=kind: kind(new, one))  # type: ignore[misc]
+        then, now = _list_unmatched(old, pairs, "old"), _list_unmatched(new, pairs, "new")
+        pairs += _only(then, now, lambda name, kind=kind: kind(old, name), lambda name, kind=kind: kind(new, name))  # type: ignore[misc]
     places = {name: place for place, name in enumerate(candidates(new))}
-    return sorted(found, key=lambda match: places[match.new])
+    return sorted(pairs, key=lambda match: places[match.new])
 
 
-def asked(texts: Iterable[str]) -> dict[str, str]:
+def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
     """Return what `OLD=NEW` says, by OLD."""
     parts = {text: text.partition("=") for text in texts}
     for text, (old, _, new) in parts.items():
@@ -81,7 +81,7 @@ def asked(texts: Iterable[str]) -> dict[str, str]:
     return {old: new for old, _, new in parts.values()}
 
 
-def resolved(campaign: Campaign, wanted: str) -> str:
+def resolve(campaign: Campaign, wanted: str) -> str:
     """Return the candidate of that name, or the only one of that library or family."""
     libraries = {library.name: library for library in campaign.libraries}
     names = [candidate.name for candidate in campaign.candidates]
@@ -99,12 +99,12 @@ def resolved(campaign: Campaign, wanted: str) -> str:
 
 def candidates(campaign: Campaign) -> list[str]:
     """Return the names of a campaign's candidates without the A/A twin."""
-    return [one.name for one in campaign.candidates if not one.control_of]
+    return [candidate.name for candidate in campaign.candidates if not candidate.control_of]
 
 
-def _left(campaign: Campaign, found: Iterable[Match], side: str) -> list[str]:
-    taken = {getattr(match, side) for match in found}
-    return [name for name in candidates(campaign) if name not in taken]
+def _list_unmatched(campaign: Campaign, pairs: Iterable[Match], side: str) -> list[str]:
+    matched_names = {getattr(match, side) for match in pairs}
+    return [name for name in candidates(campaign) if name not in matched_names]
 
 
 def _only(
@@ -113,7 +113,10 @@ def _only(
     """Yield those that alone on their sides are of one kind; those of no kind match nobody."""
     for name in now:
         kind = of_now(name)
-        here, there = [one for one in now if of_now(one) == kind], [one for one in then if of_then(one) == kind]
+        here, there = (
+            [other for other in now if of_now(other) == kind],
+            [other for other in then if of_then(other) == kind],
+        )
         if kind and len(here) == len(there) == 1:
             yield Match(old=there[0], new=name, by="family")
 
@@ -130,13 +133,13 @@ def _family_and_settings(campaign: Campaign, name: str) -> tuple[str, tuple[tupl
 
 def candidate(campaign: Campaign, name: str) -> Candidate:
     """Return the candidate of that name."""
-    return next(one for one in campaign.candidates if one.name == name)
+    return next(candidate for candidate in campaign.candidates if candidate.name == name)
 
 
 def library(campaign: Campaign, name: str) -> Library:
     """Return the library of the candidate of that name."""
     wanted = candidate(campaign, name).library
-    return next(one for one in campaign.libraries if one.name == wanted)
+    return next(library for library in campaign.libraries if library.name == wanted)
 
 
 # --- what else differs ------------------------------------------------------------------------------------------------
@@ -200,11 +203,11 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[Differe
 
 def of_library(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
     """Return what has changed in a candidate. The text of another version differs anyway and is not reported."""
-    found = differences(then, now)
+    all_differences = differences(then, now)
     return [
         difference
-        for difference in found
-        if difference.what != "reported version" or all(other.what != LIBRARY for other in found)
+        for difference in all_differences
+        if difference.what != "reported version" or all(other.what != LIBRARY for other in all_differences)
     ]
 
 

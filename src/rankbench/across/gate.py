@@ -24,7 +24,7 @@ from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.across.two_campaigns import Change, Held, ThenAndNow
+    from rankbench.across.two_campaigns import CampaignPair, Change, ThenAndNow
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -90,9 +90,9 @@ class Ratio(NamedTuple):
 # --- then and now -----------------------------------------------------------------------------------------------------
 
 
-def then_and_now(held: Held) -> list[Check]:
+def then_and_now(pair: CampaignPair) -> list[Check]:
     """Return the checks of a campaign against an older one: of everything that had a figure then."""
-    then, now, comparison = held.then, held.now, held.told
+    then, now, comparison = pair.then, pair.now, pair.comparison
     shared = {case.key for case in common(then.campaign, now.campaign)}
     if not shared or not comparison.matches:
         what = "case" if comparison.matches else "candidate"
@@ -107,11 +107,11 @@ def then_and_now(held: Held) -> list[Check]:
     return checks
 
 
-def only_then(held: Held) -> list[Check]:
+def only_then(pair: CampaignPair) -> list[Check]:
     """Return the checks of what has no counterpart in the newer campaign: a candidate that is gone, or a case."""
-    shared = {case.key for case in common(held.then.campaign, held.now.campaign)}
-    partners = {match.new for match in held.told.matches}
-    return [one for one in then_and_now(held) if one.case not in shared or one.candidate not in partners]
+    shared = {case.key for case in common(pair.then.campaign, pair.now.campaign)}
+    partners = {match.new for match in pair.comparison.matches}
+    return [check for check in then_and_now(pair) if check.case not in shared or check.candidate not in partners]
 
 
 def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
@@ -121,8 +121,8 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
             "Name its successor with --match {name}=NAME, or gate against a newer campaign.", name=old.candidate
         )
         return Ruling("failed", say("{name} is no longer in {campaign}", name=old.candidate, campaign=now.new), advice)
-    if gone := lost(old, new, now.new):
-        return gone
+    if loss := find_loss(old, new, now.new):
+        return loss
     if change is None:
         return Ruling("skipped", say("its times are too short for the clock"))
     if change.levels is not None:
@@ -144,12 +144,12 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
         min(change.old_launches, change.new_launches) >= FEWEST_LAUNCHES,
         change.memory,
     )
-    found = say(
+    finding = say(
         "needs {ratio} its memory in {old}" if ratio.memory else "takes {ratio} its time in {old}",
         ratio=ratio.text,
         old=now.old,
     )
-    ruled = rule(ratio, now.threshold, found)
+    ruled = rule(ratio, now.threshold, finding)
     if ruled.outcome == "failed" and change.explained:
         why = say(
             "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
@@ -173,19 +173,21 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
     for case, _, summary in with_figures(view, [old]):
         current = summary_of(view, case, new)
         comparison = _comparison(view, case, new, old)
-        ruling = lost(summary, current, view.campaign.name, say("({name} has figures)", name=old))
+        ruling = find_loss(summary, current, view.campaign.name, say("({name} has figures)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
         if not ruling and comparison:
             memory = case.quantity == "memory"
             enough = comparison.blocks >= FEWEST_BLOCKS
             ratio = Ratio(comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted, enough, memory)
-            found = say(
+            finding = say(
                 "needs {ratio} the memory of {old}" if memory else "takes {ratio} the time of {old}",
                 ratio=ratio.text,
                 old=old,
             )
-            ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
+            ruling = (
+                _skip_reversal(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, finding)
+            )
             ruling = ruling._replace(relation=relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:
             checks.append(check(view, case, new, ruling, current))
@@ -203,17 +205,17 @@ def relation(comparison: Comparison) -> Relation:
     return "equivalent" if comparison.alike else "undecided"
 
 
-def _as_in_tables(comparison: Comparison, ratio: Ratio, threshold: float, found: Text) -> Ruling:
+def _as_in_tables(comparison: Comparison, ratio: Ratio, threshold: float, finding: Text) -> Ruling:
     """Return the ruling on a comparison whose outcome is that of the tables, which test against the same threshold.
 
     What is different by the test fails, though the interval of the ratio may reach below the threshold: to ask for the
     whole interval as well would leave open what the tables call slower.
     """
     if comparison.different:
-        return _failed(ratio, threshold, found) if comparison.ratio > 1 else Ruling("passed", found)
+        return _fail(ratio, threshold, finding) if comparison.ratio > 1 else Ruling("passed", finding)
     if comparison.alike or ratio.high <= 1 + threshold:
-        return Ruling("passed", found)
-    return _left_open(ratio, threshold)
+        return Ruling("passed", finding)
+    return _leave_open(ratio, threshold)
 
 
 def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Comparison | None:
@@ -227,7 +229,7 @@ def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Compariso
     return None
 
 
-def _reversed(comparison: Comparison) -> Ruling:
+def _skip_reversal(comparison: Comparison) -> Ruling:
     """Return that no single ratio stands for a case, since the faster one depends on the level of the reference."""
     near, far = (
         say("{ratio:ratio} ({interval})", ratio=level.ratio, interval=between(level.low, level.high))
@@ -282,7 +284,7 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
     )
 
 
-def lost(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHING) -> Ruling | None:
+def find_loss(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHING) -> Ruling | None:
     """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
     if new is None:
         missing = say("not measured in {campaign}", campaign=campaign)
@@ -335,42 +337,42 @@ def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ru
     faster = next(
         (text for text, level in zip(rulings, levels, strict=True) if level.ratio.high < 1 / (1 + threshold)), None
     )
-    slower = next((one for one in rulings if one.outcome == "failed"), None)
+    slower = next((ruling for ruling in rulings if ruling.outcome == "failed"), None)
     if slower and faster:
         depends = say("{slower}, {faster}", slower=slower.text, faster=faster.text)
         return Ruling("skipped", depends, say("Check which state is usual where your programs run."), "depends")
     for outcome in ("failed", "skipped"):
-        if found := next((one for one in rulings if one.outcome == outcome), None):
-            return found._replace(ratio=None)
+        if first := next((ruling for ruling in rulings if ruling.outcome == outcome), None):
+            return first._replace(ratio=None)
     if not rulings:
         apart = say(
             "too few launches of the campaigns were in the same state: cores were near in one and far in the other"
         )
         return Ruling("skipped", apart, say("Measure both libraries in one campaign: --remeasure."))
-    relations = {one.relation for one in rulings}
+    relations = {ruling.relation for ruling in rulings}
     both = relations.pop() if len(relations) == 1 else "undecided"
-    return Ruling("passed", say("{levels:and}", levels=[one.text for one in rulings]), relation=both)
+    return Ruling("passed", say("{levels:and}", levels=[ruling.text for ruling in rulings]), relation=both)
 
 
-def rule(ratio: Ratio, threshold: float, found: Text, advice: Text = NOTHING) -> Ruling:
+def rule(ratio: Ratio, threshold: float, finding: Text, advice: Text = NOTHING) -> Ruling:
     """Return whether a ratio, in words as well, is certainly beyond the threshold, certainly below it, or neither.
 
     The p-value of the ratio is that of the same threshold. `advice` is for what is left open.
     """
     if ratio.enough and above(ratio.p_adjusted, ratio.low, threshold):
-        return _failed(ratio, threshold, found)
+        return _fail(ratio, threshold, finding)
     if ratio.high <= 1 + threshold:
-        return Ruling("passed", found, relation=_not_slower(ratio, threshold), ratio=ratio)
-    return _left_open(ratio, threshold, advice)
+        return Ruling("passed", finding, relation=_not_slower(ratio, threshold), ratio=ratio)
+    return _leave_open(ratio, threshold, advice)
 
 
-def _failed(ratio: Ratio, threshold: float, found: Text) -> Ruling:
+def _fail(ratio: Ratio, threshold: float, finding: Text) -> Ruling:
     """Return the ruling on what is slower by more than the threshold."""
     text = say(
         "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
         if ratio.p_adjusted >= SMALLEST_P
         else "{found}; adjusted p <{least:g}, threshold {threshold:g} %",
-        found=found,
+        found=finding,
         p=ratio.p_adjusted,
         least=SMALLEST_P,
         threshold=threshold * 100,
@@ -379,7 +381,7 @@ def _failed(ratio: Ratio, threshold: float, found: Text) -> Ruling:
     return Ruling("failed", text, advice, "slower", ratio)
 
 
-def _left_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
+def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
     """Return the ruling on what may or may not be slower by more than the threshold."""
     text = say(
         "{ratio}: undecided whether it is more than {threshold:g} % slower",
@@ -403,7 +405,7 @@ def more() -> Text:
 
 def counts(checks: list[Check]) -> Mapping[Outcome, int]:
     """Return how many checks came out how."""
-    found: dict[Outcome, int] = {"passed": 0, "failed": 0, "skipped": 0}
-    for one in checks:
-        found[one.outcome] += 1
-    return found
+    numbers: dict[Outcome, int] = {"passed": 0, "failed": 0, "skipped": 0}
+    for check in checks:
+        numbers[check.outcome] += 1
+    return numbers

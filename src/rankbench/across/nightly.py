@@ -47,18 +47,18 @@ def nightly(
     """
     stores = _before(new, earlier, last)
     campaign = new.campaign
-    base = conditions.resolved(campaign, reference) if reference else campaign.baseline
+    base = conditions.resolve(campaign, reference) if reference else campaign.baseline
     least = campaign.plan.threshold if base else max(campaign.plan.threshold, gate.UNPAIRED)
-    predicted = _predicted(stores, base, least if threshold is None else threshold)
+    predicted = _predict(stores, base, least if threshold is None else threshold)
     return Nightly(_checks(stores, base, predicted, least if threshold is None else threshold), len(stores) - 1, base)
 
 
 def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
     """Return the last campaigns made before the new one, in order of time, and the new one."""
-    moment = trend.made(new.campaign)
+    moment = trend.parse_created(new.campaign)
     older = sorted(
-        (store for store in earlier if trend.made(store.campaign) < moment),
-        key=lambda store: trend.made(store.campaign),
+        (store for store in earlier if trend.parse_created(store.campaign) < moment),
+        key=lambda store: trend.parse_created(store.campaign),
     )[-last:]
     if len(older) < FEWEST_PAST:
         raise RankbenchError(
@@ -68,7 +68,7 @@ def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
     return [*older, new]
 
 
-def _predicted(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
+def _predict(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
     """Return a prediction for each case and candidate of the new campaign that has enough earlier values."""
     newest = stores[-1].campaign
     figures = [trend.figures_of(store, newest.plan.estimator) for store in stores]
@@ -89,8 +89,8 @@ def _predicted(stores: Sequence[Store], base: str, threshold: float) -> dict[Key
     logs = {key: np.array([log for log in values[:-1] if not math.isnan(log)]) for key, values in series.items()}
     enough = [key for key, values in series.items() if len(logs[key]) >= FEWEST_PAST and not math.isnan(values[-1])]
     now = np.array([series[key][-1] for key in enough])
-    found = predictions([logs[key] for key in enough], now, threshold, newest.plan.confidence)
-    return dict(zip(enough, found, strict=True))
+    forecasts = predictions([logs[key] for key in enough], now, threshold, newest.plan.confidence)
+    return dict(zip(enough, forecasts, strict=True))
 
 
 def _bases(pasts: Sequence[Past], tracks: Sequence[Track], base: str) -> dict[int, str]:
@@ -126,7 +126,7 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
     for case, name, summary in gate.with_figures(then, conditions.candidates(then.campaign)):
         who = partners.get(name, name)
         current = gate.summary_of(now, case, who) if case in now.campaign.cases else None
-        lost = gate.lost(summary, current, now.campaign.name)
+        lost = gate.find_loss(summary, current, now.campaign.name)
         ruling = lost or _ruling(
             predicted.get((case.key, who)), current, base, threshold, memory=case.quantity == "memory"
         )

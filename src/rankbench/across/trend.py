@@ -122,8 +122,8 @@ class History(NamedTuple):
     @property
     def changes(self) -> list[Change]:
         """Return all changes: regressions, then improvements, each by the time that it costs or saves; memory last."""
-        found = [Change(column, turn) for column in self.series for turn in column.turns]
-        found.sort(
+        all_changes = [Change(column, turn) for column in self.series for turn in column.turns]
+        all_changes.sort(
             key=lambda change: (
                 change.series.memory,
                 change.turn.ratio < 1,
@@ -132,13 +132,13 @@ class History(NamedTuple):
                 -abs(math.log(change.turn.ratio)),
             )
         )
-        return found
+        return all_changes
 
     def measure(self, case: str) -> Measure:
         """Return what the figures of a case are."""
-        one = self.cases[case]
-        newest = last_with(self.pasts, one)
-        return choose_measure(one, operation_of(newest.campaign, one), *newest.moved.get(case, ()))
+        case_record = self.cases[case]
+        newest = last_with(self.pasts, case_record)
+        return choose_measure(case_record, operation_of(newest.campaign, case_record), *newest.moved.get(case, ()))
 
 
 def last_with(pasts: Sequence[Past], case: Case) -> Past:
@@ -148,7 +148,7 @@ def last_with(pasts: Sequence[Past], case: Case) -> Past:
 
 def operation_of(campaign: Campaign, case: Case) -> Operation:
     """Return what the core says of a case's operation."""
-    return next(one for one in campaign.operations if one.name == case.operation)
+    return next(operation for operation in campaign.operations if operation.name == case.operation)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def operation_of(campaign: Campaign, case: Case) -> Operation:
 
 def history(stores: Sequence[Store]) -> History:
     """Return what campaigns measured over time, all by the estimator of the newest one, and where it changed."""
-    ordered = sorted(stores, key=lambda store: made(store.campaign))
+    ordered = sorted(stores, key=lambda store: parse_created(store.campaign))
     if len(ordered) < 2:
         raise RankbenchError(
             "a history takes two campaigns or more; name their folders, or the folder that they are in"
@@ -164,15 +164,15 @@ def history(stores: Sequence[Store]) -> History:
     newest = ordered[-1].campaign.plan
     pasts = [recall(store, name, newest.estimator) for store, name in zip(ordered, names(ordered), strict=True)]
     cases = {case.key: case for past in pasts for case in past.campaign.cases}
-    titles = {key: _called(pasts, case) for key, case in cases.items()}
+    titles = {key: _name_case(pasts, case) for key, case in cases.items()}
     columns = [line for track in tracks(pasts) for line in lines(pasts, track, cases, titles, newest.confidence)]
     order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
     columns.sort(key=lambda column: order[column.case])
-    common = shared(pasts, columns)
+    common = compute_shared(pasts, columns)
     steady = changes.Levels(common, np.zeros(len(common)))
     return History(
         pasts,
-        priced(turned(pasts, columns, newest.threshold, common), cases, newest.calls),
+        add_prices(add_turns(pasts, columns, newest.threshold, common), cases, newest.calls),
         cases,
         newest.estimator,
         newest.threshold,
@@ -181,7 +181,7 @@ def history(stores: Sequence[Store]) -> History:
     )
 
 
-def made(campaign: Campaign) -> datetime:
+def parse_created(campaign: Campaign) -> datetime:
     """Return when a campaign was made."""
     moment = datetime.fromisoformat(campaign.created)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -233,20 +233,20 @@ class Track(NamedTuple):
 
 def tracks(pasts: Sequence[Past]) -> list[Track]:
     """Follow candidates from campaign to campaign, by name or else by family; each to the last one that had it."""
-    found: list[dict[int, str]] = []
+    chains: list[dict[int, str]] = []
     for place, past in enumerate(pasts):
-        left = conditions.candidates(past.campaign)
+        remaining = conditions.candidates(past.campaign)
         for earlier in range(place - 1, -1, -1):
-            known = {track[earlier]: track for track in found if max(track) == earlier}
-            for match in conditions.matches(pasts[earlier].campaign, past.campaign, {}) if known and left else ():
-                if match.old in known and match.new in left:
+            known = {track[earlier]: track for track in chains if max(track) == earlier}
+            for match in conditions.matches(pasts[earlier].campaign, past.campaign, {}) if known and remaining else ():
+                if match.old in known and match.new in remaining:
                     known[match.old][place] = match.new
-                    left.remove(match.new)
-        found += [{place: name} for name in left]
-    families = [conditions.library(pasts[max(one)].campaign, one[max(one)]).family for one in found]
+                    remaining.remove(match.new)
+        chains += [{place: name} for name in remaining]
+    families = [conditions.library(pasts[max(chain)].campaign, chain[max(chain)]).family for chain in chains]
     return [
-        Track(_title(one, family, alone=families.count(family) == 1), one)
-        for one, family in zip(found, families, strict=True)
+        Track(_title(chain, family, alone=families.count(family) == 1), chain)
+        for chain, family in zip(chains, families, strict=True)
     ]
 
 
@@ -259,7 +259,7 @@ def lines(
     pasts: Sequence[Past], track: Track, cases: dict[str, Case], titles: dict[str, str], confidence: float
 ) -> list[Series]:
     """Return the series of one candidate, one for each case that it has figures of; with as many ranks as at last."""
-    found = []
+    columns = []
     for key, case in cases.items():
         points = [
             _point(place, name, pasts[place].figures[key, name], confidence)
@@ -268,13 +268,13 @@ def lines(
         ]
         if points:
             memory = case.quantity == "memory"
-            found.append(
+            columns.append(
                 Series(case=key, title=titles[key], candidate=track.title, memory=memory, points=points, turns=[])
             )
-    return found
+    return columns
 
 
-def _called(pasts: Sequence[Past], case: Case) -> str:
+def _name_case(pasts: Sequence[Past], case: Case) -> str:
     """Return how a case is called, by the newest campaign that has it."""
     campaign = last_with(pasts, case).campaign
     return case_labels.name_variant(
@@ -308,7 +308,7 @@ def _ranks(count: int, confidence: float) -> tuple[int, int]:
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
-def shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[np.float64]:
+def compute_shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[np.float64]:
     """Return what is common to all cases and candidates of each campaign, as a logarithm.
 
     With a baseline in the newest plan it is the median over the baseline's cases. Else it is the smallest of the
@@ -333,11 +333,11 @@ def _logs(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
     return logs
 
 
-def turned(
+def add_turns(
     pasts: Sequence[Past], series: Sequence[Series], threshold: float, common: NDArray[np.float64]
 ) -> list[Series]:
     """Return the series with what changed in them beyond what is common to all, tested over all of them together."""
-    found = changes.steps([levels(pasts, column, common) for column in series], threshold)
+    all_steps = changes.steps([levels(pasts, column, common) for column in series], threshold)
     return [
         Series(
             case=column.case,
@@ -347,7 +347,7 @@ def turned(
             points=column.points,
             turns=[turn(pasts, column, steps, number) for number in range(len(steps))],
         )
-        for column, steps in zip(series, found, strict=True)
+        for column, steps in zip(series, all_steps, strict=True)
     ]
 
 
@@ -401,7 +401,7 @@ def reasons(then: Past, now: Past, old: str, new: str) -> list[Text]:
     return [difference.arrow for difference in differences]
 
 
-def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:
+def add_prices(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:
     """Return the series, their changes with what they cost.
 
     A case counts as often as the plan's calls say, and each once where they name none that was measured.
@@ -414,7 +414,7 @@ def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[
         if not column.memory:
             took_ns = counts[column.case] * column.points[-1].typical_ns
             total_ns[column.candidate] = total_ns.get(column.candidate, 0.0) + took_ns
-    return [_priced(one, counts[one.case], total_ns.get(one.candidate, 0.0)) for one in series]
+    return [_add_price(column, counts[column.case], total_ns.get(column.candidate, 0.0)) for column in series]
 
 
 def _calls(case: Case, calls: Sequence[Calls]) -> float:
@@ -426,7 +426,7 @@ def _calls(case: Case, calls: Sequence[Calls]) -> float:
     )
 
 
-def _priced(column: Series, count: float, total_ns: float) -> Series:
+def _add_price(column: Series, count: float, total_ns: float) -> Series:
     if column.memory or not column.turns:
         return column
     turns = []

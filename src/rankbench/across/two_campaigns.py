@@ -95,7 +95,7 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Of a machine that was near and far: at each level that both campaigns met. The ratio is then their mean."""
 
     @property
-    def told(self) -> bool:
+    def unexplained(self) -> bool:
         """Return whether it is a change that the machine's state does not explain."""
         return self.different and not self.explained
 
@@ -116,25 +116,27 @@ class ThenAndNow(Record, frozen=True):
     sentences: list[Text]
 
 
-class Held(NamedTuple):
+class CampaignPair(NamedTuple):
     """Two campaigns, evaluated in the same way, and their comparison."""
 
     then: CampaignView
     now: CampaignView
-    told: ThenAndNow
+    comparison: ThenAndNow
 
 
-def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, threshold: float | None = None) -> Held:
+def hold(
+    old: Store, new: Store, requests: Mapping[str, str] | None = None, threshold: float | None = None
+) -> CampaignPair:
     """Compare a campaign with an older one, both evaluated as the newer one's plan says.
 
-    `asked` matches candidates, old to new. The threshold is the newer plan's unless another is given.
+    `requests` matches candidates, old to new. The threshold is the newer plan's unless another is given.
     """
     planned = new.campaign.plan
-    matched = conditions.matches(old.campaign, new.campaign, asked or {})
+    matched = conditions.matches(old.campaign, new.campaign, requests or {})
     then, now = evaluate(old, planned.estimator, planned.confidence), evaluate(new)
     worth = planned.threshold if threshold is None else threshold
     probes = conditions.probes(then.launches, now.launches)
-    found = changes(then, now, matched, worth, probes)
+    all_changes = changes(then, now, matched, worth, probes)
     then_and_now = ThenAndNow(
         old=old.campaign.name,
         new=new.campaign.name,
@@ -143,11 +145,11 @@ def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, thresho
         threshold=worth,
         matches=matched,
         probes=probes,
-        changes=found,
-        remarks=[*_figures(old.campaign.plan, planned), *remarks(then, now, matched, found, probes)],
-        sentences=list(sentences(found, worth, planned.confidence)),
+        changes=all_changes,
+        remarks=[*_figures(old.campaign.plan, planned), *remarks(then, now, matched, all_changes, probes)],
+        sentences=list(sentences(all_changes, worth, planned.confidence)),
     )
-    return Held(then, now, then_and_now)
+    return CampaignPair(then, now, then_and_now)
 
 
 def changes(
@@ -192,7 +194,7 @@ def changes(
             and cases[row.case].quantity != "memory"
             and probes.explain(row.ratio),
             memory=cases[row.case].quantity == "memory",
-            levels=None if at is None else [_at_level(name, one) for name, one in at.items()],
+            levels=None if at is None else [_at_level(name, result) for name, result in at.items()],
         )
         for row, at in sorted(rows, key=lambda row: (places[row.whole.case], of[row.whole.other]))
     ]
@@ -204,9 +206,9 @@ def _levels(then: pl.DataFrame, now: pl.DataFrame, campaign: Campaign) -> dict[s
     return by_case(pl.concat(hops), campaign) if len(hops) == 2 else {}
 
 
-def _at_level(name: str, one: Unpaired) -> LevelChange:
-    old, new = one.launches
-    return LevelChange(name, old, new, one.ratio, one.low, one.high, one.p_adjusted)
+def _at_level(name: str, result: Unpaired) -> LevelChange:
+    old, new = result.launches
+    return LevelChange(name, old, new, result.ratio, result.low, result.high, result.p_adjusted)
 
 
 def common(old: Campaign, new: Campaign) -> list[Case]:
@@ -247,7 +249,7 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
 
 
 def remarks(
-    old: CampaignView, new: CampaignView, matched: Sequence[Match], found: Sequence[Change], probes: Probes
+    old: CampaignView, new: CampaignView, matched: Sequence[Match], all_changes: Sequence[Change], probes: Probes
 ) -> Iterator[Remark]:
     """Yield what limits the validity of the ratios: first what holds in this case, last what always holds."""
     yield from _machine(old, new)
@@ -257,9 +259,9 @@ def remarks(
     yield from _missing(old, new, matched)
     yield from _state(probes)
     yield from _shares(old, new, matched)
-    yield from _few(found)
+    yield from _few(all_changes)
     yield _control(old, new)
-    yield _uncontrolled(found, probes)
+    yield _warn_uncontrolled(all_changes, probes)
 
 
 def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
@@ -357,11 +359,14 @@ def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
             now=other[0].ranks,
         )
     starts = [{(_startless(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)]
-    both = {one for one, _ in starts[0]} & {one for one, _ in starts[1]}
-    begun = [sorted({start for one, start in side if one in both}) for side in starts]
-    if both and begun[0] != begun[1]:
+    both = {form for form, _ in starts[0]} & {form for form, _ in starts[1]}
+    start_names = [sorted({start for form, start in side if form in both}) for side in starts]
+    if both and start_names[0] != start_names[1]:
         yield say(
-            "{n} differ only in their start ({then:and} then, {now:and} now)", n=len(both), then=begun[0], now=begun[1]
+            "{n} differ only in their start ({then:and} then, {now:and} now)",
+            n=len(both),
+            then=start_names[0],
+            now=start_names[1],
         )
 
 
@@ -407,11 +412,12 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
         )
 
 
-def _few(found: Sequence[Change]) -> Iterator[Remark]:
+def _few(all_changes: Sequence[Change]) -> Iterator[Remark]:
     least = [
-        min(getattr(change, side) for change in found) if found else 0 for side in ("old_launches", "new_launches")
+        min(getattr(change, side) for change in all_changes) if all_changes else 0
+        for side in ("old_launches", "new_launches")
     ]
-    if found and min(least) < FEW_LAUNCHES:
+    if all_changes and min(least) < FEW_LAUNCHES:
         yield Remark(
             kind="launches",
             text=say(
@@ -453,8 +459,8 @@ def _alarms(view: CampaignView) -> Text:
     return say("in {n} of {all:count case}" if control else "none", n=wrong, all=len(control))
 
 
-def _uncontrolled(found: Sequence[Change], probes: Probes) -> Remark:
-    marked = sum(change.explained for change in found)
+def _warn_uncontrolled(all_changes: Sequence[Change], probes: Probes) -> Remark:
+    marked = sum(change.explained for change in all_changes)
     known = say("The machine's own times, without MPI, are not known for both")
     if texts := list(_raw(probes)):
         known = say("Without MPI, {probes:and} the earlier time", probes=texts)
@@ -493,13 +499,13 @@ def spelt(differences: Iterable[Difference]) -> Text:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def sentences(found: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
+def sentences(all_changes: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
-    if not found:
+    if not all_changes:
         yield say("No case has values in both campaigns.")
         return
     for memory in (False, True):
-        part = [change for change in found if change.memory == memory]
+        part = [change for change in all_changes if change.memory == memory]
         if part:
             yield _counts(part, threshold, memory=memory)
             yield from _means(part, memory=memory)
@@ -509,22 +515,22 @@ def sentences(found: Sequence[Change], threshold: float, confidence: float = LEV
                 yield say("Shrank most: {names}." if memory else "Sped up most: {names}.", names=below)
 
 
-def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
-    different = [change for change in found if change.different]
+def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) -> Text:
+    different = [change for change in all_changes if change.different]
     above, explained = sum(change.ratio > 1 for change in different), sum(change.explained for change in different)
     text = say(
         "{above} of {all:count figure} {above:of is|are} larger now, {below} smaller"
         if memory
         else "{above} of {all:count figure} {above:of is|are} slower now, {below} faster",
         above=above,
-        all=len(found),
+        all=len(all_changes),
         below=len(different) - above,
     )
-    if len(different) < len(found):
+    if len(different) < len(all_changes):
         text = say(
             "{counts}; for {n}, no change above {threshold:g} % can be shown",
             counts=text,
-            n=len(found) - len(different),
+            n=len(all_changes) - len(different),
             threshold=threshold * 100,
         )
     if explained:
@@ -537,9 +543,9 @@ def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
     return ended(text)
 
 
-def _means(found: Sequence[Change], *, memory: bool) -> Iterator[Text]:
+def _means(all_changes: Sequence[Change], *, memory: bool) -> Iterator[Text]:
     by_pair: dict[tuple[str, str], list[Change]] = {}
-    for change in found:
+    for change in all_changes:
         by_pair.setdefault((change.old, change.new), []).append(change)
     for (old, new), pair in by_pair.items():
         mean = math.exp(sum(math.log(change.ratio) for change in pair) / len(pair))
@@ -570,14 +576,16 @@ def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
     )
 
 
-def _extremes(found: Sequence[Change], size: Callable[[Change], float], confidence: float) -> Text:
+def _extremes(all_changes: Sequence[Change], size: Callable[[Change], float], confidence: float) -> Text:
     """Return the largest changes in one direction; their intervals are for as many as they were selected from."""
-    changed = sorted((change for change in found if change.told and size(change) > 1), key=size, reverse=True)
+    changed = sorted(
+        (change for change in all_changes if change.unexplained and size(change) > 1), key=size, reverse=True
+    )
     if not changed:
         return NOTHING
     return say(
         "{cases:;}" if any("," in change.title + change.new for change in changed[:EXTREMES]) else "{cases:,}",
-        cases=[_extreme(change, len(found), confidence) for change in changed[:EXTREMES]],
+        cases=[_extreme(change, len(all_changes), confidence) for change in changed[:EXTREMES]],
     )
 
 

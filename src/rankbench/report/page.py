@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from rankbench.across.two_campaigns import Held
+    from rankbench.across.two_campaigns import CampaignPair
     from rankbench.model import Finding
     from rankbench.report.tables import Table
     from rankbench.verdict.view import CampaignView
@@ -52,12 +52,12 @@ NEAR = 300
 """Cases that are shown with histogram and single ranks; of more, those that are evidence."""
 
 
-def write_html(path: Path, view: CampaignView, comparison: Held | None = None) -> None:
+def write_html(path: Path, view: CampaignView, comparison: CampaignPair | None = None) -> None:
     """Write the report as one file."""
     files.write(path, html(view, comparison))
 
 
-def html(view: CampaignView, comparison: Held | None = None) -> str:
+def html(view: CampaignView, comparison: CampaignPair | None = None) -> str:
     """Return the report as one page; with what changed since an older campaign, where one is compared with it."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
     shown = contents(view) | {"changes": changes(comparison) if comparison else None}
@@ -156,14 +156,14 @@ def contents(view: CampaignView) -> dict[str, Any]:
     }
 
 
-def changes(comparison: Held) -> dict[str, Any]:
+def changes(comparison: CampaignPair) -> dict[str, Any]:
     """Return what changed since an older campaign: a table with the verdicts of both, how to read it, and sentences."""
     past = {verdict.case.key: verdict for verdict in comparison.then.list_shown_verdicts()}
     present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
-    renamed = {match.old: match.new for match in comparison.told.matches}
+    renamed = {match.old: match.new for match in comparison.comparison.matches}
     table = then_and_now.table(comparison)
     rows = []
-    for row, change in zip(table.rows, comparison.told.changes, strict=True):
+    for row, change in zip(table.rows, comparison.comparison.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
         words = then_and_now.describe_change(change, before, now, renamed)
@@ -171,8 +171,8 @@ def changes(comparison: Held) -> dict[str, Any]:
     columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": f"{then_and_now.explanation(comparison.told)} {then_and_now.day_to_day()}",
-        "sentences": list(then_and_now.lines(comparison.told)),
+        "explanation": f"{then_and_now.explanation(comparison.comparison)} {then_and_now.day_to_day()}",
+        "sentences": list(then_and_now.lines(comparison.comparison)),
     }
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.across.conditions import Match
-    from rankbench.across.two_campaigns import Change, Held, Remark, ThenAndNow
+    from rankbench.across.two_campaigns import CampaignPair, Change, Remark, ThenAndNow
     from rankbench.model import CaseVerdict
 
 SAME = "~"
@@ -81,15 +81,15 @@ def describe_match(match: Match) -> str:
     return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
-def table(comparison: Held) -> Table:
+def table(comparison: CampaignPair) -> Table:
     """Return one row per case and candidate."""
     of, view = {case.key: case for case in comparison.now.campaign.cases}, comparison.now
     rows = []
-    for change in comparison.told.changes:
+    for change in comparison.comparison.changes:
         measure = view.measure(of[change.case])
         figures = (Cell(measure.format(figure)) for figure in (change.old_ns, change.new_ns))
         rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, describe_ratio(change))])
-    return Table(heading(comparison.told), [*COLUMNS], rows)
+    return Table(heading(comparison.comparison), [*COLUMNS], rows)
 
 
 def describe_ratio(change: Change) -> tuple[str, str, str]:
@@ -118,7 +118,7 @@ def remark(note: Remark) -> str:
     return f"{render(note.text)} {render(note.advice)}".rstrip()
 
 
-def markdown(comparison: Held) -> str:
+def markdown(comparison: CampaignPair) -> str:
     """Return everything as Markdown."""
-    texts = [markdown_cell(Cell(line)) for line in (explanation(comparison.told), *lines(comparison.told))]
+    texts = [markdown_cell(Cell(line)) for line in (explanation(comparison.comparison), *lines(comparison.comparison))]
     return "\n\n".join([markdown_table(table(comparison)), *texts]) + "\n"

@@ -459,15 +459,15 @@ class CampaignView:
 
         All pairs of ranks are one line, in which a size is there more than once.
         """
-        keys = {verdict.case.key: make_sort_key(self._merged(verdict.case)) for verdict in self.timed_verdicts}
+        keys = {verdict.case.key: make_sort_key(self._merge(verdict.case)) for verdict in self.timed_verdicts}
         ordered = sorted(self.timed_verdicts, key=lambda verdict: (keys[verdict.case.key], verdict.case.size_bytes))
         for _, group in groupby(ordered, key=lambda verdict: keys[verdict.case.key]):
             verdicts = list(group)
-            title = self.title(self._merged(verdicts[0].case))
+            title = self.title(self._merge(verdicts[0].case))
             pairs = verdicts[0].case.key in self.pair_cases
             yield f"{title} between pairs of ranks" if pairs else title, verdicts
 
-    def _merged(self, case: Case) -> Case:
+    def _merge(self, case: Case) -> Case:
         return case_labels.drop_ends(case) if case.key in self.pair_cases else case
 
     def title(self, case: Case) -> str:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes.nights import CASES, night, slower
 
-from rankbench.across.two_campaigns import Change, Held, between, hold, sentences
+from rankbench.across.two_campaigns import CampaignPair, Change, between, hold, sentences
 from rankbench.language import render
 from rankbench.model import CaseStatus
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 
-def text(held: Held, kind: str) -> str:
-    return next(render(remark.text) for remark in held.told.remarks if remark.kind == kind)
+def text(held: CampaignPair, kind: str) -> str:
+    return next(render(remark.text) for remark in held.comparison.remarks if remark.kind == kind)
 
 
 def with_(case: Case, **changes: object) -> Case:
@@ -29,7 +29,7 @@ def with_(case: Case, **changes: object) -> Case:
 def test_cases_with_other_ranks_are_not_compared_though_they_are_called_alike(tmp_path: Path) -> None:
     wider = [with_(CASES[0], ranks=4), *CASES[1:]]
     held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
-    assert {one.case for one in held.told.changes} == {case.key for case in CASES[1:]}
+    assert {one.case for one in held.comparison.changes} == {case.key for case in CASES[1:]}
     assert text(held, "cases") == (
         "1 case of old and 1 of new have no counterpart; 1 case has different numbers of ranks (2 then, 4 now)."
     )
@@ -47,7 +47,9 @@ def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path
     new = night(tmp_path / "new", version="1.1")
     receipts = [msgspec.structs.replace(receipt, compiler="clang 19") for receipt in new.campaign.receipts]
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
-    remark = next(remark for remark in hold(night(tmp_path / "old"), new).told.remarks if remark.kind == "library")
+    remark = next(
+        remark for remark in hold(night(tmp_path / "old"), new).comparison.remarks if remark.kind == "library"
+    )
     assert (render(remark.text), render(remark.advice)) == (
         "alpha-1.1 differs from alpha-1.0: library alpha 1.0 then, alpha 1.1 now; "
         "compiler gcc 12.2.0 then, clang 19 now.",
@@ -57,7 +59,7 @@ def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path
 
 def test_a_candidate_that_failed_in_a_case_has_no_ratio_there(tmp_path: Path) -> None:
     old, new = night(tmp_path / "old"), night(tmp_path / "new", slower("beta", "barrier", CaseStatus.CRASHED))
-    assert [(render(one.title), one.new) for one in hold(old, new).told.changes][-1] == ("barrier", "alpha-1.0")
+    assert [(render(one.title), one.new) for one in hold(old, new).comparison.changes][-1] == ("barrier", "alpha-1.0")
 
 
 def change(ratio: float, **changes: object) -> Change:

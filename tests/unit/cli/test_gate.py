@@ -294,7 +294,7 @@ def test_other_shares_of_far_visits_are_a_remark(
     stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
     levels_met(monkeypatch, shares)
     old, new = stores
-    remarks = [remark for remark in hold(old, new).told.remarks if remark.kind == "shares"]
+    remarks = [remark for remark in hold(old, new).comparison.remarks if remark.kind == "shares"]
     assert [(remark.text.fields["then"], remark.text.fields["now"]) for remark in remarks] == (
         [(0.2, 0.8)] if told else []
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rankbench.across.conditions import asked, resolved
+from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console, plain_table
 from rankbench.cli.figures import by_case_and_candidate, control, missing, spread
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from rankbench.across.two_campaigns import Held
+    from rankbench.across.two_campaigns import CampaignPair
     from rankbench.model import Campaign, CaseVerdict, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -86,7 +86,7 @@ def compare(
     named = list(itertools.takewhile(names_campaign, words[:2]))
     rest = words[len(named) :]
     if len(named) == 2 and not rest:
-        compare_campaigns(Path(named[0]), Path(named[1]), asked(match or []), form)
+        compare_campaigns(Path(named[0]), Path(named[1]), parse_pairs(match or []), form)
         return
     if len(named) == 2 or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
         raise RankbenchError(no_campaigns(words))
@@ -121,27 +121,27 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
     """Hold a campaign against an older one."""
     held = hold(current(old), current(new), match)
     if form == "json":
-        print_json(held.told)
+        print_json(held.comparison)
     elif form == "markdown":
         print(change_report.markdown(held), end="")  # noqa: T201 - for other documents
     elif form == "csv":
         content = change_report.table(held)
         print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
     else:
-        console.print(Text(change_report.heading(held.told), "bold"))
-        console.print(Text(change_report.explanation(held.told)))
+        console.print(Text(change_report.heading(held.comparison), "bold"))
+        console.print(Text(change_report.explanation(held.comparison)))
         console.print()
         console.print(coloured(held), markup=False)
         console.print()
-        for line in change_report.lines(held.told):
+        for line in change_report.lines(held.comparison):
             console.print(Text(line))
 
 
-def coloured(held: Held) -> Table:
+def coloured(held: CampaignPair) -> Table:
     """Return the table with what is slower in red, what is faster in green."""
     content = change_report.table(held)
     rows = plain_table(*content.columns)
-    for change, row in zip(held.told.changes, content.rows, strict=True):
+    for change, row in zip(held.comparison.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"
         texts = [
             Text(cell.text, colour if place == change_report.RATIO and change.different else "")
@@ -201,8 +201,8 @@ def explanation(view: CampaignView, other: str) -> str:
 def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     """Return the names of the two candidates that are meant."""
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    one = resolved(campaign, base) if base else names[0]
-    two = resolved(campaign, other) if other else next((name for name in names if name != one), "")
+    one = resolve(campaign, base) if base else names[0]
+    two = resolve(campaign, other) if other else next((name for name in names if name != one), "")
     if not two:
         raise RankbenchError(f"campaign {campaign.name} has one candidate only, {one}; nothing to compare it with")
     if one == two:

@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench import campaign as campaigning
 from rankbench import launch, libraries
 from rankbench.across import gate as gating
-from rankbench.across.conditions import asked, matches, resolved
+from rankbench.across.conditions import matches, parse_pairs, resolve
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
@@ -183,9 +183,9 @@ def gate(
     if remeasure and not against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if against and remeasure:
-        report = side_by_side(new, against, asked(match or []), worth, how)
+        report = side_by_side(new, against, parse_pairs(match or []), worth, how)
     elif against:
-        report = campaigns(new, against, asked(match or []), worth)
+        report = campaigns(new, against, parse_pairs(match or []), worth)
     elif history:
         report = earlier(new, history, last, reference, worth)
     else:
@@ -212,10 +212,10 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
     held = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(held)
-    changed = differing(older.campaign, opened.campaign, held.told.matches)
-    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *circumstances(held.told)]
+    changed = differing(older.campaign, opened.campaign, held.comparison.matches)
+    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *circumstances(held.comparison)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
-    return Report(held.now.campaign, f"campaign {held.told.old}", checks, texts, better)
+    return Report(held.now.campaign, f"campaign {held.comparison.old}", checks, texts, better)
 
 
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
@@ -307,7 +307,7 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
     """Check a candidate against another one of the same campaign."""
     view = evaluate(current(folder), threshold=threshold)
-    one, two = (resolved(view.campaign, name) for name in (new, old))
+    one, two = (resolve(view.campaign, name) for name in (new, old))
     if one == two:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
     checks = gating.within(view, one, two)
