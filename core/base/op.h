@@ -136,6 +136,8 @@ struct call {
     const struct layout *layout;
     unsigned seed;
     const struct chosen *chosen;
+    /* What receives report of their messages. */
+    struct receipts *receipts;
     /* The threads that do the same at the same time, if there are several, and what is computed meanwhile, if anything is. */
     struct thread_team *thread_team;
     const struct work *work;

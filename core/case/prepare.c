@@ -77,6 +77,7 @@ void make_worker(const struct setting *setting, struct worker *worker) {
     struct call *call = &worker->call;
     *call = make_call(setting->plan, setting->team);
     worker->buffers = (struct buffers){.memory = memory_of(setting->plan->wanted), .operation = setting->plan->operation};
+    call->receipts = &worker->receipts;
     call->requests = obtain_memory(sizeof *call->requests * ((size_t)call->messages + 2));
     for (int i = 0; i < call->messages + 2; i++)
         call->requests[i] = MPI_REQUEST_NULL;

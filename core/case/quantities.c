@@ -206,6 +206,10 @@ static void judge(const void *context) {
     judge_difference(context);
 }
 
+static void judge_reports(const void *context) {
+    judge_receipts(context);
+}
+
 void time_case(const struct setting *setting, struct timing *timing, struct result *result) {
     struct outcome *outcome = setting->outcome;
     struct measurement *measurement = &result->measurement;
@@ -226,6 +230,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     timing->reference = brings_the_same(setting) ? &setting->workers->reference : NULL;
     timing->keep = keep;
     timing->judge = judge;
+    timing->judge_receipts = judge_reports;
     const struct written written = read_written();
     const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),

@@ -8,6 +8,7 @@
 #include "base/choices.h"
 #include "kit/data.h"
 #include "kit/modes.h"
+#include "kit/receipts.h"
 
 /* Of buffered messages one is under way; that those before it have left, the library may not know yet. */
 enum { TAG = 1, OUT = 0, IN = 1, UNDER_WAY = 4 };
@@ -53,24 +54,24 @@ static int send(struct call *call, struct pingpong *state) {
 }
 
 static int receive(struct call *call, struct pingpong *state) {
-    return MPI_Recv(call->receive, call->count, call->type, state->source, TAG, call->comm, MPI_STATUS_IGNORE);
+    return MPI_Recv(call->receive, call->count, call->type, state->source, TAG, call->comm, next_receipt(call));
 }
 
 static int probe_and_receive(struct call *call, struct pingpong *state) {
-    const int code = MPI_Probe(state->source, TAG, call->comm, MPI_STATUS_IGNORE);
+    const int code = MPI_Probe(state->source, TAG, call->comm, next_receipt(call));
     return code ? code : receive(call, state);
 }
 
 static int match_and_receive(struct call *call, struct pingpong *state) {
     MPI_Message message;
-    const int code = MPI_Mprobe(state->source, TAG, call->comm, &message, MPI_STATUS_IGNORE);
-    return code ? code : MPI_Mrecv(call->receive, call->count, call->type, &message, MPI_STATUS_IGNORE);
+    const int code = MPI_Mprobe(state->source, TAG, call->comm, &message, next_receipt(call));
+    return code ? code : MPI_Mrecv(call->receive, call->count, call->type, &message, next_receipt(call));
 }
 
 /* --- begun, and then waited for --- */
 
 static int complete(struct call *call, int begun, int which) {
-    return begun ? begun : MPI_Wait(&call->requests[which], MPI_STATUS_IGNORE);
+    return begun ? begun : MPI_Wait(&call->requests[which], which == IN ? next_receipt(call) : MPI_STATUS_IGNORE);
 }
 
 static int isend(struct call *call, struct pingpong *state) {
@@ -117,7 +118,7 @@ static int send_large(struct call *call, struct pingpong *state) {
 }
 
 static int receive_large(struct call *call, struct pingpong *state) {
-    return MPI_Recv_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, MPI_STATUS_IGNORE);
+    return MPI_Recv_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, next_receipt(call));
 }
 
 static int isend_large(struct call *call, struct pingpong *state) {
@@ -142,7 +143,7 @@ static int pack_and_send(struct call *call, struct pingpong *state) {
 
 static int receive_and_unpack(struct call *call, struct pingpong *state) {
     int position = 0;
-    const int code = MPI_Recv(state->packed, state->packed_bytes, MPI_PACKED, state->other, TAG, call->comm, MPI_STATUS_IGNORE);
+    const int code = MPI_Recv(state->packed, state->packed_bytes, MPI_PACKED, state->other, TAG, call->comm, next_receipt(call));
     if (code)
         return code;
     return MPI_Unpack(state->packed, state->packed_bytes, &position, call->receive, call->count, call->type, call->comm);
@@ -215,8 +216,15 @@ static int make_requests(struct call *call, const struct pingpong *state) {
     return MPI_Recv_init(call->receive, call->count, call->type, state->source, TAG, call->comm, &call->requests[IN]);
 }
 
+/* A message of more elements than an int counts has no count in its status. */
+static void expect_messages(struct call *call, const struct pingpong *state) {
+    expect_receipts(call, state->other, TAG, call->type, call->large_count > INT32_MAX ? -1 : call->count);
+}
+
 static int prepare(struct call *call) {
     int code = take_part(call, plain);
+    if (!code)
+        expect_messages(call, call->state);
     if (!code)
         code = choose_legs(call, call->state);
     return code || call->form != PERSISTENT ? code : make_requests(call, call->state);
@@ -240,6 +248,8 @@ static int prepare_packed(struct call *call) {
     int code = take_part(call, packed);
     struct pingpong *state = call->state;
     if (!code)
+        expect_receipts(call, state->other, TAG, MPI_PACKED, -1);
+    if (!code)
         code = MPI_Pack_size(call->count, call->type, call->comm, &state->packed_bytes);
     if (code)
         return code;
@@ -250,6 +260,8 @@ static int prepare_packed(struct call *call) {
 static int prepare_large(struct call *call) {
     int code = take_part(call, large);
     const struct pingpong *state = call->state;
+    if (!code)
+        expect_messages(call, state);
     if (code || call->form != PERSISTENT)
         return code;
     code = MPI_Send_init_c(call->send, call->large_count, call->type, state->other, TAG, call->comm, &call->requests[OUT]);

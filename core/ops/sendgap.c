@@ -2,6 +2,7 @@
  * receiver says that all have arrived, so that what is timed never is an earlier row's backlog. */
 #include "kit/data.h"
 #include "kit/modes.h"
+#include "kit/receipts.h"
 
 enum { TAG = 1, TAG_ARRIVED = 2, SENDS_IN_A_ROW = 32 };
 
@@ -11,8 +12,13 @@ static int blocking(struct call *call) {
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
         code = sends ? MPI_Send(call->send + (call->apart ? i * RESEND_STEP : 0), call->count, call->type, call->second, TAG,
                                 call->comm)
-                     : MPI_Recv(call->receive, call->count, call->type, call->first, TAG, call->comm, MPI_STATUS_IGNORE);
+                     : MPI_Recv(call->receive, call->count, call->type, call->first, TAG, call->comm, next_receipt(call));
     return code;
+}
+
+static int prepare(struct call *call) {
+    expect_receipts(call, call->first, TAG, call->type, call->count);
+    return MPI_SUCCESS;
 }
 
 static int acknowledge(struct call *call) {
@@ -44,6 +50,7 @@ static const struct operation send_gap = {
     .rounds = SENDS_IN_A_ROW,
     .start = "none",
     .forms = {blocking},
+    .prepare = prepare,
     .after = acknowledge,
     .fill = fill,
     .check = check,

@@ -1,12 +1,13 @@
 /* The chain of all ranks, closed to a ring: everyone sends to the right and receives from the left in one call. */
 #include "kit/data.h"
 #include "kit/modes.h"
+#include "kit/receipts.h"
 
 enum { TAG = 1 };
 
 static int blocking(struct call *call) {
     return MPI_Sendrecv(call->send, call->count, call->type, right_of(call), TAG, call->receive, call->count, call->type,
-                        left_of(call), TAG, call->comm, MPI_STATUS_IGNORE);
+                        left_of(call), TAG, call->comm, next_receipt(call));
 }
 
 static int nonblocking(struct call *call) {
@@ -16,12 +17,17 @@ static int nonblocking(struct call *call) {
 
 static int blocking_replace(struct call *call) {
     return MPI_Sendrecv_replace(call->receive, call->count, call->type, right_of(call), TAG, left_of(call), TAG, call->comm,
-                                MPI_STATUS_IGNORE);
+                                next_receipt(call));
 }
 
 static int nonblocking_replace(struct call *call) {
     return MPI_Isendrecv_replace(call->receive, call->count, call->type, right_of(call), TAG, left_of(call), TAG, call->comm,
                                  call->requests);
+}
+
+static int prepare(struct call *call) {
+    expect_receipts(call, left_of(call), TAG, call->type, call->count);
+    return MPI_SUCCESS;
 }
 
 static void fill(struct call *call) {
@@ -40,7 +46,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 #define AROUND \
     POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .ranks_least = 2, \
-        .threads = true, .start = "window", .check = check
+        .threads = true, .start = "window", .prepare = prepare, .check = check
 
 static const struct operation sendrecv = {
     .name = "sendrecv",

@@ -99,6 +99,8 @@ struct timing {
     struct reference *reference;
     void (*keep)(const void *setting);
     void (*judge)(const void *setting);
+    /* After each round, where a receive does not report what an earlier one did: whether that is right. */
+    void (*judge_receipts)(const void *setting);
     const void *setting;
     double renewing_ns;
 };

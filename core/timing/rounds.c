@@ -6,6 +6,7 @@
 
 #include "base/choices.h"
 #include "base/tree.h"
+#include "kit/receipts.h"
 #include "sync/clock.h"
 #include "timing/watchdog.h"
 
@@ -46,6 +47,12 @@ static void compare_data(const struct timing *timing, long window_bytes) {
         timing->judge(timing->setting);
 }
 
+/* After the data, since it may need calls of MPI, in which data that are late could come. */
+static void compare_receipts(const struct timing *timing) {
+    if (!are_receipts_known(timing->call->receipts))
+        timing->judge_receipts(timing->setting);
+}
+
 static inline int hook(int (*function)(struct call *), struct call *call) {
     return function ? function(call) : MPI_SUCCESS;
 }
@@ -79,6 +86,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             timing->clear(timing->setting);
         else if (compares_data(timing))
             change_received(timing->reference, call);
+        forget_receipts(call->receipts);
         if (arrives)
             stage.delay_ns = delay_ns(timing, first_round + round);
         code = first_error(code, hook(operation->before, call));
@@ -93,15 +101,19 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
         code = first_error(code, hook(operation->after, call));
-        if (!extra && !code)
+        if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);
+            compare_receipts(timing);
+        }
     }
     if (stage_plan->looks && !code)
         timing->look_at_once(timing->setting);
     if (timing->look_after && !code)
         timing->look_after(timing->setting);
-    if (!code)
+    if (!code) {
         compare_data(timing, STAGE_WINDOW_BYTES);
+        compare_receipts(timing);
+    }
     return code;
 }
 

@@ -68,8 +68,10 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
 
 void inspect(const struct setting *setting) {
     if (!setting->team->idle)
-        EACH_WORKER(worker, setting)
+        EACH_WORKER(worker, setting) {
             inspect_worker(setting, worker);
+            inspect_receipts(setting, worker);
+        }
 }
 
 /* Where others write into this rank's memory without a call of its own, its return promises nothing. */
@@ -154,6 +156,10 @@ void judge_difference(const struct setting *setting) {
         keep_reference(reference, &worker->call, reference->bytes);
 }
 
+void judge_receipts(const struct setting *setting) {
+    inspect_receipts(setting, setting->workers);
+}
+
 void look_at_all(const struct setting *setting) {
     if (can_renew(&setting->workers->buffers))
         EACH_WORKER(worker, setting)
@@ -216,6 +222,7 @@ static double try_call(const struct setting *setting, bool *powerful) {
             worker->call.seed += SEED_STEP;
             worker->call.apart = needs_apart(setting->plan, &worker->call);
             worker->late = false;
+            forget_receipts(&worker->receipts);
             fill_buffers(&worker->buffers, &worker->call);
         }
     begin_silence(setting);

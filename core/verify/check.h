@@ -19,6 +19,8 @@ bool brings_the_same(const struct setting *setting);
 /* What the first worker received is right, and is what later calls are compared with; or a difference from it is judged. */
 void keep_right(const struct setting *setting);
 void judge_difference(const struct setting *setting);
+/* In timing: what the first worker's receives of a round reported is right, or wrong data. */
+void judge_receipts(const struct setting *setting);
 /* Between stages: whether data are renewed and looked at, and the look. What others put into a rank's memory needs a call of its own. */
 bool are_looked_at(const struct setting *setting);
 void look_between(const struct setting *setting);

@@ -30,13 +30,22 @@ static int receive_once(const struct call *call, int room, MPI_Status *status) {
     return code ? code : MPI_Request_free(&request);
 }
 
-static void note_status(const struct setting *setting, const char *what, int actual, int expected) {
+static void note_wrong(const struct setting *setting, const char *what, int actual, int expected) {
     char line[LINE_BYTES / 2];
-    if (actual == expected)
-        return;
     snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, actual,
              expected);
     note(setting->outcome, WRONG_DATA, line);
+}
+
+static void note_status(const struct setting *setting, const char *what, int actual, int expected) {
+    if (actual != expected)
+        note_wrong(setting, what, actual, expected);
+}
+
+void inspect_receipts(const struct setting *setting, struct worker *worker) {
+    struct wrong_receipt wrong;
+    if (!are_receipts_right(&worker->receipts, &wrong))
+        note_wrong(setting, wrong.what, wrong.actual, wrong.expected);
 }
 
 static void receive(const struct setting *setting, int other, int bytes) {

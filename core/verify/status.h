@@ -1,4 +1,4 @@
-/* What receives say of the message that they delivered: its source, tag and count. */
+/* What receives report of the message that they delivered: its source, tag and count. */
 #ifndef RANKBENCH_STATUS_H
 #define RANKBENCH_STATUS_H
 
@@ -8,5 +8,7 @@
 bool has_statuses(const struct setting *setting);
 /* One message each way, received by the call of the case's form. Called by all ranks of the team. */
 void check_statuses(const struct setting *setting);
+/* What a worker's last receives reported must be right. */
+void inspect_receipts(const struct setting *setting, struct worker *worker);
 
 #endif

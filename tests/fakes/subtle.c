@@ -1,4 +1,4 @@
-/* Preloaded: MPI_Allreduce, MPI_Bcast and MPI_Recv that are wrong in ways that are hard to see. SUBTLE says how:
+/* Preloaded: MPI_Allreduce, MPI_Bcast and receives that are wrong in ways that are hard to see. SUBTLE says how:
  *
  * every:N         one byte is wrong in every N-th call, in the middle
  * last:N          the same, the last byte
@@ -14,7 +14,8 @@
  * root            a broadcast from another root than 0 is wrong
  * status:WHAT     a receive says a wrong source, tag or count
  *
- * SUBTLE_BYTES: only in calls with so many bytes. SUBTLE_FROM: a status is wrong from so many calls on, not before. */
+ * SUBTLE_BYTES: only in calls with so many bytes. SUBTLE_FROM, SUBTLE_UNTIL: a status is wrong from so many calls
+ * on, not before, and right again after so many. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -136,15 +137,20 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
     return code;
 }
 
-static void spoil_status(MPI_Status *status, int count, MPI_Datatype type, long call) {
-    if (getenv("SUBTLE_FROM") && call < atol(getenv("SUBTLE_FROM")))
+/* Of receives that report a status, `calls` of which there were. */
+static void spoil_status(MPI_Status *status, long calls) {
+    int bytes;
+    if (getenv("SUBTLE_FROM") && calls < atol(getenv("SUBTLE_FROM")))
         return;
+    if (getenv("SUBTLE_UNTIL") && calls > atol(getenv("SUBTLE_UNTIL")))
+        return;
+    PMPI_Get_count(status, MPI_BYTE, &bytes);
     if (how("status:source"))
         status->MPI_SOURCE ^= 1;
     if (how("status:tag"))
         status->MPI_TAG ^= 1;
     if (how("status:count"))
-        PMPI_Status_set_elements(status, type, count / 2);
+        PMPI_Status_set_elements(status, MPI_BYTE, bytes / 2);
 }
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status) {
@@ -154,9 +160,27 @@ int MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_
     const int code = PMPI_Recv(data, count, type, source, tag, comm, &result);
     if (is_meant(bytes) && tag < LEAST_OF_TALK) {
         spoil(data, bytes, ++calls);
-        spoil_status(&result, count, type, calls);
+        spoil_status(&result, calls);
     }
     if (status != MPI_STATUS_IGNORE)
         *status = result;
+    return code;
+}
+
+/* Who waits for a send has no use for a status. */
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    static long calls;
+    const int code = PMPI_Wait(request, status);
+    if (status != MPI_STATUS_IGNORE && status->MPI_TAG < LEAST_OF_TALK)
+        spoil_status(status, ++calls);
+    return code;
+}
+
+int MPI_Sendrecv(const void *sent, int m, MPI_Datatype u, int to, int out, void *data, int n, MPI_Datatype t, int from, int tag,
+                 MPI_Comm comm, MPI_Status *status) {
+    static long calls;
+    const int code = PMPI_Sendrecv(sent, m, u, to, out, data, n, t, from, tag, comm, status);
+    if (status != MPI_STATUS_IGNORE && tag < LEAST_OF_TALK)
+        spoil_status(status, ++calls);
     return code;
 }

@@ -33,10 +33,17 @@ def subtle(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def statuses(
-    core: Core, subtle: Path, tmp_path: Path, how: str, cases: Iterable[Mapping[str, object]], *, probe: bool = False
+    core: Core,
+    subtle: Path,
+    tmp_path: Path,
+    how: str,
+    cases: Iterable[Mapping[str, object]],
+    *,
+    probe: bool = False,
+    environment: tuple[str, ...] = (),
 ) -> list[tuple[str, object, str, str]]:
     """Return operation, bytes, status and reason of cases under a library that is wrong in one way."""
-    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={how}")
+    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={how}", *environment)
     records: list[dict[str, Any]] = core.job(tmp_path, 2, cases, *(["--probe"] if probe else []), before=before)
     return [(record["operation"], record["bytes"], record["status"], record["reason"]) for record in records]
 
@@ -78,6 +85,29 @@ def test_a_spell_of_calls_that_do_nothing_is_caught(
     """While calls are timed. Of cold buffers the last call of each stage is checked, of 128 rounds at most."""
     case = {"operation": operation, "bytes": size, "start": "barrier", "cache": cache, "samples": 3000, "limit_s": 60}
     assert passed(statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize(
+    ("what", "operation", "form"),
+    [
+        ("source", "pingpong", "blocking"),
+        ("tag", "pingpong", "nonblocking"),
+        ("count", "pingpong", "persistent"),
+        ("count", "sendrecv", "blocking"),
+    ],
+)
+def test_a_status_that_is_wrong_for_a_while_in_timed_calls_is_caught(
+    core: Core, subtle: Path, what: str, operation: str, form: str, tmp_path: Path
+) -> None:
+    """In 21 receives of thousands, right before and after. Never wrong, the same library passes."""
+    case = {"operation": operation, "form": form, "bytes": 8, "start": "none", "samples": 3000, "limit_s": 60}
+    spell = ("SUBTLE_FROM=1000", "SUBTLE_UNTIL=1020")
+    ((*_, status, reason),) = statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=spell)
+    assert (status, f"the status of a receive says {what} " in reason) == ("wrong-data", True)
+    never = ("SUBTLE_FROM=1000000000",)
+    ((*_, status, reason),) = statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=never)
+    assert (status, reason) == ("ok", "")
 
 
 PLAIN = [

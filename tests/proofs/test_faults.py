@@ -7,6 +7,7 @@ less: 1 and 1 is always, 0 and 0 is never, with the reason in `why`.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import subprocess
@@ -46,6 +47,8 @@ class Fault(NamedTuple):
     most: float = 1.0
     why: str = ""
     ranks: int = 2
+    launches: int = 1
+    """Among which the visits are divided: what is counted in a launch begins anew in each."""
 
 
 NEVER = (0.0, 0.0)
@@ -114,6 +117,28 @@ REVIEW = [
     Fault("M6 wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
     Fault(
         "M6 wrong source from the 20th receive on", "subtle", "SUBTLE=status:source SUBTLE_FROM=20", "pingpong", (8,)
+    ),
+    *(
+        Fault(
+            f"M6 wrong {what} in the 20th to 40th receive",
+            "subtle",
+            f"SUBTLE=status:{what} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
+            "pingpong",
+            (8,),
+            (form,),
+            launches=VISITS,
+        )
+        for what, form in (("source", "blocking"), ("tag", "nonblocking"), ("count", "persistent"))
+    ),
+    Fault(
+        "M6 wrong count in the 200th to 220th receive",
+        "subtle",
+        "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
+        "pingpong sendrecv",
+        (8,),
+        least=0.5,
+        why="a visit on a busy machine may end before",
+        launches=VISITS,
     ),
     Fault(
         "send buffer written to",
@@ -249,7 +274,9 @@ def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
     before = ("env", f"LD_PRELOAD={preload}", *fault.environment.split())
     wrong = core.wrong(fault.ranks)
     cases = [case for case in cases_of(fault) if f"{case['operation']}.{case['form']}" not in wrong]
-    records = core.job(tmp_path, fault.ranks, cases * VISITS, before=before)
+    visits = cases * (VISITS // fault.launches)
+    launches = [core.job(tmp_path, fault.ranks, visits, before=before) for _ in range(fault.launches)]
+    records = list(itertools.chain.from_iterable(launches))
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
     }
