@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,11 @@ from proofs.judging import check_median, check_repeatedly
 if TYPE_CHECKING:
     from mpi.test_core import Core
 
+VISITS, FEW = 150, 10
+VISIT = (
+    "case operation=allreduce form=blocking bytes=8 datatype=float start=window samples=20 fill_s=0.003 limit_s=0.04\n"
+)
+BUSY = "import os; os.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
 STALL = Path(fakes.__file__).with_name("stall.c")
 
 
@@ -54,5 +61,39 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
         text = f"{record['late']} late rounds, {slow} valid ones of 250 to 500 us"
         assert record["late"] > 10, text
         assert slow < record["late"] / 4, text
+
+    check_repeatedly(attempt)
+
+
+def test_a_busy_machine_sets_neither_pace_nor_tolerance(core: Core, tmp_path: Path) -> None:
+    """While another process wants each CPU, no start that is a microsecond late passes, and times stay those of calls.
+
+    A call takes 0.2 to 2 us. The tenth of the visits with the slowest medians would show calls that waited for a CPU.
+    """
+    job = tmp_path / "job"
+    job.write_text("rankbench-job 1\n" + VISITS * VISIT)
+
+    def attempt() -> None:
+        programs = [[sys.executable, "-c", BUSY.format(cpu=cpu)] for cpu in sorted(os.sched_getaffinity(0))]
+        busy = [subprocess.Popen(program) for program in programs]
+        try:
+            records = core.stream(tmp_path, 2, "--job", str(job))
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        valid = [record for record in records if record["status"] == "ok"]
+        skew_ns = max(max(in_time(record, "skew_ns"), default=0) for record in valid)
+        medians = sorted(statistics.median(in_time(record, "time_ns")) for record in valid)
+        few = sum(record["valid"] < FEW for record in records)
+        slow_ns = medians[9 * len(medians) // 10]
+        text = (
+            f"{len(valid)} of {VISITS} visits with a result, {few} with fewer than {FEW} rounds in time; largest skew "
+            f"{skew_ns} ns; medians {medians[len(medians) // 2]:.0f} ns, 90 % below {slow_ns:.0f} ns"
+        )
+        print(text)
+        assert skew_ns < 1000, text
+        assert slow_ns < 10_000, text
+        assert len(valid) > VISITS / 2, text
 
     check_repeatedly(attempt)
