@@ -4,11 +4,12 @@
 int begin_call(struct call *call) {
     if (call->form == NONBLOCKING)
         return call->initiate(call);
-    return call->pending == 1 ? MPI_Start(call->requests) : MPI_Startall(call->pending, call->requests);
+    return call->window.pending == 1 ? MPI_Start(call->window.requests)
+                                     : MPI_Startall(call->window.pending, call->window.requests);
 }
 
 int complete_call(struct call *call) {
-    if (call->pending == 1)
-        return MPI_Wait(call->requests, MPI_STATUS_IGNORE);
-    return MPI_Waitall(call->pending, call->requests, MPI_STATUSES_IGNORE);
+    if (call->window.pending == 1)
+        return MPI_Wait(call->window.requests, MPI_STATUS_IGNORE);
+    return MPI_Waitall(call->window.pending, call->window.requests, MPI_STATUSES_IGNORE);
 }

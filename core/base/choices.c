@@ -32,19 +32,19 @@ static bool tests_itself(const struct operation *operation) {
 }
 
 static bool is_anywhere(const struct operation *operation) {
-    return operation->between_two && strcmp(operation->kind, "point-to-point") == 0;
+    return operation->ranks.between_two && strcmp(operation->kind, "point-to-point") == 0;
 }
 
 static bool has_threads(const struct operation *operation) {
-    return operation->threads;
+    return operation->timing.threads;
 }
 
 static bool reduces(const struct operation *operation) {
-    return operation->datatypes == NUMBERS;
+    return operation->data.datatypes == NUMBERS;
 }
 
 static bool is_joined(const struct operation *operation) {
-    return !operation->rank_0_measures && !operation->once_ns && !tests_itself(operation);
+    return !operation->timing.rank_0_measures && !operation->hooks.once_ns && !tests_itself(operation);
 }
 
 static bool is_used_first(const struct operation *operation) {
@@ -52,7 +52,7 @@ static bool is_used_first(const struct operation *operation) {
 }
 
 static bool can_overlap(const struct operation *operation) {
-    return !operation->completes && (operation->forms[NONBLOCKING] || operation->forms[PERSISTENT]);
+    return !operation->timing.completes && (operation->forms[NONBLOCKING] || operation->forms[PERSISTENT]);
 }
 
 static const struct offer {

@@ -92,52 +92,66 @@ struct layout {
  * What calls are given lies in blocks, `extent` bytes apart, each `count` elements of `type`. What `fill` and `check` see lies
  * side by side, `bytes` a block: where the type has gaps, the core moves data between the two. */
 struct call {
-    /* Where calls go. Rank numbers are those of the team; more ranks than the team's may be in it. */
-    MPI_Comm comm;
-    /* The ranks of the team and no others: what is collective and no plain collective, such as a window, goes here. */
-    MPI_Comm members;
-    int rank;
-    int ranks;
-    int root;
-    /* The two ranks of an operation between two. */
-    int first, second;
+    /* Who takes part. */
+    struct {
+        /* Where calls go. Rank numbers are those of the team; more ranks than the team's may be in it. */
+        MPI_Comm comm;
+        /* The ranks of the team and no others: what is collective and no plain collective, such as a window, goes here. */
+        MPI_Comm members;
+        int rank;
+        int ranks;
+        int root;
+        /* The two ranks of an operation between two. */
+        int first, second;
+    } peers;
+    /* One message, or one rank's part of a collective. */
+    struct {
+        int count;
+        /* The count of rows that are `large`. */
+        MPI_Count large_count;
+        MPI_Datatype type;
+        MPI_Op reduction;
+        long bytes;
+        long extent;
+        const struct datatype *datatype;
+    } message;
+    /* Where data of this rank lie. */
+    struct {
+        unsigned char *send;
+        unsigned char *receive;
+        /* Bytes of data this rank hands over and gets, gaps not counted. */
+        long send_bytes;
+        long receive_bytes;
+        /* Where an operation made its own memory, what it receives lies there and not in the core's buffers. */
+        unsigned char *elsewhere;
+    } buffers;
+    /* What is under way at the same time. */
+    struct {
+        /* Messages of one call, such as the window of a bandwidth test or the neighbours of a rank. */
+        int messages;
+        /* Where all messages leave from one buffer: each begins RESEND_STEP bytes after the one before, so that one in another's
+         * place is seen. So it is while data are checked, not while calls are timed. */
+        bool apart;
+        /* Room for one request a message, two at least. */
+        MPI_Request *requests;
+        /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
+        int pending;
+        /* What receives report of their messages. */
+        struct receipts *receipts;
+    } window;
+    /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */
+    struct {
+        int64_t bytes;
+        int64_t messages;
+    } moved;
     enum form form;
-    int count;
-    /* The count of rows that are `large`. */
-    MPI_Count large_count;
-    MPI_Datatype type;
-    MPI_Op reduction;
-    long bytes;
-    long extent;
-    const struct datatype *datatype;
-    unsigned char *send;
-    unsigned char *receive;
-    /* Bytes of data this rank hands over and gets, gaps not counted. */
-    long send_bytes;
-    long receive_bytes;
-    /* Messages of one call, such as the window of a bandwidth test or the neighbours of a rank. */
-    int messages;
-    /* Where all messages leave from one buffer: each begins RESEND_STEP bytes after the one before, so that one in another's
-     * place is seen. So it is while data are checked, not while calls are timed. */
-    bool apart;
-    /* Room for one request a message, two at least. */
-    MPI_Request *requests;
-    /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
-    int pending;
     int (*initiate)(struct call *);
     /* What `prepare` made for the operation alone; `finish` puts it away. */
     void *state;
-    /* Where an operation made its own memory, what it receives lies there and not in the core's buffers. */
-    unsigned char *elsewhere;
-    /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */
-    int64_t moved_bytes;
-    int64_t moved_messages;
     /* Where ranks lie on a grid, that grid. */
     const struct layout *layout;
     unsigned seed;
     const struct chosen *chosen;
-    /* What receives report of their messages. */
-    struct receipts *receipts;
     /* The threads that do the same at the same time, if there are several, and what is computed meanwhile, if anything is. */
     struct thread_team *thread_team;
     const struct work *work;
@@ -157,69 +171,85 @@ struct operation {
     const char *kind;
     /* time; latency: half of it; bandwidth, rate: time too, read as bytes or messages a second. */
     const char *metric;
-    struct amount send, receive;
-    struct amount root_send, root_receive;
-    /* Amounts are means over ranks: one rank may hand over or get so many times as much. 0 means 1. */
-    int room;
-    bool sized;
-    enum datatypes datatypes;
-    bool rooted;
-    enum in_place in_place;
-    /* Ranks that take part: at least so many, or as many as make pairs; else all. Others stay out and sleep. */
-    int ranks_least;
-    bool in_pairs;
-    /* Of how many of the first ranks it is, by what was chosen; 0: of all. */
-    int (*takes)(const struct call *);
-    /* It is between two ranks, `first` and `second`, which can be chosen. Two take part. */
-    bool between_two;
-    /* The messages of a call, or how to count them once the choices are known; 0 means 1. */
-    int messages;
-    int (*count_messages)(const struct call *);
-    /* The first of the two, or rank 0, alone reads clocks; else the time is the last rank's. */
-    bool rank_0_measures;
-    /* Ranks of which this is true measure, each for itself: samples of each of them are reported. Known once it is prepared. */
-    bool (*measures)(const struct call *);
-    /* How many times in a row each call does what it is asked; a time is divided by it. 0 means 1. */
-    int rounds;
-    /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent; see `apart`. */
-    bool resends;
-    /* Its calls wait for their own requests; otherwise the loop completes what they initiate. */
-    bool completes;
-    /* `prepare` binds the buffers of the first call, as persistent requests do; they cannot be cold or change. */
-    bool keeps_buffers;
-    /* What is received depends on what was there before: sums are added on. Checked in single calls with fresh data. */
-    bool accumulates;
-    /* A round writes its number into what it sends, which a call may else only read. */
-    bool numbers_rounds;
-    /* It counts elements as MPI_Count. */
-    bool large;
-    /* Several threads of a rank can do it at once. */
-    bool threads;
-    /* It happens once in a launch, before everything else; this is how long it took on this rank. */
-    int64_t (*once_ns)(void);
-    const char *start;
     /* Ends with NULL; NULL: nothing. */
     const struct choice *const *choices;
-    /* Why the chosen options are invalid, in one line; NULL: they are valid. */
-    const char *(*refuses)(const struct call *);
     int (*forms[FORMS])(struct call *);
     /* The default form, if it is not the first. */
     enum form usual;
-    /* Not timed: before the first call and after the last, and right before and right after each. */
-    int (*prepare)(struct call *);
-    void (*finish)(struct call *);
-    int (*before)(struct call *);
-    int (*after)(struct call *);
-    /* Before `after`, of calls that are checked and not timed: what only more calls can show. */
-    int (*prove)(struct call *);
-    void (*fill)(struct call *);
-    void (*check)(const struct call *, struct mismatch *);
-    /* No rank returns before all have come. */
-    bool synchronises;
-    /* Why there is nothing to check, where there is neither. */
+    /* Why there is nothing to check, where there is no `check` and it does not synchronise. */
     const char *unchecked;
-    /* Whether others bring data to this rank that its own call does not wait for; NULL: they never do. */
-    bool (*awaits_nobody)(const struct call *);
+    /* Who takes part. */
+    struct {
+        bool rooted;
+        /* At least so many, or as many as make pairs; else all. Others stay out and sleep. */
+        int least;
+        bool in_pairs;
+        /* It is between two ranks, `first` and `second`, which can be chosen. Two take part. */
+        bool between_two;
+    } ranks;
+    /* How much data ranks hand over and get. */
+    struct {
+        struct amount send, receive;
+        struct amount root_send, root_receive;
+        /* Amounts are means over ranks: one rank may hand over or get so many times as much. 0 means 1. */
+        int room;
+    } amounts;
+    /* What data can be, and how calls treat the buffers. */
+    struct {
+        bool sized;
+        enum datatypes datatypes;
+        enum in_place in_place;
+        /* The messages of a call, unless they are counted; 0 means 1. */
+        int messages;
+        /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent; see `apart`. */
+        bool resends;
+        /* `prepare` binds the buffers of the first call, as persistent requests do; they cannot be cold or change. */
+        bool keeps_buffers;
+        /* What is received depends on what was there before: sums are added on. Checked in single calls with fresh data. */
+        bool accumulates;
+        /* A round writes its number into what it sends, which a call may else only read. */
+        bool numbers_rounds;
+        /* It counts elements as MPI_Count. */
+        bool large;
+    } data;
+    /* How it is timed. */
+    struct {
+        const char *start;
+        /* The first of the two, or rank 0, alone reads clocks; else the time is the last rank's. */
+        bool rank_0_measures;
+        /* How many times in a row each call does what it is asked; a time is divided by it. 0 means 1. */
+        int rounds;
+        /* Its calls wait for their own requests; otherwise the loop completes what they initiate. */
+        bool completes;
+        /* Several threads of a rank can do it at once. */
+        bool threads;
+        /* No rank returns before all have come. */
+        bool synchronises;
+    } timing;
+    /* What the core calls around the calls; NULL: nothing. */
+    struct {
+        /* Of how many of the first ranks it is, by what was chosen; 0 or NULL: of all. */
+        int (*takes)(const struct call *);
+        /* The messages of a call, once the choices are known. */
+        int (*count_messages)(const struct call *);
+        /* Why the chosen options are invalid, in one line; NULL: they are valid. */
+        const char *(*refuses)(const struct call *);
+        /* Ranks of which this is true measure, each for itself: samples of each of them are reported. Known once it is prepared. */
+        bool (*measures)(const struct call *);
+        /* It happens once in a launch, before everything else; this is how long it took on this rank. */
+        int64_t (*once_ns)(void);
+        /* Not timed: before the first call and after the last, and right before and right after each. */
+        int (*prepare)(struct call *);
+        void (*finish)(struct call *);
+        int (*before)(struct call *);
+        int (*after)(struct call *);
+        /* Before `after`, of calls that are checked and not timed: what only more calls can show. */
+        int (*prove)(struct call *);
+        void (*fill)(struct call *);
+        void (*check)(const struct call *, struct mismatch *);
+        /* Whether others bring data to this rank that its own call does not wait for; NULL: they never do. */
+        bool (*awaits_nobody)(const struct call *);
+    } hooks;
 };
 
 /* Which ranks read one and the same clock. */
@@ -308,7 +338,7 @@ struct start {
     bool (*begin)(struct stage *, int round);
 };
 
-#define COLLECTIVE .kind = "collective", .metric = "time", .start = "window", .threads = true
+#define COLLECTIVE .kind = "collective", .metric = "time", .timing.start = "window", .timing.threads = true
 
 #define CHOICES(...) \
     .choices = (const struct choice *const[]) { \
@@ -320,8 +350,8 @@ struct start {
     }
 
 /* What every rank sends or receives; a rooted operation names its amounts one by one. */
-#define SENDS(...) .send = __VA_ARGS__, .root_send = __VA_ARGS__
-#define RECEIVES(...) .receive = __VA_ARGS__, .root_receive = __VA_ARGS__
+#define SENDS(...) .amounts.send = __VA_ARGS__, .amounts.root_send = __VA_ARGS__
+#define RECEIVES(...) .amounts.receive = __VA_ARGS__, .amounts.root_receive = __VA_ARGS__
 
 #define REGISTER(kind, row) static const struct kind *const registered_##row __attribute__((used, section("rb_" #kind))) = &(row)
 

@@ -42,7 +42,7 @@ NEXT(source)
 NEXT(synchronisation)
 
 const char *default_datatype(const struct operation *operation) {
-    return operation->datatypes == NUMBERS ? "float" : operation->datatypes == WHOLE_NUMBERS ? "int" : "byte";
+    return operation->data.datatypes == NUMBERS ? "float" : operation->data.datatypes == WHOLE_NUMBERS ? "int" : "byte";
 }
 
 const char *default_form(const struct operation *operation) {
@@ -53,10 +53,10 @@ const char *default_form(const struct operation *operation) {
 }
 
 bool can_have(const struct operation *operation, const struct datatype *datatype) {
-    if (operation->datatypes == BYTES)
+    if (operation->data.datatypes == BYTES)
         return strcmp(datatype->name, "byte") == 0;
-    if (operation->datatypes == WHOLE_NUMBERS)
+    if (operation->data.datatypes == WHOLE_NUMBERS)
         return datatype->basic == MPI_INT;
-    return operation->datatypes == ANY_DATATYPE ||
+    return operation->data.datatypes == ANY_DATATYPE ||
            (datatype->basic != MPI_DATATYPE_NULL && !datatype->make && datatype->bytes > 1);
 }

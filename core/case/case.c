@@ -57,9 +57,9 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
             prepare_worker(setting, worker);
     if (!setting->team->idle && setting->outcome->severity == GOOD)
         count_moves(setting);
-    if (timing->operation->measures)
+    if (timing->operation->hooks.measures)
         timing->measures =
-            !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->measures(first_call(setting));
+            !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->hooks.measures(first_call(setting));
     keep_layout(first_call(setting)->layout, result);
     rehearse_and_time(setting, timing, result);
     spend_on(PART_FREE);
@@ -109,7 +109,7 @@ static void take_series(void *context, int rank, const void *data) {
 }
 
 static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
-    const bool each = timing->world->every_rank || timing->operation->measures;
+    const bool each = timing->world->every_rank || timing->operation->hooks.measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
     int64_t sample_count =
         strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
@@ -180,7 +180,7 @@ static int64_t spread_ns(const struct call *call) {
 static struct timing make_timing(const struct setting *setting, const struct call *call) {
     const struct operation *operation = setting->plan->operation;
     const struct team *team = setting->team;
-    const int measurer = operation->between_two ? call->first : 0;
+    const int measurer = operation->ranks.between_two ? call->peers.first : 0;
     return (struct timing){
         .team = team,
         .world = setting->world,
@@ -192,12 +192,12 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
         .run = runner(setting->plan),
-        .rounds = (operation->rounds ? operation->rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
+        .rounds = (operation->timing.rounds ? operation->timing.rounds : 1) * (setting->threads > 1 ? THREAD_ROUNDS : 1),
         .legs = strcmp(operation->metric, "latency") == 0 ? 2 : 1,
-        .measures = !team->idle && (team->rank == measurer || !operation->rank_0_measures),
+        .measures = !team->idle && (team->rank == measurer || !operation->timing.rank_0_measures),
         .arrival = chosen(call, &arrival_choice),
         .spread_ns = spread_ns(call),
-        .compares = setting->plan->start->scheduled || !(operation->rank_0_measures || operation->measures),
+        .compares = setting->plan->start->scheduled || !(operation->timing.rank_0_measures || operation->hooks.measures),
     };
 }
 
@@ -211,7 +211,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     result->spread_ns = timing.spread_ns;
     result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
     result->error_factor = error_factor(team->clock->number_of_clocks);
-    if ((world->every_rank || plan->operation->measures) &&
+    if ((world->every_rank || plan->operation->hooks.measures) &&
         most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
         note(&outcome, REFUSED, "too many samples to keep those of every rank");
     else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
@@ -229,16 +229,18 @@ static void run_in_team(const struct world *world, const struct team *team, cons
 /* Why there are not the ranks that the operation needs; every rank can show. */
 static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
     const struct operation *operation = plan->operation;
-    const int ranks = world->all.ranks, least = operation->between_two || operation->in_pairs ? 2 : operation->ranks_least;
-    const int takes = operation->takes ? operation->takes(call) : 0;
+    const int ranks = world->all.ranks,
+              least = operation->ranks.between_two || operation->ranks.in_pairs ? 2 : operation->ranks.least;
+    const int takes = operation->hooks.takes ? operation->hooks.takes(call) : 0;
     if (takes > ranks)
         snprintf(line, LINE_BYTES / 2, "the grid takes %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
     else if (ranks < least)
         snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are",
                  ranks);
-    else if (operation->between_two && (call->first >= ranks || call->second >= ranks || call->first == call->second))
+    else if (operation->ranks.between_two &&
+             (call->peers.first >= ranks || call->peers.second >= ranks || call->peers.first == call->peers.second))
         snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks,
-                 call->first, call->second);
+                 call->peers.first, call->peers.second);
     else
         return false;
     return true;
@@ -257,15 +259,15 @@ static void refuse(const struct world *world, const struct plan *plan, struct re
 
 /* The ranks that work together. Two that are not the first two work within all: the others sleep until they are needed. */
 static struct team team_of(const struct world *world, const struct plan *plan, const struct call *call) {
-    const bool first_two = call->first < 2 && call->second < 2;
+    const bool first_two = call->peers.first < 2 && call->peers.second < 2;
     struct team team = world->all;
-    if (plan->operation->in_pairs)
+    if (plan->operation->ranks.in_pairs)
         team = world->even;
-    else if (plan->operation->between_two && first_two)
+    else if (plan->operation->ranks.between_two && first_two)
         team = world->pair;
-    else if (plan->operation->between_two)
-        team.idle = team.rank != call->first && team.rank != call->second;
-    team.takes = plan->operation->takes ? plan->operation->takes(call) : 0;
+    else if (plan->operation->ranks.between_two)
+        team.idle = team.rank != call->peers.first && team.rank != call->peers.second;
+    team.takes = plan->operation->hooks.takes ? plan->operation->hooks.takes(call) : 0;
     return team;
 }
 
@@ -281,7 +283,7 @@ static int ranks_of(const struct world *world, const struct plan *plan, const st
     const int all = world->all.ranks;
     if (team->takes > 0)
         return team->takes;
-    return plan->operation->between_two ? 2 : plan->operation->in_pairs ? all / 2 * 2 : all;
+    return plan->operation->ranks.between_two ? 2 : plan->operation->ranks.in_pairs ? all / 2 * 2 : all;
 }
 
 struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct writer *writer) {
@@ -292,9 +294,9 @@ struct result run_case(const struct world *world, const struct wanted *wanted, b
     struct result result = {
         .status = statuses[GOOD],
         .ranks = ranks_of(world, &plan, &team),
-        .measurer = !plan.operation->rank_0_measures ? SERIES_ALL
-                    : plan.operation->between_two    ? call.first
-                                                     : 0,
+        .measurer = !plan.operation->timing.rank_0_measures ? SERIES_ALL
+                    : plan.operation->ranks.between_two     ? call.peers.first
+                                                            : 0,
     };
     if (lacks_ranks(world, &plan, &call, line))
         refuse(world, &plan, &result, writer, line);

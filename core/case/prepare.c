@@ -29,47 +29,47 @@ static struct memory memory_of(const struct wanted *wanted) {
 }
 
 static int make_type(struct call *call) {
-    const struct datatype *datatype = call->datatype;
-    const bool derived = datatype->make && call->bytes > 0;
-    call->type = datatype->make ? MPI_BYTE : datatype->basic;
-    call->extent = derived ? datatype->extent(call->bytes) : call->bytes;
-    call->large_count = derived ? 1 : call->bytes / datatype->bytes;
-    call->count = (int)call->large_count;
+    const struct datatype *datatype = call->message.datatype;
+    const bool derived = datatype->make && call->message.bytes > 0;
+    call->message.type = datatype->make ? MPI_BYTE : datatype->basic;
+    call->message.extent = derived ? datatype->extent(call->message.bytes) : call->message.bytes;
+    call->message.large_count = derived ? 1 : call->message.bytes / datatype->bytes;
+    call->message.count = (int)call->message.large_count;
     if (!derived)
         return MPI_SUCCESS;
-    const int code = datatype->make(call->bytes, &call->type);
-    return code ? code : MPI_Type_commit(&call->type);
+    const int code = datatype->make(call->message.bytes, &call->message.type);
+    return code ? code : MPI_Type_commit(&call->message.type);
 }
 
 static bool is_made(const struct call *call) {
-    return call->datatype->make && call->type != MPI_BYTE && call->type != MPI_DATATYPE_NULL;
+    return call->message.datatype->make && call->message.type != MPI_BYTE && call->message.type != MPI_DATATYPE_NULL;
 }
 
 static int count_all(const struct operation *operation, const struct call *call) {
-    const int messages = operation->count_messages ? operation->count_messages(call) : operation->messages;
+    const int messages = operation->hooks.count_messages ? operation->hooks.count_messages(call) : operation->data.messages;
     return messages > 0 ? messages : 1;
 }
 
 struct call make_call(const struct plan *plan, const struct team *team) {
     struct call call = {
-        .comm = team->calls,
-        .members = team->members,
-        .rank = team->rank,
-        .ranks = team->takes > 0 ? team->takes : team->ranks,
+        .peers.comm = team->calls,
+        .peers.members = team->members,
+        .peers.rank = team->rank,
+        .peers.ranks = team->takes > 0 ? team->takes : team->ranks,
+        .message.bytes = (long)plan->wanted->bytes,
+        .message.datatype = find_datatype(plan->wanted->datatype),
+        .message.type = MPI_DATATYPE_NULL,
+        .message.reduction = MPI_OP_NULL,
+        .window.pending = 1,
         .form = plan->form,
-        .bytes = (long)plan->wanted->bytes,
-        .datatype = find_datatype(plan->wanted->datatype),
-        .type = MPI_DATATYPE_NULL,
-        .reduction = MPI_OP_NULL,
-        .pending = 1,
         .initiate = plan->operation->forms[plan->form],
         .chosen = plan->chosen,
     };
     const int root = (int)plan->wanted->root;
-    call.first = (int)chosen(&call, &from_choice);
-    call.second = (int)chosen(&call, &to_choice);
-    call.root = plan->operation->between_two ? call.first : root == ROTATING ? 0 : root;
-    call.messages = count_all(plan->operation, &call);
+    call.peers.first = (int)chosen(&call, &from_choice);
+    call.peers.second = (int)chosen(&call, &to_choice);
+    call.peers.root = plan->operation->ranks.between_two ? call.peers.first : root == ROTATING ? 0 : root;
+    call.window.messages = count_all(plan->operation, &call);
     return call;
 }
 
@@ -77,10 +77,10 @@ void make_worker(const struct setting *setting, struct worker *worker) {
     struct call *call = &worker->call;
     *call = make_call(setting->plan, setting->team);
     worker->buffers = (struct buffers){.memory = memory_of(setting->plan->wanted), .operation = setting->plan->operation};
-    call->receipts = &worker->receipts;
-    call->requests = obtain_memory(sizeof *call->requests * ((size_t)call->messages + 2));
-    for (int i = 0; i < call->messages + 2; i++)
-        call->requests[i] = MPI_REQUEST_NULL;
+    call->window.receipts = &worker->receipts;
+    call->window.requests = obtain_memory(sizeof *call->window.requests * ((size_t)call->window.messages + 2));
+    for (int i = 0; i < call->window.messages + 2; i++)
+        call->window.requests[i] = MPI_REQUEST_NULL;
     if (!setting->team->idle)
         note_code(setting->outcome, make_type(call), "the datatype");
     call->seed = (unsigned)(worker - setting->workers) * THREADS_APART;
@@ -90,8 +90,9 @@ static void check_room(const struct setting *setting, double needed) {
     char line[LINE_BYTES / 2];
     const struct call *call = first_call(setting);
     needed *= fewer(setting->world->ranks_on_host, setting->team->ranks);
-    if (!setting->plan->operation->large && call->large_count > INT32_MAX) {
-        snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of %s", call->bytes, call->datatype->name);
+    if (!setting->plan->operation->data.large && call->message.large_count > INT32_MAX) {
+        snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of %s", call->message.bytes,
+                 call->message.datatype->name);
         note(setting->outcome, REFUSED, line);
     } else if (needed > 0.8 * free_memory()) {
         snprintf(line, sizeof line, "buffers of %.1f GiB on this host do not fit in the %.1f GiB of memory that are free",
@@ -133,56 +134,56 @@ void take_communicators(const struct setting *setting) {
         EACH_WORKER(worker, setting) {
             MPI_Comm copy = MPI_COMM_NULL;
             note_code(setting->outcome, MPI_Comm_dup(setting->team->members, &copy), "MPI_Comm_dup");
-            worker->call.comm = worker->call.members = copy;
+            worker->call.peers.comm = worker->call.peers.members = copy;
         }
 }
 
 void prepare_worker(const struct setting *setting, struct worker *worker) {
     const struct plan *plan = setting->plan;
     struct call *call = &worker->call;
-    note_code(setting->outcome, make_reduction(chosen(call, &reduction_choice), &call->reduction), "MPI_Op_create");
-    take_root(&worker->buffers, call, call->root);
-    if (plan->operation->prepare)
-        note_code(setting->outcome, plan->operation->prepare(call), "preparation");
-    take_root(&worker->buffers, call, call->root);
-    if (plan->form == PERSISTENT && !plan->operation->completes && setting->outcome->severity == GOOD)
+    note_code(setting->outcome, make_reduction(chosen(call, &reduction_choice), &call->message.reduction), "MPI_Op_create");
+    take_root(&worker->buffers, call, call->peers.root);
+    if (plan->operation->hooks.prepare)
+        note_code(setting->outcome, plan->operation->hooks.prepare(call), "preparation");
+    take_root(&worker->buffers, call, call->peers.root);
+    if (plan->form == PERSISTENT && !plan->operation->timing.completes && setting->outcome->severity == GOOD)
         note_code(setting->outcome, call->initiate(call), "initialisation");
 }
 
 void count_moves(const struct setting *setting) {
     const struct operation *operation = setting->plan->operation;
     const struct call *call = first_call(setting);
-    const int64_t others = operation->between_two ? 1 : call->ranks - 1;
+    const int64_t others = operation->ranks.between_two ? 1 : call->peers.ranks - 1;
     const int64_t bytes =
         amounts_of(operation, call, true).receive_bytes + others * amounts_of(operation, call, false).receive_bytes;
-    const int64_t messages = call->bytes > 0 ? bytes / call->bytes : call->messages;
-    setting->outcome->moved_bytes = setting->threads * (call->moved_messages ? call->moved_bytes : bytes);
-    setting->outcome->moved_messages = setting->threads * (call->moved_messages ? call->moved_messages : messages);
+    const int64_t messages = call->message.bytes > 0 ? bytes / call->message.bytes : call->window.messages;
+    setting->outcome->moved_bytes = setting->threads * (call->moved.messages ? call->moved.bytes : bytes);
+    setting->outcome->moved_messages = setting->threads * (call->moved.messages ? call->moved.messages : messages);
 }
 
 void leave_worker(const struct setting *setting, struct worker *worker) {
     const struct plan *plan = setting->plan;
     struct call *call = &worker->call;
-    if (plan->form == PERSISTENT && !plan->operation->completes)
-        for (int i = 0; i < call->pending; i++)
-            if (call->requests[i] != MPI_REQUEST_NULL)
-                note_code(setting->outcome, MPI_Request_free(&call->requests[i]), "MPI_Request_free");
-    if (plan->operation->finish)
-        plan->operation->finish(call);
-    free_reduction(chosen(call, &reduction_choice), &call->reduction);
+    if (plan->form == PERSISTENT && !plan->operation->timing.completes)
+        for (int i = 0; i < call->window.pending; i++)
+            if (call->window.requests[i] != MPI_REQUEST_NULL)
+                note_code(setting->outcome, MPI_Request_free(&call->window.requests[i]), "MPI_Request_free");
+    if (plan->operation->hooks.finish)
+        plan->operation->hooks.finish(call);
+    free_reduction(chosen(call, &reduction_choice), &call->message.reduction);
 }
 
 void leave_communicators(const struct setting *setting) {
     if (needs_communicators(setting) && setting->team->members != MPI_COMM_NULL)
         EACH_WORKER(worker, setting)
-            if (worker->call.comm != MPI_COMM_NULL)
-                must(MPI_Comm_free(&worker->call.comm), "MPI_Comm_free");
+            if (worker->call.peers.comm != MPI_COMM_NULL)
+                must(MPI_Comm_free(&worker->call.peers.comm), "MPI_Comm_free");
 }
 
 void free_worker(struct worker *worker) {
     if (is_made(&worker->call))
-        MPI_Type_free(&worker->call.type);
-    free(worker->call.requests);
+        MPI_Type_free(&worker->call.message.type);
+    free(worker->call.window.requests);
     free_reference(&worker->reference);
     free_buffers(&worker->buffers);
 }

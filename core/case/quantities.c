@@ -89,7 +89,7 @@ static int run_nothing(struct call *call) {
 
 static struct cost *find_cost(const struct timing *timing) {
     const struct cost wanted = {
-        .start = timing->start, .ranks = timing->team->ranks, .alone = timing->operation->rank_0_measures};
+        .start = timing->start, .ranks = timing->team->ranks, .alone = timing->operation->timing.rank_0_measures};
     for (int i = 0; i < known_costs; i++)
         if (costs[i].start == wanted.start && costs[i].ranks == wanted.ranks && costs[i].alone == wanted.alone)
             return &costs[i];
@@ -109,13 +109,13 @@ static void keep_cost(struct cost *cost, double ns) {
 /* What is measured of a call that does nothing, with the same start on as many ranks: in the first visits of a launch, and then
  * remembered. Every rank asks in the same order, so that all remember the same. */
 static double cost_of_sample(const struct setting *setting, const struct timing *timing) {
-    const bool alone = timing->operation->rank_0_measures;
+    const bool alone = timing->operation->timing.rank_0_measures;
     struct cost *cost = find_cost(timing);
     if (cost && cost->visits == COST_VISITS)
         return cost->ns[COST_VISITS / 2];
     /* What follows a round keeps the core from timing several at once. */
     const struct operation nothing = {
-        .name = "nothing", .kind = "self-test", .metric = "time", .rank_0_measures = alone, .after = run_nothing};
+        .name = "nothing", .kind = "self-test", .metric = "time", .timing.rank_0_measures = alone, .hooks.after = run_nothing};
     const struct stop stop = {.samples = COST_SAMPLES, .limit_s = COST_LIMIT_S};
     struct buffers none = {.slots = 1};
     struct timing other = *timing;
@@ -258,12 +258,12 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
 /* --- single values --- */
 
 bool is_single(const struct setting *setting) {
-    return setting->plan->operation->once_ns || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
+    return setting->plan->operation->hooks.once_ns || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
 }
 
 void take_value(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
     if (chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY)
         take_single(timing, measurement, (double)(startup_bytes() + setting->outcome->growth_bytes));
     else
-        take_single(timing, measurement, (double)setting->plan->operation->once_ns());
+        take_single(timing, measurement, (double)setting->plan->operation->hooks.once_ns());
 }

@@ -9,13 +9,13 @@
 static const char *why_memory_invalid(const struct setting *setting, char line[LINE_BYTES / 2]) {
     const struct memory memory = setting->workers->buffers.memory;
     const struct operation *operation = setting->plan->operation;
-    const bool keeps = setting->plan->form == PERSISTENT || operation->keeps_buffers || setting->threads > 1;
-    if (memory.in_place && !operation->in_place)
+    const bool keeps = setting->plan->form == PERSISTENT || operation->data.keeps_buffers || setting->threads > 1;
+    if (memory.in_place && !operation->data.in_place)
         snprintf(line, LINE_BYTES / 2, "%s cannot be done in place", operation->name);
-    else if (memory.root != 0 && !operation->rooted)
+    else if (memory.root != 0 && !operation->ranks.rooted)
         snprintf(line, LINE_BYTES / 2, "%s has no root", operation->name);
-    else if (memory.root >= first_call(setting)->ranks)
-        snprintf(line, LINE_BYTES / 2, "root %d is none of the %d ranks", memory.root, first_call(setting)->ranks);
+    else if (memory.root >= first_call(setting)->peers.ranks)
+        snprintf(line, LINE_BYTES / 2, "root %d is none of the %d ranks", memory.root, first_call(setting)->peers.ranks);
     else if (keeps && (memory.cold || memory.root == ROTATING))
         snprintf(line, LINE_BYTES / 2, "%s keeps its %s from call to call",
                  setting->threads > 1 ? "a thread" : "a persistent request", memory.cold ? "buffers" : "root");
@@ -27,11 +27,11 @@ static const char *why_memory_invalid(const struct setting *setting, char line[L
 static const char *why_quantity_invalid(const struct setting *setting) {
     const struct plan *plan = setting->plan;
     const int64_t quantity = chosen_of(setting, &quantity_choice);
-    if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->completes))
+    if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->timing.completes))
         return "nothing can be computed during a call that returns only when all is done";
     if (quantity != QUANTITY_TIME && setting->threads > 1)
         return "of several threads only the time is measured";
-    if (quantity != QUANTITY_TIME && setting->team->ranks > 2 && plan->operation->between_two)
+    if (quantity != QUANTITY_TIME && setting->team->ranks > 2 && plan->operation->ranks.between_two)
         return "of two ranks other than 0 and 1 only the time is measured";
     return NULL;
 }
@@ -44,7 +44,7 @@ static const char *why_start_invalid(const struct setting *setting) {
 
 static const char *why_numbers_invalid(const struct setting *setting) {
     const struct call *call = first_call(setting);
-    if (setting->plan->operation->datatypes != NUMBERS || call->datatype->basic == MPI_INT)
+    if (setting->plan->operation->data.datatypes != NUMBERS || call->message.datatype->basic == MPI_INT)
         return NULL;
     return reduces_whole_numbers_only(chosen_of(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
 }
@@ -57,5 +57,5 @@ const char *why_invalid(const struct setting *setting, char line[LINE_BYTES / 2]
     why = why ? why : why_numbers_invalid(setting);
     if (!why && setting->threads > 1)
         why = no_threads();
-    return why || !operation->refuses ? why : operation->refuses(first_call(setting));
+    return why || !operation->hooks.refuses ? why : operation->hooks.refuses(first_call(setting));
 }

@@ -7,11 +7,12 @@ enum { TAG = 7 };
 /* Of the same ranks in the same order, or of fewer. */
 static const char *compare(const struct call *call, MPI_Comm new_comm) {
     int relation = MPI_UNEQUAL, ranks = 0;
-    if (MPI_Comm_compare(call->members, new_comm, &relation) != MPI_SUCCESS || MPI_Comm_size(new_comm, &ranks) != MPI_SUCCESS)
+    if (MPI_Comm_compare(call->peers.members, new_comm, &relation) != MPI_SUCCESS ||
+        MPI_Comm_size(new_comm, &ranks) != MPI_SUCCESS)
         return "MPI_Comm_compare and MPI_Comm_size do not know the new communicator";
     if (relation == MPI_IDENT)
         return "the new communicator is the old one";
-    const bool right = relation == (ranks == call->ranks ? MPI_CONGRUENT : MPI_UNEQUAL);
+    const bool right = relation == (ranks == call->peers.ranks ? MPI_CONGRUENT : MPI_UNEQUAL);
     return right ? NULL : "MPI_Comm_compare says that the new communicator has other ranks than it was made of";
 }
 
@@ -20,7 +21,7 @@ static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int
     int code = MPI_Comm_group(new_comm, &ours);
     if (code)
         return code;
-    code = MPI_Comm_group(call->members, &theirs);
+    code = MPI_Comm_group(call->peers.members, &theirs);
     if (!code) {
         code = MPI_Group_translate_ranks(ours, 1, &rank, theirs, old);
         MPI_Group_free(&theirs);
@@ -31,9 +32,9 @@ static int rank_in_old(const struct call *call, MPI_Comm new_comm, int rank, int
 
 /* What is known to have come on the old one must not be there on the new one. */
 static int listen(const struct call *call, MPI_Comm new_comm, int from, int *heard) {
-    int code = MPI_Probe(from, TAG, call->members, MPI_STATUS_IGNORE);
+    int code = MPI_Probe(from, TAG, call->peers.members, MPI_STATUS_IGNORE);
     code = code ? code : MPI_Iprobe(MPI_ANY_SOURCE, TAG, new_comm, heard, MPI_STATUS_IGNORE);
-    return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, from, TAG, call->members, MPI_STATUS_IGNORE);
+    return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, from, TAG, call->peers.members, MPI_STATUS_IGNORE);
 }
 
 /* From ranks of even number to those after them. */
@@ -46,7 +47,7 @@ static int overhear(const struct call *call, MPI_Comm new_comm, int *heard) {
     code = rank_in_old(call, new_comm, rank ^ 1, &other);
     if (code)
         return code;
-    return rank % 2 ? listen(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->members);
+    return rank % 2 ? listen(call, new_comm, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->peers.members);
 }
 
 /* The old one must not be freed in place of a new one. */

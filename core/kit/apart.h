@@ -7,6 +7,6 @@
 /* Whether what was made is a communicator of its own; for `prove`. */
 int look_apart(struct call *call);
 
-#define MAKES_COMMUNICATOR PROCESS, .finish = finish_new_comm, .prove = look_apart, .after = free_new_comm
+#define MAKES_COMMUNICATOR PROCESS, .hooks.finish = finish_new_comm, .hooks.prove = look_apart, .hooks.after = free_new_comm
 
 #endif

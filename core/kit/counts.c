@@ -16,18 +16,18 @@ const struct choice counts_choice = {
 
 /* The i-th smallest and the i-th largest block are together two equal ones, so that rounding adds and loses nothing. */
 static int unequal_elements(const struct call *call, int step) {
-    const int last = call->ranks - 1;
+    const int last = call->peers.ranks - 1;
     if (2 * step > last)
-        return 2 * call->count - unequal_elements(call, last - step);
-    return 2 * step == last ? call->count : (int)(2L * call->count * step / last);
+        return 2 * call->message.count - unequal_elements(call, last - step);
+    return 2 * step == last ? call->message.count : (int)(2L * call->message.count * step / last);
 }
 
 static int elements_of(const struct call *call, int step) {
-    return chosen(call, &counts_choice) == UNEQUAL ? unequal_elements(call, step % call->ranks) : call->count;
+    return chosen(call, &counts_choice) == UNEQUAL ? unequal_elements(call, step % call->peers.ranks) : call->message.count;
 }
 
 static long element_bytes(const struct call *call, long block_bytes) {
-    return call->count == 0 ? 0 : block_bytes / call->count;
+    return call->message.count == 0 ? 0 : block_bytes / call->message.count;
 }
 
 /* One piece of memory, so that one call frees it: the struct, and behind it its arrays. */
@@ -44,28 +44,28 @@ static struct counts *new_counts(int ranks) {
 }
 
 static int prepare_counts(struct call *call, int first_step) {
-    struct counts *counts = call->state = new_counts(call->ranks);
+    struct counts *counts = call->state = new_counts(call->peers.ranks);
     if (!counts)
         return MPI_ERR_NO_MEM;
-    for (int block = 0, place = 0; block < call->ranks; block++) {
+    for (int block = 0, place = 0; block < call->peers.ranks; block++) {
         counts->elements[block] = elements_of(call, first_step + block);
         counts->places[block] = place;
-        counts->byte_places[block] = (int)(place * element_bytes(call, call->extent));
-        counts->types[block] = call->type;
+        counts->byte_places[block] = (int)(place * element_bytes(call, call->message.extent));
+        counts->types[block] = call->message.type;
         place += counts->elements[block];
     }
-    counts->local_elements = counts->elements[call->rank];
+    counts->local_elements = counts->elements[call->peers.rank];
     return MPI_SUCCESS;
 }
 
 /* Buffers have room for more than what is moved. */
 static void set_moved(struct call *call, int receivers) {
-    call->moved_bytes = (int64_t)receivers * call->ranks * call->bytes;
-    call->moved_messages = (int64_t)receivers * call->ranks;
+    call->moved.bytes = (int64_t)receivers * call->peers.ranks * call->message.bytes;
+    call->moved.messages = (int64_t)receivers * call->peers.ranks;
 }
 
 int prepare_rank_counts(struct call *call) {
-    set_moved(call, call->ranks);
+    set_moved(call, call->peers.ranks);
     return prepare_counts(call, 0);
 }
 
@@ -76,7 +76,7 @@ int prepare_single_counts(struct call *call) {
 
 /* What ranks i and j have for each other is equally much, as is needed in place, and every rank has as much in all. */
 int prepare_pair_counts(struct call *call) {
-    return prepare_counts(call, call->rank);
+    return prepare_counts(call, call->peers.rank);
 }
 
 void finish_counts(struct call *call) {
@@ -85,28 +85,28 @@ void finish_counts(struct call *call) {
 }
 
 const char *refuse_counts(const struct call *call) {
-    if (chosen(call, &counts_choice) == UNEQUAL && call->datatype->make)
+    if (chosen(call, &counts_choice) == UNEQUAL && call->message.datatype->make)
         return "a derived datatype is one element, of which there is no unequal part";
-    if ((int64_t)call->count * call->ranks > INT32_MAX)
+    if ((int64_t)call->message.count * call->peers.ranks > INT32_MAX)
         return "where blocks lie is counted in elements, as int, and these are more";
     return NULL;
 }
 
 struct span block_of(const struct call *call, int block) {
     const struct counts *counts = counts_of(call);
-    const long element = element_bytes(call, call->bytes);
+    const long element = element_bytes(call, call->message.bytes);
     if (!counts)
-        return (struct span){block * call->bytes, call->bytes};
+        return (struct span){block * call->message.bytes, call->message.bytes};
     return (struct span){counts->places[block] * element, counts->elements[block] * element};
 }
 
 void fill_own_block(struct call *call) {
-    fill_bytes(call->send, block_of(call, call->rank).bytes, call->seed + (unsigned)call->rank);
+    fill_bytes(call->buffers.send, block_of(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 void check_all_blocks(const struct call *call, struct mismatch *mismatch) {
-    for (int rank = 0; rank < call->ranks; rank++) {
+    for (int rank = 0; rank < call->peers.ranks; rank++) {
         const struct span span = block_of(call, rank);
-        check_bytes(call->receive + span.at, span.bytes, call->seed + (unsigned)rank, span.at, mismatch);
+        check_bytes(call->buffers.receive + span.at, span.bytes, call->seed + (unsigned)rank, span.at, mismatch);
     }
 }

@@ -23,7 +23,7 @@ struct span {
 
 extern const struct choice counts_choice;
 
-#define COUNTED(how) CHOICES(&counts_choice), .prepare = how, .finish = finish_counts
+#define COUNTED(how) CHOICES(&counts_choice), .hooks.prepare = how, .hooks.finish = finish_counts
 
 /* `prepare` where block i belongs to rank i and every rank gets all blocks; where each block goes to one rank; and where every
  * two ranks have a block each for the other. */

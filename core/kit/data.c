@@ -210,8 +210,8 @@ static int exact_bits(const struct datatype *datatype) {
 
 /* Of a term and of what is added to it, each; one term more than ranks may be added up, that of the target before. */
 static int term_bits(const struct call *call) {
-    int bits = exact_bits(call->datatype) - 1;
-    for (long terms = 1; reduction_of(call)->growth == ADDED_BY_EACH && terms < call->ranks + 1; terms *= 2)
+    int bits = exact_bits(call->message.datatype) - 1;
+    for (long terms = 1; reduction_of(call)->growth == ADDED_BY_EACH && terms < call->peers.ranks + 1; terms *= 2)
         bits--;
     return bits;
 }
@@ -255,8 +255,8 @@ void fill_terms(const struct call *call, unsigned char *data, long elements, lon
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
         block_bytes = rest_of_block(at, elements - i);
-        put_numbers(call->datatype, data + i * call->datatype->bytes, terms + at % PERIOD, of_block(call, at / PERIOD),
-                    block_bytes);
+        put_numbers(call->message.datatype, data + i * call->message.datatype->bytes, terms + at % PERIOD,
+                    of_block(call, at / PERIOD), block_bytes);
     }
 }
 
@@ -269,9 +269,9 @@ static double reduced(const struct call *call, long position, int first_rank, in
 
 void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
                    struct mismatch *mismatch) {
-    const int width = call->datatype->bytes;
+    const int width = call->message.datatype->bytes;
     const int times = reduction_of(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
-    const long base = data - call->receive;
+    const long base = data - call->buffers.receive;
     double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
     long block_bytes;
@@ -280,15 +280,16 @@ void check_reduced(const struct call *call, const unsigned char *data, long elem
     for (long i = 0; i < elements; i += block_bytes) {
         const long at = from + i;
         block_bytes = rest_of_block(at, elements - i);
-        put_numbers(call->datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), block_bytes);
+        put_numbers(call->message.datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), block_bytes);
         compare_all(data + i * width, expected, block_bytes * width, base + i * width, mismatch);
     }
 }
 
 void fill_addends(struct call *call) {
-    fill_terms(call, call->send, call->send_bytes / call->datatype->bytes, 0, call->rank);
+    fill_terms(call, call->buffers.send, call->buffers.send_bytes / call->message.datatype->bytes, 0, call->peers.rank);
 }
 
 void check_sums(const struct call *call, struct mismatch *mismatch) {
-    check_reduced(call, call->receive, call->receive_bytes / call->datatype->bytes, 0, 0, call->ranks - 1, mismatch);
+    check_reduced(call, call->buffers.receive, call->buffers.receive_bytes / call->message.datatype->bytes, 0, 0,
+                  call->peers.ranks - 1, mismatch);
 }

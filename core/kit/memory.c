@@ -21,20 +21,21 @@ enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT 
 
 /* Of messages that leave from one buffer, each a step after the one before where they are to differ. */
 static long resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
-    const long rounds = operation->rounds ? operation->rounds : 1;
-    const long messages = rounds * amount_bytes(sent, 1, call->ranks, call->messages);
-    const long step = call->datatype->make ? 0 : RESEND_STEP;
-    return messages > 0 && call->bytes > 0 ? call->bytes + (messages - 1) * step : 0;
+    const long rounds = operation->timing.rounds ? operation->timing.rounds : 1;
+    const long messages = rounds * amount_bytes(sent, 1, call->peers.ranks, call->window.messages);
+    const long step = call->message.datatype->make ? 0 : RESEND_STEP;
+    return messages > 0 && call->message.bytes > 0 ? call->message.bytes + (messages - 1) * step : 0;
 }
 
 struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root) {
-    const int room = operation->room ? operation->room : 1;
-    const struct amount sent = root ? operation->root_send : operation->send;
-    const struct amount received = root ? operation->root_receive : operation->receive;
+    const int room = operation->amounts.room ? operation->amounts.room : 1;
+    const struct amount sent = root ? operation->amounts.root_send : operation->amounts.send;
+    const struct amount received = root ? operation->amounts.root_receive : operation->amounts.receive;
     return (struct amounts){
-        .send_bytes = operation->resends ? resent_bytes(operation, call, sent)
-                                         : room * amount_bytes(sent, call->bytes, call->ranks, call->messages),
-        .receive_bytes = room * amount_bytes(received, call->bytes, call->ranks, call->messages),
+        .send_bytes = operation->data.resends
+                          ? resent_bytes(operation, call, sent)
+                          : room * amount_bytes(sent, call->message.bytes, call->peers.ranks, call->window.messages),
+        .receive_bytes = room * amount_bytes(received, call->message.bytes, call->peers.ranks, call->window.messages),
     };
 }
 
@@ -91,20 +92,21 @@ static int64_t step_of(int64_t slots) {
 
 /* Bytes that blocks take with the gaps of their type. */
 static long room(const struct call *call, long bytes) {
-    return call->extent == call->bytes ? bytes : bytes / call->bytes * call->extent;
+    return call->message.extent == call->message.bytes ? bytes : bytes / call->message.bytes * call->message.extent;
 }
 
 long received_room(const struct call *call) {
-    return room(call, call->receive_bytes);
+    return room(call, call->buffers.receive_bytes);
 }
 
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
     const struct amounts as_root = amounts_of(buffers->operation, call, true);
     const struct amounts as_other = amounts_of(buffers->operation, call, false);
     const long most = larger(as_root.send_bytes, as_other.send_bytes) + larger(as_root.receive_bytes, as_other.receive_bytes);
-    const bool root = call->rank == call->root, rotates = buffers->memory.root == ROTATING;
+    const bool root = call->peers.rank == call->peers.root, rotates = buffers->memory.root == ROTATING;
     /* The same on all ranks. Where roots do not rotate, it is done for one checked call, which is not worth much memory. */
-    const bool either = rotates || (buffers->operation->rooted && !buffers->memory.cold && room(call, most) <= MOST_FOR_ANY_ROOT);
+    const bool either =
+        rotates || (buffers->operation->ranks.rooted && !buffers->memory.cold && room(call, most) <= MOST_FOR_ANY_ROOT);
     buffers->any_root = either;
     const struct amounts local = root ? as_root : as_other;
     const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : local.send_bytes);
@@ -177,11 +179,11 @@ void free_buffers(struct buffers *buffers) {
 /* --- arrangement --- */
 
 static bool is_in_place(const struct buffers *buffers, const struct call *call) {
-    return buffers->memory.in_place && (!buffers->operation->rooted || call->rank == call->root);
+    return buffers->memory.in_place && (!buffers->operation->ranks.rooted || call->peers.rank == call->peers.root);
 }
 
 static bool root_keeps(const struct buffers *buffers) {
-    return buffers->operation->in_place == IN_PLACE_ROOT_KEEPS;
+    return buffers->operation->data.in_place == IN_PLACE_ROOT_KEEPS;
 }
 
 static unsigned char *slot(const struct buffers *buffers) {
@@ -193,20 +195,20 @@ static unsigned char *sends_from(const struct buffers *buffers) {
 }
 
 static unsigned char *receives_at(const struct buffers *buffers, const struct call *call) {
-    return call->elsewhere ? call->elsewhere : slot(buffers) + buffers->receive_at;
+    return call->buffers.elsewhere ? call->buffers.elsewhere : slot(buffers) + buffers->receive_at;
 }
 
 static void arrange(const struct buffers *buffers, struct call *call) {
-    const struct amounts amounts = amounts_of(buffers->operation, call, call->rank == call->root);
+    const struct amounts amounts = amounts_of(buffers->operation, call, call->peers.rank == call->peers.root);
     const bool in_place = is_in_place(buffers, call);
-    call->send_bytes = amounts.send_bytes;
-    call->receive_bytes = amounts.receive_bytes;
-    call->send = in_place && !root_keeps(buffers) ? MPI_IN_PLACE : sends_from(buffers);
-    call->receive = in_place && root_keeps(buffers) ? MPI_IN_PLACE : receives_at(buffers, call);
+    call->buffers.send_bytes = amounts.send_bytes;
+    call->buffers.receive_bytes = amounts.receive_bytes;
+    call->buffers.send = in_place && !root_keeps(buffers) ? MPI_IN_PLACE : sends_from(buffers);
+    call->buffers.receive = in_place && root_keeps(buffers) ? MPI_IN_PLACE : receives_at(buffers, call);
 }
 
 void take_root(struct buffers *buffers, struct call *call, int root) {
-    call->root = root;
+    call->peers.root = root;
     arrange(buffers, call);
 }
 
@@ -230,7 +232,7 @@ void change_buffers(struct buffers *buffers, struct call *call) {
         next_slot(buffers);
     if (buffers->memory.untouched)
         renew_pages(buffers);
-    take_root(buffers, call, buffers->memory.root == ROTATING ? (call->root + 1) % call->ranks : call->root);
+    take_root(buffers, call, buffers->memory.root == ROTATING ? (call->peers.root + 1) % call->peers.ranks : call->peers.root);
 }
 
 /* --- contents --- */
@@ -238,33 +240,35 @@ void change_buffers(struct buffers *buffers, struct call *call) {
 /* Data side by side, as `fill` and `check` see them, and as they lie where their type has gaps. */
 static void spread(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
     for (long i = 0; i < bytes; i++)
-        spaced[i / call->bytes * call->extent + call->datatype->place(i % call->bytes, call->bytes)] = packed[i];
+        spaced[i / call->message.bytes * call->message.extent +
+               call->message.datatype->place(i % call->message.bytes, call->message.bytes)] = packed[i];
 }
 
 static void gather(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
     for (long i = 0; i < bytes; i++)
-        packed[i] = spaced[i / call->bytes * call->extent + call->datatype->place(i % call->bytes, call->bytes)];
+        packed[i] = spaced[i / call->message.bytes * call->message.extent +
+                           call->message.datatype->place(i % call->message.bytes, call->message.bytes)];
 }
 
 static bool has_gaps(const struct call *call) {
-    return call->datatype->place && call->bytes > 0;
+    return call->message.datatype->place && call->message.bytes > 0;
 }
 
 static void fill_plainly(const struct operation *operation, struct call *call) {
-    operation->fill(call);
+    operation->hooks.fill(call);
 }
 
 static void fill_with_gaps(const struct operation *operation, struct call *call) {
-    unsigned char *const send = call->send, *const receive = call->receive;
-    call->send = obtain_memory((size_t)(call->send_bytes + call->receive_bytes + 1));
-    call->receive = call->send + call->send_bytes;
-    memset(call->send, GUARD, (size_t)(call->send_bytes + call->receive_bytes));
-    operation->fill(call);
-    spread(call, call->send, send, call->send_bytes);
-    spread(call, call->receive, receive, call->receive_bytes);
-    free(call->send);
-    call->send = send;
-    call->receive = receive;
+    unsigned char *const send = call->buffers.send, *const receive = call->buffers.receive;
+    call->buffers.send = obtain_memory((size_t)(call->buffers.send_bytes + call->buffers.receive_bytes + 1));
+    call->buffers.receive = call->buffers.send + call->buffers.send_bytes;
+    memset(call->buffers.send, GUARD, (size_t)(call->buffers.send_bytes + call->buffers.receive_bytes));
+    operation->hooks.fill(call);
+    spread(call, call->buffers.send, send, call->buffers.send_bytes);
+    spread(call, call->buffers.receive, receive, call->buffers.receive_bytes);
+    free(call->buffers.send);
+    call->buffers.send = send;
+    call->buffers.receive = receive;
 }
 
 /* Reports contents apart, not authors: what is looked for is an accident. */
@@ -286,15 +290,15 @@ static uint64_t digest_of_sent(const struct buffers *buffers) {
 void fill_buffers(struct buffers *buffers, struct call *call) {
     memset(slot(buffers), GUARD, (size_t)buffers->stride);
     arrange(buffers, call);
-    call->send = sends_from(buffers);
-    call->receive = receives_at(buffers, call);
-    if (call->elsewhere)
-        memset(call->elsewhere, GUARD, (size_t)room(call, call->receive_bytes));
-    if (buffers->operation->fill)
+    call->buffers.send = sends_from(buffers);
+    call->buffers.receive = receives_at(buffers, call);
+    if (call->buffers.elsewhere)
+        memset(call->buffers.elsewhere, GUARD, (size_t)room(call, call->buffers.receive_bytes));
+    if (buffers->operation->hooks.fill)
         (has_gaps(call) ? fill_with_gaps : fill_plainly)(buffers->operation, call);
     if (is_in_place(buffers, call) && !root_keeps(buffers)) {
-        const long at = buffers->operation->in_place == IN_PLACE_BY_RANK ? call->rank * call->extent : 0;
-        memcpy(call->receive + at, call->send, (size_t)room(call, call->send_bytes));
+        const long at = buffers->operation->data.in_place == IN_PLACE_BY_RANK ? call->peers.rank * call->message.extent : 0;
+        memcpy(call->buffers.receive + at, call->buffers.send, (size_t)room(call, call->buffers.send_bytes));
     }
     arrange(buffers, call);
     buffers->sent = digest_of_sent(buffers);
@@ -302,39 +306,39 @@ void fill_buffers(struct buffers *buffers, struct call *call) {
 
 /* What was received, spread again over memory that holds nothing else, is what lies there unless a gap was written to. */
 static bool gaps_stand(const struct call *call, const unsigned char *packed) {
-    const size_t bytes = (size_t)room(call, call->receive_bytes);
+    const size_t bytes = (size_t)room(call, call->buffers.receive_bytes);
     unsigned char *const right = obtain_memory(bytes + 1);
     memset(right, GUARD, bytes);
-    spread(call, packed, right, call->receive_bytes);
-    const bool stand = memcmp(right, call->receive, bytes) == 0;
+    spread(call, packed, right, call->buffers.receive_bytes);
+    const bool stand = memcmp(right, call->buffers.receive, bytes) == 0;
     free(right);
     return stand;
 }
 
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch) {
-    if (!buffers->operation->check)
+    if (!buffers->operation->hooks.check)
         return;
-    if (!has_gaps(call) || (const void *)call->receive == MPI_IN_PLACE) {
-        buffers->operation->check(call, mismatch);
+    if (!has_gaps(call) || (const void *)call->buffers.receive == MPI_IN_PLACE) {
+        buffers->operation->hooks.check(call, mismatch);
         return;
     }
     struct call packed = *call;
-    packed.receive = obtain_memory((size_t)call->receive_bytes + 1);
-    gather(call, call->receive, packed.receive, call->receive_bytes);
-    buffers->operation->check(&packed, mismatch);
-    if (mismatch->wrong_bytes == 0 && !gaps_stand(call, packed.receive)) {
+    packed.buffers.receive = obtain_memory((size_t)call->buffers.receive_bytes + 1);
+    gather(call, call->buffers.receive, packed.buffers.receive, call->buffers.receive_bytes);
+    buffers->operation->hooks.check(&packed, mismatch);
+    if (mismatch->wrong_bytes == 0 && !gaps_stand(call, packed.buffers.receive)) {
         mismatch->instead = "a gap of the datatype was written to";
         mismatch->wrong_bytes = 1;
     }
-    free(packed.receive);
+    free(packed.buffers.receive);
 }
 
 void clear_received(const struct buffers *buffers, const struct call *call) {
-    memset(receives_at(buffers, call), GUARD, (size_t)room(call, call->receive_bytes));
+    memset(receives_at(buffers, call), GUARD, (size_t)room(call, call->buffers.receive_bytes));
 }
 
 bool leaves_data(const struct buffers *buffers) {
-    return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->accumulates;
+    return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->data.accumulates;
 }
 
 bool can_renew(const struct buffers *buffers) {
@@ -342,15 +346,15 @@ bool can_renew(const struct buffers *buffers) {
 }
 
 void fill_for_timing(struct buffers *buffers, struct call *call) {
-    const int root = call->root;
+    const int root = call->peers.root;
     unsigned char *const first = slot(buffers);
     if (buffers->memory.root == ROTATING)
-        call->root = call->rank;
+        call->peers.root = call->peers.rank;
     fill_buffers(buffers, call);
-    if (buffers->memory.in_place || buffers->operation->accumulates)
+    if (buffers->memory.in_place || buffers->operation->data.accumulates)
         memset(first, 0, (size_t)buffers->stride);
-    if (buffers->operation->accumulates && call->elsewhere)
-        memset(call->elsewhere, 0, (size_t)room(call, call->receive_bytes));
+    if (buffers->operation->data.accumulates && call->buffers.elsewhere)
+        memset(call->buffers.elsewhere, 0, (size_t)room(call, call->buffers.receive_bytes));
     buffers->sent = digest_of_sent(buffers);
     for (int64_t i = 1; i < buffers->slots; i++) {
         next_slot(buffers);
@@ -367,13 +371,13 @@ bool guards_stand(const struct buffers *buffers, const struct call *call) {
     const long guard = guard_bytes(&buffers->memory);
     const unsigned char *const first = slot(buffers), *const receive = first + buffers->receive_at;
     /* What earlier roots received may still lie there. */
-    const long received =
-        buffers->memory.root == ROTATING || call->elsewhere ? buffers->receive_room : room(call, call->receive_bytes);
+    const long received = buffers->memory.root == ROTATING || call->buffers.elsewhere ? buffers->receive_room
+                                                                                      : room(call, call->buffers.receive_bytes);
     const unsigned char *const behind = receive + received;
     return holds_guard(first, first + buffers->send_at) && holds_guard(receive - guard, receive) &&
            holds_guard(behind, first + buffers->stride);
 }
 
 bool send_stands(const struct buffers *buffers) {
-    return buffers->operation->numbers_rounds || buffers->sent == digest_of_sent(buffers);
+    return buffers->operation->data.numbers_rounds || buffers->sent == digest_of_sent(buffers);
 }

@@ -27,7 +27,7 @@ const char *refuse_mode(const struct call *call, int messages) {
         return NULL;
     if (chosen(call, &threads_choice) > 1)
         return "a process has one buffer for messages: mode=buffered needs threads=1";
-    if (buffer_bytes(call->bytes, messages) > INT32_MAX)
+    if (buffer_bytes(call->message.bytes, messages) > INT32_MAX)
         return "mode=buffered needs a buffer larger than the 2^31-1 bytes that MPI_Buffer_attach takes";
     return NULL;
 }
@@ -37,7 +37,7 @@ int attach_buffer(const struct call *call, int messages, void **buffer) {
     *buffer = NULL;
     if (chosen(call, &mode_choice) != BUFFERED || messages == 0)
         return MPI_SUCCESS;
-    int code = MPI_Pack_size(call->count, call->type, call->comm, &message_bytes);
+    int code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &message_bytes);
     if (code)
         return code;
     const int64_t bytes = buffer_bytes(message_bytes, messages);

@@ -28,18 +28,18 @@ void free_requests(MPI_Request *requests, int count);
 
 /* Of an operation between two. */
 static inline int other_of_two(const struct call *call) {
-    return call->rank == call->first ? call->second : call->first;
+    return call->peers.rank == call->peers.first ? call->peers.second : call->peers.first;
 }
 
 /* The chain of all ranks, closed to a ring. */
 static inline int right_of(const struct call *call) {
-    return call->rank + 1 < call->ranks ? call->rank + 1 : 0;
+    return call->peers.rank + 1 < call->peers.ranks ? call->peers.rank + 1 : 0;
 }
 
 static inline int left_of(const struct call *call) {
-    return (call->rank > 0 ? call->rank : call->ranks) - 1;
+    return (call->peers.rank > 0 ? call->peers.rank : call->peers.ranks) - 1;
 }
 
-#define POINT_TO_POINT .kind = "point-to-point", .sized = true
+#define POINT_TO_POINT .kind = "point-to-point", .data.sized = true
 
 #endif

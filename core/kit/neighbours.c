@@ -68,7 +68,7 @@ int choose_grid(const struct call *call, struct grid *grid) {
     struct layout *layout = &grid->layout;
     for (int dimension = 0; dimension < MOST_DIMENSIONS; dimension++)
         grid->periods[dimension] = chosen(call, &periodic_choice) == PERIODIC;
-    layout->ranks = call->ranks;
+    layout->ranks = call->peers.ranks;
     layout->dimensions = count_dimensions(call);
     if (extents_of(chosen(call, &grid_choice), layout->extents) > 0)
         return MPI_SUCCESS;
@@ -136,13 +136,13 @@ int keep_neighbourhood(struct call *call, bool gaps) {
     code = choose_grid(call, &kept->grid);
     call->layout = &kept->grid.layout;
     if (!code)
-        kept->local = neighbours_of(&kept->grid, call->rank);
+        kept->local = neighbours_of(&kept->grid, call->peers.rank);
     return code;
 }
 
 int make_cartesian(struct call *call) {
     const struct grid *grid = &neighbourhood_of(call)->grid;
-    return MPI_Cart_create(call->members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0,
+    return MPI_Cart_create(call->peers.members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0,
                            &new_comm_of(call)->comm);
 }
 
@@ -150,8 +150,8 @@ int make_cartesian(struct call *call) {
 int make_distributed(struct call *call) {
     const struct neighbours *local = &neighbourhood_of(call)->local;
     int *volatile weights = MPI_UNWEIGHTED;
-    return MPI_Dist_graph_create_adjacent(call->members, local->count, local->ranks, weights, local->count, local->ranks, weights,
-                                          MPI_INFO_NULL, 0, &new_comm_of(call)->comm);
+    return MPI_Dist_graph_create_adjacent(call->peers.members, local->count, local->ranks, weights, local->count, local->ranks,
+                                          weights, MPI_INFO_NULL, 0, &new_comm_of(call)->comm);
 }
 
 /* --- the operations --- */
@@ -161,10 +161,10 @@ int count_neighbours(const struct call *call) {
 }
 
 const char *refuse_neighbours(const struct call *call) {
-    const int64_t last = (int64_t)call->count * (count_neighbours(call) - 1);
+    const int64_t last = (int64_t)call->message.count * (count_neighbours(call) - 1);
     if (last > INT32_MAX)
         return "the last neighbour's block begins behind 2^31-1 elements";
-    if (call->ranks == 1 && chosen(call, &periodic_choice) == BORDERED)
+    if (call->peers.ranks == 1 && chosen(call, &periodic_choice) == BORDERED)
         return "a lone rank has no neighbours; with periodic=yes it is its own";
     return NULL;
 }
@@ -178,14 +178,14 @@ static int64_t count_edges(const struct grid *grid) {
 }
 
 static void lay_blocks(struct call *call, struct neighbourhood *kept) {
-    for (int i = 0; i < call->messages; i++) {
-        kept->counts[i] = call->count;
-        kept->places[i] = i * call->count;
-        kept->offsets[i] = (MPI_Aint)(i * call->extent);
-        kept->types[i] = call->type;
+    for (int i = 0; i < call->window.messages; i++) {
+        kept->counts[i] = call->message.count;
+        kept->places[i] = i * call->message.count;
+        kept->offsets[i] = (MPI_Aint)(i * call->message.extent);
+        kept->types[i] = call->message.type;
     }
-    call->moved_messages = count_edges(&kept->grid);
-    call->moved_bytes = call->moved_messages * call->bytes;
+    call->moved.messages = count_edges(&kept->grid);
+    call->moved.bytes = call->moved.messages * call->message.bytes;
 }
 
 int prepare_neighbours(struct call *call) {
@@ -199,10 +199,10 @@ int prepare_neighbours(struct call *call) {
 
 /* Blocks from a border are no part of what is received. */
 void check_neighbours(const struct call *call, stream_of *stream, struct mismatch *mismatch) {
-    for (int block = 0; block < call->messages; block++) {
-        const struct origin from = origin_of(&neighbourhood_of(call)->grid, call->rank, block);
-        const long at = block * call->bytes;
+    for (int block = 0; block < call->window.messages; block++) {
+        const struct origin from = origin_of(&neighbourhood_of(call)->grid, call->peers.rank, block);
+        const long at = block * call->message.bytes;
         if (from.rank != MPI_PROC_NULL)
-            check_bytes(call->receive + at, call->bytes, stream(call, from), at, mismatch);
+            check_bytes(call->buffers.receive + at, call->message.bytes, stream(call, from), at, mismatch);
     }
 }

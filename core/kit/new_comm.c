@@ -19,7 +19,7 @@ int prepare_new_comm(struct call *call) {
 
 int prepare_group(struct call *call) {
     const int code = prepare_new_comm(call);
-    return code ? code : MPI_Comm_group(call->members, &new_comm_of(call)->group);
+    return code ? code : MPI_Comm_group(call->peers.members, &new_comm_of(call)->group);
 }
 
 void finish_new_comm(struct call *call) {
@@ -83,7 +83,7 @@ bool check_apart(const struct call *call, struct mismatch *mismatch) {
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch) {
     if (!check_apart(call, mismatch))
         return;
-    const struct properties expected = {.ranks = call->ranks, .rank = call->rank, .topology = topology};
+    const struct properties expected = {.ranks = call->peers.ranks, .rank = call->peers.rank, .topology = topology};
     check_properties(&new_comm_of(call)->observed, expected, mismatch);
 }
 

@@ -7,7 +7,7 @@ static unsigned count_statuses(const struct receipts *receipts) {
 }
 
 void expect_receipts(struct call *call, int source, int tag, MPI_Datatype type, int elements) {
-    struct receipts *receipts = call->receipts;
+    struct receipts *receipts = call->window.receipts;
     receipts->expected = true;
     receipts->source = source;
     receipts->tag = tag;

@@ -30,7 +30,7 @@ struct wrong_receipt {
 
 /* Where the next receive writes its status. */
 static inline MPI_Status *next_receipt(struct call *call) {
-    return &call->receipts->statuses[call->receipts->count++ % MOST_RECEIPTS];
+    return &call->window.receipts->statuses[call->window.receipts->count++ % MOST_RECEIPTS];
 }
 
 /* In `prepare`: all receives of this rank are of such messages. */

@@ -13,15 +13,16 @@ bool is_kept(long bytes) {
 }
 
 static long place_of(const struct call *call, long position) {
-    if (!call->datatype->place || call->bytes == 0)
+    if (!call->message.datatype->place || call->message.bytes == 0)
         return position;
-    return position / call->bytes * call->extent + call->datatype->place(position % call->bytes, call->bytes);
+    return position / call->message.bytes * call->message.extent +
+           call->message.datatype->place(position % call->message.bytes, call->message.bytes);
 }
 
 /* What no call writes, as where a neighbour is missing, is still as it was when the buffers were filled. */
 static void find_ends(struct reference *reference, const struct call *call) {
     reference->first = 0;
-    reference->last = call->receive_bytes - 1;
+    reference->last = call->buffers.receive_bytes - 1;
     while (reference->last >= 0 && reference->right[place_of(call, reference->last)] == GUARD)
         reference->last--;
     while (reference->first < reference->last && reference->right[place_of(call, reference->first)] == GUARD)
@@ -36,7 +37,7 @@ void keep_reference(struct reference *reference, const struct call *call, long b
     reference->ready = reference->right != NULL;
     if (!reference->ready)
         return;
-    reference->data = call->receive;
+    reference->data = call->buffers.receive;
     reference->bytes = bytes;
     memcpy(reference->right, reference->data, (size_t)bytes);
     find_ends(reference, call);

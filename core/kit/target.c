@@ -11,7 +11,7 @@
 /* --- who reaches whom --- */
 
 int first_to_second(const struct call *call, int origin, int target) {
-    return origin == call->first && target == call->second ? call->messages : 0;
+    return origin == call->peers.first && target == call->peers.second ? call->window.messages : 0;
 }
 
 int both_ways(const struct call *call, int origin, int target) {
@@ -19,16 +19,16 @@ int both_ways(const struct call *call, int origin, int target) {
 }
 
 int first_of_pair(const struct call *call, int origin, int target) {
-    return target == origin + call->ranks / 2 ? call->messages : 0;
+    return target == origin + call->peers.ranks / 2 ? call->window.messages : 0;
 }
 
 /* Of two ranks each is both neighbours of the other. */
 int to_neighbours(const struct call *call, int origin, int target) {
-    return (target == (origin + 1) % call->ranks) + (origin == (target + 1) % call->ranks);
+    return (target == (origin + 1) % call->peers.ranks) + (origin == (target + 1) % call->peers.ranks);
 }
 
 int root_to_others(const struct call *call, int origin, int target) {
-    return origin == call->root && target != origin;
+    return origin == call->peers.root && target != origin;
 }
 
 int others_to_root(const struct call *call, int origin, int target) {
@@ -45,7 +45,7 @@ int count_window(const struct call *call) {
 }
 
 int count_others(const struct call *call) {
-    return call->ranks - 1;
+    return call->peers.ranks - 1;
 }
 
 /* Blocks lie in the order of the ranks on the other side: how many of the origin's are for targets before `until`. */
@@ -66,43 +66,44 @@ static int blocks_as_target(const struct call *call, int target, int until) {
 /* Where a block lies in the target's memory. */
 static MPI_Aint place_of(const struct call *call, int rank, long block) {
     const struct target *target = target_of(call);
-    return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->extent);
+    return target->places[rank] + (target->rma_kind == ADDS ? 0 : block * call->message.extent);
 }
 
 /* Every rank begins with the one after it, so that not all reach for the same one at once. */
 static void plan_transfers(const struct call *call, struct target *target) {
-    target->transfers = obtain_memory(sizeof *target->transfers * ((size_t)blocks_as_origin(call, call->rank, call->ranks) + 1));
-    target->peers = obtain_memory(sizeof *target->peers * (size_t)call->ranks);
-    for (int i = 1; i < call->ranks; i++) {
-        const int peer = (call->rank + i) % call->ranks, blocks = target->reaches(call, call->rank, peer);
-        const long here = blocks_as_origin(call, call->rank, peer), there = blocks_as_target(call, peer, call->rank);
+    target->transfers =
+        obtain_memory(sizeof *target->transfers * ((size_t)blocks_as_origin(call, call->peers.rank, call->peers.ranks) + 1));
+    target->peers = obtain_memory(sizeof *target->peers * (size_t)call->peers.ranks);
+    for (int i = 1; i < call->peers.ranks; i++) {
+        const int peer = (call->peers.rank + i) % call->peers.ranks, blocks = target->reaches(call, call->peers.rank, peer);
+        const long here = blocks_as_origin(call, call->peers.rank, peer), there = blocks_as_target(call, peer, call->peers.rank);
         if (blocks > 0)
             target->peers[target->peer_count++] = peer;
         for (int k = 0; k < blocks; k++)
             target->transfers[target->transfer_count++] =
-                (struct transfer){peer, place_of(call, peer, there + k), (here + k) * call->extent};
+                (struct transfer){peer, place_of(call, peer, there + k), (here + k) * call->message.extent};
     }
 }
 
 static void count_moved(struct call *call, long bytes) {
-    call->moved_messages = 0;
-    for (int origin = 0; origin < call->ranks; origin++)
-        call->moved_messages += blocks_as_origin(call, origin, call->ranks);
-    call->moved_bytes = call->moved_messages * bytes;
+    call->moved.messages = 0;
+    for (int origin = 0; origin < call->peers.ranks; origin++)
+        call->moved.messages += blocks_as_origin(call, origin, call->peers.ranks);
+    call->moved.bytes = call->moved.messages * bytes;
 }
 
 /* --- whose memory is reached --- */
 
 static int create(const struct call *call, struct target *target) {
-    return MPI_Win_create(target->memory, target->bytes, 1, MPI_INFO_NULL, call->members, &target->window);
+    return MPI_Win_create(target->memory, target->bytes, 1, MPI_INFO_NULL, call->peers.members, &target->window);
 }
 
 static int allocate(const struct call *call, struct target *target) {
-    return MPI_Win_allocate(target->bytes, 1, MPI_INFO_NULL, call->members, &target->memory, &target->window);
+    return MPI_Win_allocate(target->bytes, 1, MPI_INFO_NULL, call->peers.members, &target->memory, &target->window);
 }
 
 static int allocate_shared(const struct call *call, struct target *target) {
-    return MPI_Win_allocate_shared(target->bytes, 1, MPI_INFO_NULL, call->members, &target->memory, &target->window);
+    return MPI_Win_allocate_shared(target->bytes, 1, MPI_INFO_NULL, call->peers.members, &target->memory, &target->window);
 }
 
 enum { PLACE_TAG = 7100 };
@@ -110,10 +111,11 @@ enum { PLACE_TAG = 7100 };
 /* Every rank sends every other the address of its memory; no collective of the library under test is needed for it. */
 static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *places) {
     int code = MPI_SUCCESS;
-    places[call->rank] = place;
-    for (int step = 1; step < call->ranks && !code; step++) {
-        const int to = (call->rank + step) % call->ranks, from = (call->rank - step + call->ranks) % call->ranks;
-        code = MPI_Sendrecv(&place, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->members,
+    places[call->peers.rank] = place;
+    for (int step = 1; step < call->peers.ranks && !code; step++) {
+        const int to = (call->peers.rank + step) % call->peers.ranks,
+                  from = (call->peers.rank - step + call->peers.ranks) % call->peers.ranks;
+        code = MPI_Sendrecv(&place, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->peers.members,
                             MPI_STATUS_IGNORE);
     }
     return code;
@@ -122,7 +124,7 @@ static int exchange_places(const struct call *call, MPI_Aint place, MPI_Aint *pl
 /* A dynamic window is addressed as each rank addresses its own memory. */
 static int attach(const struct call *call, struct target *target) {
     MPI_Aint place = 0;
-    int code = MPI_Win_create_dynamic(MPI_INFO_NULL, call->members, &target->window);
+    int code = MPI_Win_create_dynamic(MPI_INFO_NULL, call->peers.members, &target->window);
     if (!code && target->bytes > 0) {
         code = MPI_Win_attach(target->window, target->memory, target->bytes);
         target->attached = !code;
@@ -216,8 +218,8 @@ static void synchronise_copies(const struct call *call) {
 }
 
 static void lock_own(const struct call *call) {
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->rank, 0, target_of(call)->window);
-    MPI_Win_unlock(call->rank, target_of(call)->window);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->peers.rank, 0, target_of(call)->window);
+    MPI_Win_unlock(call->peers.rank, target_of(call)->window);
 }
 
 /* Fences and posts do it by themselves. */
@@ -265,11 +267,11 @@ int complete_at_target(struct call *call) {
 static bool share_memory(const struct call *call) {
     MPI_Comm host = MPI_COMM_NULL;
     int ranks = 0;
-    if (MPI_Comm_split_type(call->members, MPI_COMM_TYPE_SHARED, call->rank, MPI_INFO_NULL, &host) == MPI_SUCCESS) {
+    if (MPI_Comm_split_type(call->peers.members, MPI_COMM_TYPE_SHARED, call->peers.rank, MPI_INFO_NULL, &host) == MPI_SUCCESS) {
         MPI_Comm_size(host, &ranks);
         MPI_Comm_free(&host);
     }
-    return ranks == call->ranks;
+    return ranks == call->peers.ranks;
 }
 
 const char *refuses_active_targets(const struct call *call) {
@@ -293,14 +295,14 @@ const char *refuses_reduction(const struct call *call) {
 /* --- made and put away --- */
 
 static int make_groups(const struct call *call, struct target *target) {
-    int *const origins = obtain_memory(sizeof *origins * (size_t)call->ranks);
+    int *const origins = obtain_memory(sizeof *origins * (size_t)call->peers.ranks);
     int count = 0;
     MPI_Group all = MPI_GROUP_NULL;
-    for (int origin = 0; origin < call->ranks; origin++)
-        if (target->reaches(call, origin, call->rank) > 0)
+    for (int origin = 0; origin < call->peers.ranks; origin++)
+        if (target->reaches(call, origin, call->peers.rank) > 0)
             origins[count++] = origin;
     target->reached = count > 0;
-    int code = MPI_Comm_group(call->members, &all);
+    int code = MPI_Comm_group(call->peers.members, &all);
     code = code ? code : MPI_Group_incl(all, count, origins, &target->origins);
     code = code ? code : MPI_Group_incl(all, target->peer_count, target->peers, &target->targets);
     if (all != MPI_GROUP_NULL)
@@ -323,7 +325,7 @@ static struct target *new_target(struct call *call, rma_pattern *reaches, enum r
     struct target *target = obtain_memory(sizeof *target);
     target->window = MPI_WIN_NULL;
     target->origins = target->targets = MPI_GROUP_NULL;
-    target->places = obtain_memory(sizeof *target->places * (size_t)call->ranks);
+    target->places = obtain_memory(sizeof *target->places * (size_t)call->peers.ranks);
     target->reaches = reaches;
     target->rma_kind = rma_kind;
     target->epoch = epoch_of(call);
@@ -353,21 +355,21 @@ static int open_target(const struct call *call, struct target *target) {
 
 int make_target(struct call *call, rma_pattern *reaches, enum rma_kind rma_kind) {
     struct target *target = new_target(call, reaches, rma_kind);
-    const int blocks = blocks_as_target(call, call->rank, call->ranks);
-    target->memory = rma_kind == GETS ? call->send : call->receive;
-    target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->extent;
-    count_moved(call, call->bytes);
+    const int blocks = blocks_as_target(call, call->peers.rank, call->peers.ranks);
+    target->memory = rma_kind == GETS ? call->buffers.send : call->buffers.receive;
+    target->bytes = (rma_kind == ADDS ? blocks > 0 : blocks) * call->message.extent;
+    count_moved(call, call->message.bytes);
     const int code = open_target(call, target);
     if (!code && rma_kind != GETS && target->is_allocated_by_mpi && target->bytes > 0)
-        call->elsewhere = target->memory;
+        call->buffers.elsewhere = target->memory;
     return code;
 }
 
 int make_element_target(struct call *call) {
     struct target *target = new_target(call, first_to_second, ADDS);
     target->memory = target->element.bytes;
-    target->bytes = call->rank == call->second ? (long)sizeof target->element : 0;
-    count_moved(call, 2L * call->datatype->bytes);
+    target->bytes = call->peers.rank == call->peers.second ? (long)sizeof target->element : 0;
+    count_moved(call, 2L * call->message.datatype->bytes);
     return open_target(call, target);
 }
 
@@ -393,7 +395,7 @@ void finish_target(struct call *call) {
     free(target->peers);
     free(target);
     call->state = NULL;
-    call->elsewhere = NULL;
+    call->buffers.elsewhere = NULL;
 }
 
 /* --- calls --- */
@@ -402,9 +404,9 @@ int move_all(struct call *call, transfer_fn *move) {
     const struct target *target = target_of(call);
     int code = target->open(target);
     for (int i = 0; i < target->transfer_count && !code; i++)
-        code = move(call, target->window, &target->transfers[i], &call->requests[i]);
+        code = move(call, target->window, &target->transfers[i], &call->window.requests[i]);
     if (call->form == NONBLOCKING && !code)
-        code = MPI_Waitall(target->transfer_count, call->requests, MPI_STATUSES_IGNORE);
+        code = MPI_Waitall(target->transfer_count, call->window.requests, MPI_STATUSES_IGNORE);
     const int closed = target->close(target);
     return code ? code : closed;
 }
@@ -412,36 +414,37 @@ int move_all(struct call *call, transfer_fn *move) {
 /* --- data --- */
 
 static unsigned stream(const struct call *call, int origin, int target, int block) {
-    return call->seed + (unsigned)((origin * call->ranks + target) * MOST_BLOCKS + block);
+    return call->seed + (unsigned)((origin * call->peers.ranks + target) * MOST_BLOCKS + block);
 }
 
 /* Every block that this rank moves as origin, or that is moved in its memory, in the order in which they lie. */
 static void visit(const struct call *call, bool as_origin, void (*see)(const struct call *, long at, unsigned stream, void *),
                   void *context) {
     long at = 0;
-    for (int peer = 0; peer < call->ranks; peer++) {
-        const int origin = as_origin ? call->rank : peer, target = as_origin ? peer : call->rank;
+    for (int peer = 0; peer < call->peers.ranks; peer++) {
+        const int origin = as_origin ? call->peers.rank : peer, target = as_origin ? peer : call->peers.rank;
         const int blocks = target_of(call)->reaches(call, origin, target);
-        for (int block = 0; block < blocks; block++, at += call->bytes)
+        for (int block = 0; block < blocks; block++, at += call->message.bytes)
             see(call, at, stream(call, origin, target, block), context);
     }
 }
 
 static void fill_block(const struct call *call, long at, unsigned stream, void *unused) {
     (void)unused;
-    fill_bytes(call->send + at, call->bytes, stream);
+    fill_bytes(call->buffers.send + at, call->message.bytes, stream);
 }
 
 static void check_block(const struct call *call, long at, unsigned stream, void *mismatch) {
-    check_bytes(call->receive + at, call->bytes, stream, at, mismatch);
+    check_bytes(call->buffers.receive + at, call->message.bytes, stream, at, mismatch);
 }
 
 /* What others get from memory that MPI gave, of which the core knows nothing. */
 static void expose(const struct call *call, unsigned char *memory) {
-    for (long i = 0; i < call->send_bytes; i++) {
-        const long position = i % call->bytes;
-        const long place = call->datatype->place ? call->datatype->place(position, call->bytes) : position;
-        memory[i / call->bytes * call->extent + place] = call->send[i];
+    for (long i = 0; i < call->buffers.send_bytes; i++) {
+        const long position = i % call->message.bytes;
+        const long place =
+            call->message.datatype->place ? call->message.datatype->place(position, call->message.bytes) : position;
+        memory[i / call->message.bytes * call->message.extent + place] = call->buffers.send[i];
     }
 }
 
@@ -481,7 +484,7 @@ void check_moved(const struct call *call, struct mismatch *mismatch) {
 void fill_added(struct call *call) {
     fill_addends(call);
     if (target_of(call)->bytes > 0)
-        fill_terms(call, call->receive, call->count, 0, call->rank);
+        fill_terms(call, call->buffers.receive, call->message.count, 0, call->peers.rank);
     settle(call);
 }
 

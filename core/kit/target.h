@@ -109,26 +109,29 @@ const char *refuses_active_targets(const struct call *call);
 const char *refuses_reduction(const struct call *call);
 
 #define ONE_SIDED \
-    .kind = "one-sided", .completes = true, .keeps_buffers = true, .finish = finish_target, .awaits_nobody = is_reached_unawares
-#define MOVES ONE_SIDED, .sized = true, .fill = fill_moved, .check = check_moved
+    .kind = "one-sided", .timing.completes = true, .data.keeps_buffers = true, .hooks.finish = finish_target, \
+    .hooks.awaits_nobody = is_reached_unawares
+#define MOVES ONE_SIDED, .data.sized = true, .hooks.fill = fill_moved, .hooks.check = check_moved
 #define ADDITION \
-    ONE_SIDED, .sized = true, .datatypes = NUMBERS, .accumulates = true, .refuses = refuses_reduction, .fill = fill_added
+    ONE_SIDED, .data.sized = true, .data.datatypes = NUMBERS, .data.accumulates = true, .hooks.refuses = refuses_reduction, \
+               .hooks.fill = fill_added
 /* One number goes there and one comes back. */
-#define ON_ELEMENT ONE_SIDED, TO_SECOND, .accumulates = true
+#define ON_ELEMENT ONE_SIDED, TO_SECOND, .data.accumulates = true
 
 #define ONE_BY_ONE .metric = "time", CHOICES(&allocation_choice, &epoch_choice)
-#define WINDOWED .count_messages = count_window, CHOICES(&window_choice, &allocation_choice, &epoch_choice)
-#define ORIGIN_MEASURES .rank_0_measures = true, .start = "none"
+#define WINDOWED .hooks.count_messages = count_window, CHOICES(&window_choice, &allocation_choice, &epoch_choice)
+#define ORIGIN_MEASURES .timing.rank_0_measures = true, .timing.start = "none"
 /* Ranks that are ready wait in the next round's barrier, where they make progress for the others. */
-#define ALL_MEASURE .start = "barrier"
+#define ALL_MEASURE .timing.start = "barrier"
 #define EACH_MESSAGE {.own = 1, .per_message = true}
 
 /* Who moves how many messages; what one side alone sends and receives is left to the row. */
-#define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .between_two = true
-#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = "bandwidth", .between_two = true
-#define BOTH_WAYS WINDOWED, ALL_MEASURE, .metric = "bandwidth", .between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
-#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = "rate", .in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
-#define TO_OTHERS ONE_BY_ONE, ORIGIN_MEASURES, .ranks_least = 2, .count_messages = count_others
-#define AMONG_ALL ONE_BY_ONE, ALL_MEASURE, .ranks_least = 2, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+#define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .ranks.between_two = true
+#define MANY_TO_SECOND WINDOWED, ORIGIN_MEASURES, .metric = "bandwidth", .ranks.between_two = true
+#define BOTH_WAYS \
+    WINDOWED, ALL_MEASURE, .metric = "bandwidth", .ranks.between_two = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+#define IN_PAIRS WINDOWED, ALL_MEASURE, .metric = "rate", .ranks.in_pairs = true, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
+#define TO_OTHERS ONE_BY_ONE, ORIGIN_MEASURES, .ranks.least = 2, .hooks.count_messages = count_others
+#define AMONG_ALL ONE_BY_ONE, ALL_MEASURE, .ranks.least = 2, SENDS(EACH_MESSAGE), RECEIVES(EACH_MESSAGE)
 
 #endif

@@ -2,13 +2,13 @@
 
 static int accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     (void)request;
-    return MPI_Accumulate(call->send, call->count, call->type, transfer->rank, transfer->place, call->count, call->type,
-                          call->reduction, window);
+    return MPI_Accumulate(call->buffers.send, call->message.count, call->message.type, transfer->rank, transfer->place,
+                          call->message.count, call->message.type, call->message.reduction, window);
 }
 
 static int request_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
-    return MPI_Raccumulate(call->send, call->count, call->type, transfer->rank, transfer->place, call->count, call->type,
-                           call->reduction, window, request);
+    return MPI_Raccumulate(call->buffers.send, call->message.count, call->message.type, transfer->rank, transfer->place,
+                           call->message.count, call->message.type, call->message.reduction, window, request);
 }
 
 static int blocking(struct call *call) {
@@ -28,7 +28,8 @@ static int prepare_all_to_one(struct call *call) {
 }
 
 #define ACCUMULATE \
-    ADDITION, .standard = "MPI-4.1 12.3.4", .forms = {blocking, nonblocking}, .after = complete_at_target, .check = check_added
+    ADDITION, .standard = "MPI-4.1 12.3.4", .forms = {blocking, nonblocking}, .hooks.after = complete_at_target, \
+                                                                              .hooks.check = check_added
 #define ENDS "; nonblocking: MPI_Raccumulate, MPI_Wait, then the same"
 
 static const struct operation once = {
@@ -36,9 +37,9 @@ static const struct operation once = {
     .help = "one rank adds data to those in another's memory, until they are there" ENDS,
     ACCUMULATE,
     TO_SECOND,
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
-    .prepare = prepare_accumulate,
+    .amounts.root_send = {.own = 1},
+    .amounts.receive = {.own = 1},
+    .hooks.prepare = prepare_accumulate,
 };
 
 static const struct operation all_to_one = {
@@ -47,10 +48,10 @@ static const struct operation all_to_one = {
     ACCUMULATE,
     ONE_BY_ONE,
     ALL_MEASURE,
-    .ranks_least = 2,
-    .send = {.own = 1},
-    .root_receive = {.own = 1},
-    .prepare = prepare_all_to_one,
+    .ranks.least = 2,
+    .amounts.send = {.own = 1},
+    .amounts.root_receive = {.own = 1},
+    .hooks.prepare = prepare_all_to_one,
 };
 REGISTER(operation, once);
 REGISTER(operation, all_to_one);

@@ -1,35 +1,37 @@
 #include "kit/counts.h"
 
 static int blocking(struct call *call) {
-    return MPI_Allgather(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm);
+    return MPI_Allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                         call->message.type, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Iallgather(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
-                          call->requests);
+    return MPI_Iallgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                          call->message.type, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Allgather_init(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
-                              MPI_INFO_NULL, call->requests);
+    return MPI_Allgather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                              call->message.count, call->message.type, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Allgatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
-                          call->type, call->comm);
+    return MPI_Allgatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
+                          counts->places, call->message.type, call->peers.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Iallgatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
-                           call->type, call->comm, call->requests);
+    return MPI_Iallgatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
+                           counts->elements, counts->places, call->message.type, call->peers.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Allgatherv_init(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
-                               call->type, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Allgatherv_init(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
+                               counts->elements, counts->places, call->message.type, call->peers.comm, MPI_INFO_NULL,
+                               call->window.requests);
 }
 
 static const struct operation allgather = {
@@ -39,11 +41,11 @@ static const struct operation allgather = {
     COLLECTIVE,
     SENDS({.own = 1}),
     RECEIVES({.each = 1}),
-    .sized = true,
-    .in_place = IN_PLACE_BY_RANK,
+    .data.sized = true,
+    .data.in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill_own_block,
-    .check = check_all_blocks,
+    .hooks.fill = fill_own_block,
+    .hooks.check = check_all_blocks,
 };
 
 static const struct operation allgatherv = {
@@ -52,14 +54,14 @@ static const struct operation allgatherv = {
     .standard = "MPI-4.1 6.7",
     COLLECTIVE,
     SENDS({.own = 1}),
-    .room = 2,
+    .amounts.room = 2,
     RECEIVES({.each = 1}),
-    .sized = true,
+    .data.sized = true,
     COUNTED(prepare_rank_counts),
-    .refuses = refuse_counts,
+    .hooks.refuses = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .fill = fill_own_block,
-    .check = check_all_blocks,
+    .hooks.fill = fill_own_block,
+    .hooks.check = check_all_blocks,
 };
 REGISTER(operation, allgather);
 REGISTER(operation, allgatherv);

@@ -2,35 +2,39 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Allreduce(call->send, call->receive, call->count, call->type, call->reduction, call->comm);
+    return MPI_Allreduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                         call->message.reduction, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Iallreduce(call->send, call->receive, call->count, call->type, call->reduction, call->comm, call->requests);
+    return MPI_Iallreduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                          call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Allreduce_init(call->send, call->receive, call->count, call->type, call->reduction, call->comm, MPI_INFO_NULL,
-                              call->requests);
+    return MPI_Allreduce_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                              call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_large(struct call *call) {
-    return MPI_Allreduce_c(call->send, call->receive, call->large_count, call->type, call->reduction, call->comm);
+    return MPI_Allreduce_c(call->buffers.send, call->buffers.receive, call->message.large_count, call->message.type,
+                           call->message.reduction, call->peers.comm);
 }
 
 static int nonblocking_large(struct call *call) {
-    return MPI_Iallreduce_c(call->send, call->receive, call->large_count, call->type, call->reduction, call->comm,
-                            call->requests);
+    return MPI_Iallreduce_c(call->buffers.send, call->buffers.receive, call->message.large_count, call->message.type,
+                            call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent_large(struct call *call) {
-    return MPI_Allreduce_init_c(call->send, call->receive, call->large_count, call->type, call->reduction, call->comm,
-                                MPI_INFO_NULL, call->requests);
+    return MPI_Allreduce_init_c(call->buffers.send, call->buffers.receive, call->message.large_count, call->message.type,
+                                call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 #define ALLREDUCE \
-    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 6.9.6", .sized = true, .datatypes = NUMBERS, \
-        .in_place = IN_PLACE, .fill = fill_addends, .check = check_sums
+    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 6.9.6", \
+        .data.sized = true, .data.datatypes = NUMBERS, .data.in_place = IN_PLACE, .hooks.fill = fill_addends, \
+        .hooks.check = check_sums
 
 static const struct operation allreduce = {
     .name = "allreduce",
@@ -43,7 +47,7 @@ static const struct operation allreduce_large = {
     .name = "allreduce-large",
     .help = "every rank's numbers, reduced and delivered to all, counted as MPI_Count",
     ALLREDUCE,
-    .large = true,
+    .data.large = true,
     .forms = {blocking_large, nonblocking_large, persistent_large},
 };
 REGISTER(operation, allreduce);

@@ -2,82 +2,86 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Alltoall(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm);
+    return MPI_Alltoall(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                        call->message.type, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ialltoall(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm, call->requests);
+    return MPI_Ialltoall(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                         call->message.type, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Alltoall_init(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
-                             MPI_INFO_NULL, call->requests);
+    return MPI_Alltoall_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                             call->message.count, call->message.type, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Alltoallv(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
-                         counts->places, call->type, call->comm);
+    return MPI_Alltoallv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
+                         counts->elements, counts->places, call->message.type, call->peers.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Ialltoallv(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
-                          counts->places, call->type, call->comm, call->requests);
+    return MPI_Ialltoallv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
+                          counts->elements, counts->places, call->message.type, call->peers.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Alltoallv_init(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
-                              counts->places, call->type, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Alltoallv_init(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
+                              counts->elements, counts->places, call->message.type, call->peers.comm, MPI_INFO_NULL,
+                              call->window.requests);
 }
 
 static int blocking_w(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Alltoallw(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
-                         counts->byte_places, counts->types, call->comm);
+    return MPI_Alltoallw(call->buffers.send, counts->elements, counts->byte_places, counts->types, call->buffers.receive,
+                         counts->elements, counts->byte_places, counts->types, call->peers.comm);
 }
 
 static int nonblocking_w(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Ialltoallw(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
-                          counts->byte_places, counts->types, call->comm, call->requests);
+    return MPI_Ialltoallw(call->buffers.send, counts->elements, counts->byte_places, counts->types, call->buffers.receive,
+                          counts->elements, counts->byte_places, counts->types, call->peers.comm, call->window.requests);
 }
 
 static int persistent_w(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Alltoallw_init(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
-                              counts->byte_places, counts->types, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Alltoallw_init(call->buffers.send, counts->elements, counts->byte_places, counts->types, call->buffers.receive,
+                              counts->elements, counts->byte_places, counts->types, call->peers.comm, MPI_INFO_NULL,
+                              call->window.requests);
 }
 
 static const char *refuse_w(const struct call *call) {
-    if ((int64_t)call->extent * call->ranks > INT32_MAX)
+    if ((int64_t)call->message.extent * call->peers.ranks > INT32_MAX)
         return "where blocks lie is counted in bytes, as int, and these are more";
     return refuse_counts(call);
 }
 
 /* Every pair of ranks has a stream of its own, so that a block delivered to the wrong rank is seen. */
 static unsigned stream(const struct call *call, int from, int to) {
-    return call->seed + (unsigned)(from * call->ranks + to);
+    return call->seed + (unsigned)(from * call->peers.ranks + to);
 }
 
 static void fill(struct call *call) {
-    for (int to = 0; to < call->ranks; to++) {
+    for (int to = 0; to < call->peers.ranks; to++) {
         const struct span span = block_of(call, to);
-        fill_bytes(call->send + span.at, span.bytes, stream(call, call->rank, to));
+        fill_bytes(call->buffers.send + span.at, span.bytes, stream(call, call->peers.rank, to));
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    for (int from = 0; from < call->ranks; from++) {
+    for (int from = 0; from < call->peers.ranks; from++) {
         const struct span span = block_of(call, from);
-        check_bytes(call->receive + span.at, span.bytes, stream(call, from, call->rank), span.at, mismatch);
+        check_bytes(call->buffers.receive + span.at, span.bytes, stream(call, from, call->peers.rank), span.at, mismatch);
     }
 }
 
 #define ALLTOALL \
-    COLLECTIVE, SENDS({.each = 1}), RECEIVES({.each = 1}), .standard = "MPI-4.1 6.8", .sized = true, .in_place = IN_PLACE, \
-        .fill = fill, .check = check
+    COLLECTIVE, SENDS({.each = 1}), RECEIVES({.each = 1}), .standard = "MPI-4.1 6.8", \
+        .data.sized = true, .data.in_place = IN_PLACE, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation alltoall = {
     .name = "alltoall",
@@ -91,7 +95,7 @@ static const struct operation alltoallv = {
     .help = "every rank sends a block of its own to every rank, as much as the pair's count says",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
-    .refuses = refuse_counts,
+    .hooks.refuses = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
 };
 
@@ -100,7 +104,7 @@ static const struct operation alltoallw = {
     .help = "every rank sends a block of its own to every rank, with a count, a place and a datatype for each",
     ALLTOALL,
     COUNTED(prepare_pair_counts),
-    .refuses = refuse_w,
+    .hooks.refuses = refuse_w,
     .forms = {blocking_w, nonblocking_w, persistent_w},
 };
 REGISTER(operation, alltoall);

@@ -42,34 +42,35 @@ typedef int message(struct call *, const struct windows *, int rank, int number)
 
 static int receive(struct call *call, const struct windows *state, int rank, int number) {
     (void)state;
-    return MPI_Recv(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm, MPI_STATUS_IGNORE);
+    return MPI_Recv(call->buffers.receive + number * call->message.extent, call->message.count, call->message.type, rank, TAG,
+                    call->peers.comm, MPI_STATUS_IGNORE);
 }
 
 static int irecv(struct call *call, const struct windows *state, int rank, int number) {
-    return MPI_Irecv(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm,
-                     &state->requests[number]);
+    return MPI_Irecv(call->buffers.receive + number * call->message.extent, call->message.count, call->message.type, rank, TAG,
+                     call->peers.comm, &state->requests[number]);
 }
 
 static int recv_init(struct call *call, const struct windows *state, int rank, int number) {
-    return MPI_Recv_init(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm,
-                         &state->requests[number]);
+    return MPI_Recv_init(call->buffers.receive + number * call->message.extent, call->message.count, call->message.type, rank,
+                         TAG, call->peers.comm, &state->requests[number]);
 }
 
 static unsigned char *message_at(const struct call *call, int number) {
-    return call->send + (call->apart ? number * RESEND_STEP : 0);
+    return call->buffers.send + (call->window.apart ? number * RESEND_STEP : 0);
 }
 
 static int send(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->send(message_at(call, number), call->count, call->type, rank, TAG, call->comm);
+    return state->mode->send(message_at(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm);
 }
 
 static int isend(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->isend(message_at(call, number), call->count, call->type, rank, TAG, call->comm,
+    return state->mode->isend(message_at(call, number), call->message.count, call->message.type, rank, TAG, call->peers.comm,
                               &state->requests[state->receives + number]);
 }
 
 static int send_init(struct call *call, const struct windows *state, int rank, int number) {
-    return state->mode->send_init(call->send, call->count, call->type, rank, TAG, call->comm,
+    return state->mode->send_init(call->buffers.send, call->message.count, call->message.type, rank, TAG, call->peers.comm,
                                   &state->requests[state->receives + number]);
 }
 
@@ -79,7 +80,7 @@ typedef int step(struct call *, const struct windows *);
 
 static inline int each(struct call *call, const struct windows *state, struct range partners, message *act) {
     int code = MPI_SUCCESS, number = 0;
-    for (int round = 0; round < call->messages; round++)
+    for (int round = 0; round < call->window.messages; round++)
         for (int i = 0; i < partners.count && !code; i++, number++)
             code = act(call, state, partners.first + i, number);
     return code;
@@ -115,12 +116,12 @@ static int start_sends(struct call *call, const struct windows *state) {
 static int notify(struct call *call, const struct windows *state, int tag) {
     int code = MPI_SUCCESS;
     if (state->from.count > 0 && state->to.count > 0)
-        return MPI_Sendrecv(NULL, 0, MPI_BYTE, state->from.first, tag, NULL, 0, MPI_BYTE, state->to.first, tag, call->comm,
+        return MPI_Sendrecv(NULL, 0, MPI_BYTE, state->from.first, tag, NULL, 0, MPI_BYTE, state->to.first, tag, call->peers.comm,
                             MPI_STATUS_IGNORE);
     for (int i = 0; i < state->from.count && !code; i++)
-        code = MPI_Send(NULL, 0, MPI_BYTE, state->from.first + i, tag, call->comm);
+        code = MPI_Send(NULL, 0, MPI_BYTE, state->from.first + i, tag, call->peers.comm);
     for (int i = 0; i < state->to.count && !code; i++)
-        code = MPI_Recv(NULL, 0, MPI_BYTE, state->to.first + i, tag, call->comm, MPI_STATUS_IGNORE);
+        code = MPI_Recv(NULL, 0, MPI_BYTE, state->to.first + i, tag, call->peers.comm, MPI_STATUS_IGNORE);
     return code;
 }
 
@@ -186,18 +187,19 @@ static int prepare(struct call *call, struct range to, struct range from, struct
         .mode = &modes[chosen(call, &mode_choice)],
         .ready = chosen(call, &mode_choice) == READY,
         .notified = notified,
-        .receives = from.count * call->messages,
-        .sends = to.count * call->messages,
+        .receives = from.count * call->window.messages,
+        .sends = to.count * call->window.messages,
     };
     state->pending = call->form != BLOCKING ? state->receives + state->sends : state->ready ? state->receives : 0;
-    call->moved_messages = sent * call->messages;
-    call->moved_bytes = call->moved_messages * call->bytes;
+    call->moved.messages = sent * call->window.messages;
+    call->moved.bytes = call->moved.messages * call->message.bytes;
     const int code = attach_buffer(call, most_under_way(call, to.count), &state->buffer);
     return code ? code : make_requests(call, state);
 }
 
 static int prepare_one_way(struct call *call, int from, int to, int64_t sent) {
-    return prepare(call, (struct range){to, call->rank == from}, (struct range){from, call->rank == to}, ONE, sent, true);
+    return prepare(call, (struct range){to, call->peers.rank == from}, (struct range){from, call->peers.rank == to}, ONE, sent,
+                   true);
 }
 
 static int prepare_both_ways(struct call *call, int other, int64_t sent) {
@@ -205,7 +207,7 @@ static int prepare_both_ways(struct call *call, int other, int64_t sent) {
 }
 
 static int prepare_bandwidth(struct call *call) {
-    return prepare_one_way(call, call->first, call->second, 1);
+    return prepare_one_way(call, call->peers.first, call->peers.second, 1);
 }
 
 static int prepare_bidirectional(struct call *call) {
@@ -213,20 +215,20 @@ static int prepare_bidirectional(struct call *call) {
 }
 
 static int prepare_rate(struct call *call) {
-    const int half = call->ranks / 2, from = call->rank % half;
+    const int half = call->peers.ranks / 2, from = call->peers.rank % half;
     return prepare_one_way(call, from, from + half, half);
 }
 
 static int prepare_bidirectional_rate(struct call *call) {
-    return prepare_both_ways(call, (call->rank + call->ranks / 2) % call->ranks, call->ranks);
+    return prepare_both_ways(call, (call->peers.rank + call->peers.ranks / 2) % call->peers.ranks, call->peers.ranks);
 }
 
 static int prepare_fan(struct call *call, bool in) {
-    const int others = call->ranks - 1;
+    const int others = call->peers.ranks - 1;
     const struct range nobody = {0, 0}, hub = {0, 1}, rim = {1, others};
-    const struct range among = in ? ONE : (struct range){call->rank - 1, others};
-    const struct range partners = call->rank == 0 ? rim : hub;
-    const bool receives = (call->rank == 0) == in;
+    const struct range among = in ? ONE : (struct range){call->peers.rank - 1, others};
+    const struct range partners = call->peers.rank == 0 ? rim : hub;
+    const bool receives = (call->peers.rank == 0) == in;
     return prepare(call, receives ? nobody : partners, receives ? partners : nobody, among, others, true);
 }
 
@@ -255,29 +257,30 @@ static const char *refuses(const struct call *call) {
 }
 
 static const char *refuses_fan_out(const struct call *call) {
-    return refuse_mode(call, most_under_way(call, call->ranks - 1));
+    return refuse_mode(call, most_under_way(call, call->peers.ranks - 1));
 }
 
 static void fill(struct call *call) {
     const struct windows *state = call->state;
     if (state->sends > 0)
-        fill_bytes(call->send, call->send_bytes, call->seed + (unsigned)call->rank);
+        fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct windows *state = call->state;
     for (int i = 0; i < state->receives; i++) {
         const int sender = state->from.first + i % state->from.count, round = i / state->from.count;
-        const long from = call->apart ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
-        check_bytes_from(call->receive + i * call->bytes, from, call->bytes, call->seed + (unsigned)sender, i * call->bytes,
-                         mismatch);
+        const long from = call->window.apart ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
+        check_bytes_from(call->buffers.receive + i * call->message.bytes, from, call->message.bytes,
+                         call->seed + (unsigned)sender, i * call->message.bytes, mismatch);
     }
 }
 
 #define WINDOWS \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .count_messages = count_messages, .resends = true, .completes = true, \
-        .threads = true, .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .finish = finish, .fill = fill, \
-        .check = check
+    POINT_TO_POINT, .standard = "MPI-4.1 3.7", \
+        .hooks.count_messages = count_messages, .data.resends = true, .timing.completes = true, .timing.threads = true, \
+        .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .hooks.finish = finish, .hooks.fill = fill, \
+        .hooks.check = check
 #define A_WINDOW {.own = 1, .per_message = true}
 #define BOTH_WAYS SENDS(A_WINDOW), RECEIVES(A_WINDOW)
 
@@ -286,14 +289,14 @@ static const struct operation bandwidth = {
     .help = "a window of messages to another rank, until it says that all have arrived",
     WINDOWS,
     .metric = "bandwidth",
-    .root_send = A_WINDOW,
-    .receive = A_WINDOW,
-    .between_two = true,
-    .rank_0_measures = true,
-    .start = "none",
-    .refuses = refuses,
+    .amounts.root_send = A_WINDOW,
+    .amounts.receive = A_WINDOW,
+    .ranks.between_two = true,
+    .timing.rank_0_measures = true,
+    .timing.start = "none",
+    .hooks.refuses = refuses,
     .forms = {blocking, nonblocking, persistent},
-    .prepare = prepare_bandwidth,
+    .hooks.prepare = prepare_bandwidth,
 };
 
 static const struct operation bandwidth_bidirectional = {
@@ -302,11 +305,11 @@ static const struct operation bandwidth_bidirectional = {
     WINDOWS,
     .metric = "bandwidth",
     BOTH_WAYS,
-    .between_two = true,
-    .start = "window",
-    .refuses = refuses,
+    .ranks.between_two = true,
+    .timing.start = "window",
+    .hooks.refuses = refuses,
     .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
-    .prepare = prepare_bidirectional,
+    .hooks.prepare = prepare_bidirectional,
 };
 
 static const struct operation message_rate = {
@@ -315,11 +318,11 @@ static const struct operation message_rate = {
     WINDOWS,
     .metric = "rate",
     BOTH_WAYS,
-    .in_pairs = true,
-    .start = "window",
-    .refuses = refuses,
+    .ranks.in_pairs = true,
+    .timing.start = "window",
+    .hooks.refuses = refuses,
     .forms = {blocking, nonblocking, persistent},
-    .prepare = prepare_rate,
+    .hooks.prepare = prepare_rate,
 };
 
 static const struct operation message_rate_bidirectional = {
@@ -328,11 +331,11 @@ static const struct operation message_rate_bidirectional = {
     WINDOWS,
     .metric = "rate",
     BOTH_WAYS,
-    .in_pairs = true,
-    .start = "window",
-    .refuses = refuses,
+    .ranks.in_pairs = true,
+    .timing.start = "window",
+    .hooks.refuses = refuses,
     .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
-    .prepare = prepare_bidirectional_rate,
+    .hooks.prepare = prepare_bidirectional_rate,
 };
 
 static const struct operation fan_in = {
@@ -340,13 +343,13 @@ static const struct operation fan_in = {
     .help = "windows of messages from all other ranks to rank 0 at once, until it confirms to each that all have arrived",
     WINDOWS,
     .metric = "bandwidth",
-    .send = A_WINDOW,
-    .root_receive = {.own = -1, .each = 1, .per_message = true},
-    .ranks_least = 2,
-    .start = "window",
-    .refuses = refuses,
+    .amounts.send = A_WINDOW,
+    .amounts.root_receive = {.own = -1, .each = 1, .per_message = true},
+    .ranks.least = 2,
+    .timing.start = "window",
+    .hooks.refuses = refuses,
     .forms = {blocking, nonblocking, persistent},
-    .prepare = prepare_fan_in,
+    .hooks.prepare = prepare_fan_in,
 };
 
 static const struct operation fan_out = {
@@ -354,13 +357,13 @@ static const struct operation fan_out = {
     .help = "windows of messages from rank 0 to all others at once, until each says that all have arrived",
     WINDOWS,
     .metric = "bandwidth",
-    .root_send = {.own = -1, .each = 1, .per_message = true},
-    .receive = A_WINDOW,
-    .ranks_least = 2,
-    .start = "window",
-    .refuses = refuses_fan_out,
+    .amounts.root_send = {.own = -1, .each = 1, .per_message = true},
+    .amounts.receive = A_WINDOW,
+    .ranks.least = 2,
+    .timing.start = "window",
+    .hooks.refuses = refuses_fan_out,
     .forms = {blocking, nonblocking, persistent},
-    .prepare = prepare_fan_out,
+    .hooks.prepare = prepare_fan_out,
 };
 REGISTER(operation, bandwidth);
 REGISTER(operation, bandwidth_bidirectional);

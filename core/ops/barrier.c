@@ -1,15 +1,15 @@
 #include "base/op.h"
 
 static int blocking(struct call *call) {
-    return MPI_Barrier(call->comm);
+    return MPI_Barrier(call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ibarrier(call->comm, call->requests);
+    return MPI_Ibarrier(call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Barrier_init(call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Barrier_init(call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static const struct operation barrier = {
@@ -17,7 +17,7 @@ static const struct operation barrier = {
     .help = "all ranks wait for each other",
     .standard = "MPI-4.1 6.3",
     COLLECTIVE,
-    .synchronises = true,
+    .timing.synchronises = true,
     .forms = {blocking, nonblocking, persistent},
 };
 REGISTER(operation, barrier);

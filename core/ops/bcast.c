@@ -3,43 +3,48 @@
 
 /* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */
 static unsigned char *buffer(struct call *call) {
-    return call->rank == call->root ? call->send : call->receive;
+    return call->peers.rank == call->peers.root ? call->buffers.send : call->buffers.receive;
 }
 
 static int blocking(struct call *call) {
-    return MPI_Bcast(buffer(call), call->count, call->type, call->root, call->comm);
+    return MPI_Bcast(buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ibcast(buffer(call), call->count, call->type, call->root, call->comm, call->requests);
+    return MPI_Ibcast(buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
+                      call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Bcast_init(buffer(call), call->count, call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Bcast_init(buffer(call), call->message.count, call->message.type, call->peers.root, call->peers.comm,
+                          MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_large(struct call *call) {
-    return MPI_Bcast_c(buffer(call), call->large_count, call->type, call->root, call->comm);
+    return MPI_Bcast_c(buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking_large(struct call *call) {
-    return MPI_Ibcast_c(buffer(call), call->large_count, call->type, call->root, call->comm, call->requests);
+    return MPI_Ibcast_c(buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
+                        call->window.requests);
 }
 
 static int persistent_large(struct call *call) {
-    return MPI_Bcast_init_c(buffer(call), call->large_count, call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Bcast_init_c(buffer(call), call->message.large_count, call->message.type, call->peers.root, call->peers.comm,
+                            MPI_INFO_NULL, call->window.requests);
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed);
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->receive, call->receive_bytes, call->seed, 0, mismatch);
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed, 0, mismatch);
 }
 
 #define BCAST \
-    COLLECTIVE, .receive = {.own = 1}, .root_send = {.own = 1}, .sized = true, .rooted = true, .fill = fill, .check = check
+    COLLECTIVE, .amounts.receive = {.own = 1}, .amounts.root_send = {.own = 1}, .data.sized = true, .ranks.rooted = true, \
+                .hooks.fill = fill, .hooks.check = check
 
 static const struct operation bcast = {
     .name = "bcast",
@@ -54,7 +59,7 @@ static const struct operation bcast_large = {
     .help = "the root sends the same data to all, counted as MPI_Count",
     .standard = "MPI-4.1 6.4",
     BCAST,
-    .large = true,
+    .data.large = true,
     .forms = {blocking_large, nonblocking_large, persistent_large},
 };
 REGISTER(operation, bcast);

@@ -15,9 +15,9 @@ static const struct operation cart_create = {
     .standard = "MPI-4.1 8.5.1",
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice, &grid_choice),
-    .takes = ranks_of_grid,
+    .hooks.takes = ranks_of_grid,
     .forms = {make_cartesian},
-    .prepare = prepare,
-    .check = check,
+    .hooks.prepare = prepare,
+    .hooks.check = check,
 };
 REGISTER(operation, cart_create);

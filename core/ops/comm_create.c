@@ -4,11 +4,11 @@
 enum { TAG = 1 };
 
 static int create(struct call *call) {
-    return MPI_Comm_create(call->members, new_comm_of(call)->group, &new_comm_of(call)->comm);
+    return MPI_Comm_create(call->peers.members, new_comm_of(call)->group, &new_comm_of(call)->comm);
 }
 
 static int create_group(struct call *call) {
-    return MPI_Comm_create_group(call->members, new_comm_of(call)->group, TAG, &new_comm_of(call)->comm);
+    return MPI_Comm_create_group(call->peers.members, new_comm_of(call)->group, TAG, &new_comm_of(call)->comm);
 }
 
 static const struct operation comm_create = {
@@ -17,8 +17,8 @@ static const struct operation comm_create = {
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {create},
-    .prepare = prepare_group,
-    .check = check_new_comm,
+    .hooks.prepare = prepare_group,
+    .hooks.check = check_new_comm,
 };
 REGISTER(operation, comm_create);
 
@@ -28,7 +28,7 @@ static const struct operation comm_create_group = {
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {create_group},
-    .prepare = prepare_group,
-    .check = check_new_comm,
+    .hooks.prepare = prepare_group,
+    .hooks.check = check_new_comm,
 };
 REGISTER(operation, comm_create_group);

@@ -2,11 +2,11 @@
 #include "kit/new_comm.h"
 
 static int blocking(struct call *call) {
-    return MPI_Comm_dup(call->members, &new_comm_of(call)->comm);
+    return MPI_Comm_dup(call->peers.members, &new_comm_of(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Comm_idup(call->members, &new_comm_of(call)->comm, call->requests);
+    return MPI_Comm_idup(call->peers.members, &new_comm_of(call)->comm, call->window.requests);
 }
 
 static const struct operation comm_dup = {
@@ -15,7 +15,7 @@ static const struct operation comm_dup = {
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {blocking, nonblocking},
-    .prepare = prepare_new_comm,
-    .check = check_new_comm,
+    .hooks.prepare = prepare_new_comm,
+    .hooks.check = check_new_comm,
 };
 REGISTER(operation, comm_dup);

@@ -13,7 +13,7 @@ static const struct choice colour_choice = {
 static int colour_of(const struct call *call, int rank) {
     switch (chosen(call, &colour_choice)) {
     case HALVES:
-        return (int)(2LL * rank / call->ranks);
+        return (int)(2LL * rank / call->peers.ranks);
     case OWN:
         return rank;
     default:
@@ -22,21 +22,22 @@ static int colour_of(const struct call *call, int rank) {
 }
 
 static int split(struct call *call) {
-    return MPI_Comm_split(call->members, colour_of(call, call->rank), call->rank, &new_comm_of(call)->comm);
+    return MPI_Comm_split(call->peers.members, colour_of(call, call->peers.rank), call->peers.rank, &new_comm_of(call)->comm);
 }
 
 static int split_type(struct call *call) {
-    return MPI_Comm_split_type(call->members, MPI_COMM_TYPE_SHARED, call->rank, MPI_INFO_NULL, &new_comm_of(call)->comm);
+    return MPI_Comm_split_type(call->peers.members, MPI_COMM_TYPE_SHARED, call->peers.rank, MPI_INFO_NULL,
+                               &new_comm_of(call)->comm);
 }
 
 static void check_split(const struct call *call, struct mismatch *mismatch) {
     struct properties expected = {.topology = MPI_UNDEFINED};
     if (!check_apart(call, mismatch))
         return;
-    for (int rank = 0; rank < call->ranks; rank++)
-        if (colour_of(call, rank) == colour_of(call, call->rank)) {
+    for (int rank = 0; rank < call->peers.ranks; rank++)
+        if (colour_of(call, rank) == colour_of(call, call->peers.rank)) {
             expected.ranks++;
-            expected.rank += rank < call->rank;
+            expected.rank += rank < call->peers.rank;
         }
     check_properties(&new_comm_of(call)->observed, expected, mismatch);
 }
@@ -44,8 +45,8 @@ static void check_split(const struct call *call, struct mismatch *mismatch) {
 /* Which ranks share memory the library alone knows; what it made must be possible. */
 static void check_split_type(const struct call *call, struct mismatch *mismatch) {
     const struct properties *observed = &new_comm_of(call)->observed;
-    const bool possible = observed->ranks >= 1 && observed->ranks <= call->ranks && observed->rank >= 0 &&
-                          observed->rank < observed->ranks && observed->rank <= call->rank;
+    const bool possible = observed->ranks >= 1 && observed->ranks <= call->peers.ranks && observed->rank >= 0 &&
+                          observed->rank < observed->ranks && observed->rank <= call->peers.rank;
     if (check_apart(call, mismatch) && !possible)
         check_new_comm(call, mismatch);
 }
@@ -57,8 +58,8 @@ static const struct operation comm_split = {
     MAKES_COMMUNICATOR,
     CHOICES(&colour_choice),
     .forms = {split},
-    .prepare = prepare_new_comm,
-    .check = check_split,
+    .hooks.prepare = prepare_new_comm,
+    .hooks.check = check_split,
 };
 REGISTER(operation, comm_split);
 
@@ -68,7 +69,7 @@ static const struct operation comm_split_type = {
     .standard = "MPI-4.1 7.4.2",
     MAKES_COMMUNICATOR,
     .forms = {split_type},
-    .prepare = prepare_new_comm,
-    .check = check_split_type,
+    .hooks.prepare = prepare_new_comm,
+    .hooks.check = check_split_type,
 };
 REGISTER(operation, comm_split_type);

@@ -8,8 +8,8 @@ static int compare_and_swap(struct call *call, MPI_Win window, const struct tran
     unsigned char *const expected = target->operands[target->turn].bytes;
     (void)request;
     target->turn ^= 1;
-    return MPI_Compare_and_swap(target->operands[target->turn].bytes, expected, target->result.bytes, call->datatype->basic,
-                                transfer->rank, transfer->place, window);
+    return MPI_Compare_and_swap(target->operands[target->turn].bytes, expected, target->result.bytes,
+                                call->message.datatype->basic, transfer->rank, transfer->place, window);
 }
 
 static int blocking(struct call *call) {
@@ -20,7 +20,7 @@ static int blocking(struct call *call) {
 enum { EXPECTED, DESIRED, STRANGE };
 
 static void put_number(const struct call *call, unsigned char *number, unsigned which) {
-    fill_bytes(number, call->datatype->bytes, call->seed + which);
+    fill_bytes(number, call->message.datatype->bytes, call->seed + which);
 }
 
 static void fill(struct call *call) {
@@ -30,17 +30,17 @@ static void fill(struct call *call) {
     target->turn = 0;
     put_number(call, target->operands[0].bytes, EXPECTED);
     put_number(call, target->operands[1].bytes, DESIRED);
-    if (call->rank == call->second)
+    if (call->peers.rank == call->peers.second)
         put_number(call, target->memory, target->swaps ? EXPECTED : STRANGE);
     settle(call);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct target *target = target_of(call);
-    const bool origin = call->rank == call->first;
+    const bool origin = call->peers.rank == call->peers.first;
     const unsigned which = !target->swaps ? STRANGE : origin ? EXPECTED : DESIRED;
     settle(call);
-    check_bytes(origin ? target->result.bytes : target->memory, call->datatype->bytes, call->seed + which, 0, mismatch);
+    check_bytes(origin ? target->result.bytes : target->memory, call->message.datatype->bytes, call->seed + which, 0, mismatch);
 }
 
 static const struct operation row = {
@@ -48,11 +48,11 @@ static const struct operation row = {
     .help = "one rank swaps a number in another's memory for its own if it is what was expected, and gets what it was before",
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
-    .datatypes = WHOLE_NUMBERS,
-    .refuses = refuses_target,
+    .data.datatypes = WHOLE_NUMBERS,
+    .hooks.refuses = refuses_target,
     .forms = {blocking},
-    .prepare = make_element_target,
-    .fill = fill,
-    .check = check,
+    .hooks.prepare = make_element_target,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, row);

@@ -16,7 +16,7 @@ static const struct operation dist_graph_create_adjacent = {
     MAKES_COMMUNICATOR,
     CHOICES(&dimensions_choice),
     .forms = {make_distributed},
-    .prepare = prepare,
-    .check = check,
+    .hooks.prepare = prepare,
+    .hooks.check = check,
 };
 REGISTER(operation, dist_graph_create_adjacent);

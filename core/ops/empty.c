@@ -11,8 +11,8 @@ static const struct operation empty = {
     .standard = "none",
     .kind = "self-test",
     .metric = "time",
-    .rank_0_measures = true,
-    .start = "none",
+    .timing.rank_0_measures = true,
+    .timing.start = "none",
     .unchecked = "it calls nothing",
     .forms = {blocking},
 };

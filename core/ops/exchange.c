@@ -25,7 +25,7 @@ static const struct exchange *exchange_of(const struct call *call) {
 }
 
 static unsigned char *place(unsigned char *data, const struct call *call, int block) {
-    return data + block * call->extent;
+    return data + block * call->message.extent;
 }
 
 /* --- one message each way --- */
@@ -33,28 +33,29 @@ static unsigned char *place(unsigned char *data, const struct call *call, int bl
 typedef int message(struct call *, const struct exchange *, int block, MPI_Request *);
 
 static int isend(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Isend(place(call->send, call, block), call->count, call->type, state->ranks[block], block, call->comm, request);
+    return MPI_Isend(place(call->buffers.send, call, block), call->message.count, call->message.type, state->ranks[block], block,
+                     call->peers.comm, request);
 }
 
 static int send_init(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Send_init(place(call->send, call, block), call->count, call->type, state->ranks[block], block, call->comm,
-                         request);
+    return MPI_Send_init(place(call->buffers.send, call, block), call->message.count, call->message.type, state->ranks[block],
+                         block, call->peers.comm, request);
 }
 
 static int irecv(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Irecv(place(call->receive, call, block), call->count, call->type, state->ranks[block], state->mirrors[block],
-                     call->comm, request);
+    return MPI_Irecv(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
+                     state->mirrors[block], call->peers.comm, request);
 }
 
 static int recv_init(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
-    return MPI_Recv_init(place(call->receive, call, block), call->count, call->type, state->ranks[block], state->mirrors[block],
-                         call->comm, request);
+    return MPI_Recv_init(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
+                         state->mirrors[block], call->peers.comm, request);
 }
 
 static int receive(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
     (void)request;
-    return MPI_Recv(place(call->receive, call, block), call->count, call->type, state->ranks[block], state->mirrors[block],
-                    call->comm, MPI_STATUS_IGNORE);
+    return MPI_Recv(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
+                    state->mirrors[block], call->peers.comm, MPI_STATUS_IGNORE);
 }
 
 /* --- all of them --- */
@@ -68,20 +69,20 @@ static inline int each(struct call *call, message *act, MPI_Request *requests) {
 }
 
 static int blocking(struct call *call) {
-    int code = each(call, isend, call->requests);
+    int code = each(call, isend, call->window.requests);
     if (!code)
         code = each(call, receive, NULL);
-    return code ? code : MPI_Waitall(exchange_of(call)->count, call->requests, MPI_STATUSES_IGNORE);
+    return code ? code : MPI_Waitall(exchange_of(call)->count, call->window.requests, MPI_STATUSES_IGNORE);
 }
 
 static int nonblocking(struct call *call) {
-    const int code = each(call, irecv, call->requests);
-    return code ? code : each(call, isend, call->requests + exchange_of(call)->count);
+    const int code = each(call, irecv, call->window.requests);
+    return code ? code : each(call, isend, call->window.requests + exchange_of(call)->count);
 }
 
 static int persistent(struct call *call) {
-    const int code = each(call, recv_init, call->requests);
-    return code ? code : each(call, send_init, call->requests + exchange_of(call)->count);
+    const int code = each(call, recv_init, call->window.requests);
+    return code ? code : each(call, send_init, call->window.requests + exchange_of(call)->count);
 }
 
 /* --- before and after --- */
@@ -90,15 +91,15 @@ static int take_part(struct call *call, int64_t ranks, int count) {
     struct exchange *state = call->state = ask_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
-    *state = (struct exchange){.count = count, .replaced = call->requests};
+    *state = (struct exchange){.count = count, .replaced = call->window.requests};
     for (int block = 0; block < count; block++) {
         state->mirrors[block] = count == 1 ? block : block ^ 1;
         state->requests[block] = state->requests[count + block] = MPI_REQUEST_NULL;
     }
-    call->requests = state->requests;
-    call->pending = 2 * count;
-    call->moved_messages = ranks * count;
-    call->moved_bytes = call->moved_messages * call->bytes;
+    call->window.requests = state->requests;
+    call->window.pending = 2 * count;
+    call->moved.messages = ranks * count;
+    call->moved.bytes = call->moved.messages * call->message.bytes;
     return MPI_SUCCESS;
 }
 
@@ -111,12 +112,12 @@ static int prepare_two(struct call *call) {
 }
 
 static int prepare_chain(struct call *call) {
-    const int code = take_part(call, call->ranks, 2);
+    const int code = take_part(call, call->peers.ranks, 2);
     struct exchange *state = call->state;
     if (code)
         return code;
-    state->ranks[0] = (call->rank + call->ranks - 1) % call->ranks;
-    state->ranks[1] = (call->rank + 1) % call->ranks;
+    state->ranks[0] = (call->peers.rank + call->peers.ranks - 1) % call->peers.ranks;
+    state->ranks[1] = (call->peers.rank + 1) % call->peers.ranks;
     return MPI_SUCCESS;
 }
 
@@ -124,11 +125,11 @@ static int prepare_halo(struct call *call) {
     struct grid grid = {.layout = {.ranks = 0}};
     int code = choose_grid(call, &grid);
     if (!code)
-        code = take_part(call, call->ranks, 2 * grid.layout.dimensions);
+        code = take_part(call, call->peers.ranks, 2 * grid.layout.dimensions);
     if (code)
         return code;
     struct exchange *state = call->state;
-    const struct neighbours neighbours = neighbours_of(&grid, call->rank);
+    const struct neighbours neighbours = neighbours_of(&grid, call->peers.rank);
     memcpy(state->ranks, neighbours.ranks, sizeof state->ranks);
     state->layout = grid.layout;
     call->layout = &state->layout;
@@ -137,7 +138,7 @@ static int prepare_halo(struct call *call) {
 
 static void finish(struct call *call) {
     if (call->state)
-        call->requests = exchange_of(call)->replaced;
+        call->window.requests = exchange_of(call)->replaced;
     free(call->state);
     call->state = NULL;
 }
@@ -149,48 +150,49 @@ static unsigned stream(const struct call *call, int from, int block) {
 
 static void fill(struct call *call) {
     for (int block = 0; block < exchange_of(call)->count; block++)
-        fill_bytes(call->send + block * call->bytes, call->bytes, stream(call, call->rank, block));
+        fill_bytes(call->buffers.send + block * call->message.bytes, call->message.bytes, stream(call, call->peers.rank, block));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct exchange *state = exchange_of(call);
     for (int block = 0; block < state->count; block++)
-        check_bytes(call->receive + block * call->bytes, call->bytes, stream(call, state->ranks[block], state->mirrors[block]),
-                    block * call->bytes, mismatch);
+        check_bytes(call->buffers.receive + block * call->message.bytes, call->message.bytes,
+                    stream(call, state->ranks[block], state->mirrors[block]), block * call->message.bytes, mismatch);
 }
 
 #define AT_ONCE \
     POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = "time", SENDS({.own = 1, .per_message = true}), \
-        RECEIVES({.own = 1, .per_message = true}), .threads = true, .start = "window", \
-        .forms = {blocking, nonblocking, persistent}, .finish = finish, .fill = fill, .check = check
+        RECEIVES({.own = 1, .per_message = true}), .timing.threads = true, .timing.start = "window", \
+                                                   .forms = {blocking, nonblocking, persistent}, .hooks.finish = finish, \
+                                                   .hooks.fill = fill, .hooks.check = check
 
 static const struct operation pingping = {
     .name = "pingping",
     .help = "two ranks send each other a message at the same time, until both have received",
     AT_ONCE,
-    .messages = 1,
-    .between_two = true,
-    .prepare = prepare_two,
+    .data.messages = 1,
+    .ranks.between_two = true,
+    .hooks.prepare = prepare_two,
 };
 
 static const struct operation exchange = {
     .name = "exchange",
     .help = "every rank sends to both its neighbours in the ring of all ranks, until it has received from both",
     AT_ONCE,
-    .messages = 2,
-    .ranks_least = 2,
-    .prepare = prepare_chain,
+    .data.messages = 2,
+    .ranks.least = 2,
+    .hooks.prepare = prepare_chain,
 };
 
 static const struct operation halo = {
     .name = "halo",
     .help = "every rank sends to all its neighbours on a periodic grid, until it has received from all",
     AT_ONCE,
-    .count_messages = count_neighbours,
-    .ranks_least = 2,
+    .hooks.count_messages = count_neighbours,
+    .ranks.least = 2,
     CHOICES(&dimensions_choice, &grid_choice),
-    .takes = ranks_of_grid,
-    .prepare = prepare_halo,
+    .hooks.takes = ranks_of_grid,
+    .hooks.prepare = prepare_halo,
 };
 REGISTER(operation, pingping);
 REGISTER(operation, exchange);

@@ -4,8 +4,8 @@
 static int fetch_and_op(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     struct target *target = target_of(call);
     (void)request;
-    return MPI_Fetch_and_op(target->operands[0].bytes, target->result.bytes, call->datatype->basic, transfer->rank,
-                            transfer->place, call->reduction, window);
+    return MPI_Fetch_and_op(target->operands[0].bytes, target->result.bytes, call->message.datatype->basic, transfer->rank,
+                            transfer->place, call->message.reduction, window);
 }
 
 static int blocking(struct call *call) {
@@ -14,19 +14,19 @@ static int blocking(struct call *call) {
 
 static void fill(struct call *call) {
     struct target *target = target_of(call);
-    fill_terms(call, call->rank == call->second ? target->memory : target->operands[0].bytes, 1, 0, call->rank);
+    fill_terms(call, call->peers.rank == call->peers.second ? target->memory : target->operands[0].bytes, 1, 0, call->peers.rank);
     settle(call);
 }
 
 /* The target holds both ranks' numbers added up, and the origin got what the target held before. */
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const bool origin = call->rank == call->first;
+    const bool origin = call->peers.rank == call->peers.first;
     struct target *target = target_of(call);
     struct call one_element = *call;
     settle(call);
-    one_element.receive = origin ? target->result.bytes : target->memory;
-    check_reduced(&one_element, one_element.receive, 1, 0, origin ? call->second : 0, origin ? call->second : call->ranks - 1,
-                  mismatch);
+    one_element.buffers.receive = origin ? target->result.bytes : target->memory;
+    check_reduced(&one_element, one_element.buffers.receive, 1, 0, origin ? call->peers.second : 0,
+                  origin ? call->peers.second : call->peers.ranks - 1, mismatch);
 }
 
 static const struct operation row = {
@@ -34,11 +34,11 @@ static const struct operation row = {
     .help = "one rank adds a number to one in another's memory and gets what it was before",
     ON_ELEMENT,
     .standard = "MPI-4.1 12.3.4",
-    .datatypes = NUMBERS,
-    .refuses = refuses_reduction,
+    .data.datatypes = NUMBERS,
+    .hooks.refuses = refuses_reduction,
     .forms = {blocking},
-    .prepare = make_element_target,
-    .fill = fill,
-    .check = check,
+    .hooks.prepare = make_element_target,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, row);

@@ -1,39 +1,42 @@
 #include "kit/counts.h"
 
 static int blocking(struct call *call) {
-    return MPI_Gather(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm);
+    return MPI_Gather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                      call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Igather(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm,
-                       call->requests);
+    return MPI_Igather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                       call->message.type, call->peers.root, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Gather_init(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm,
-                           MPI_INFO_NULL, call->requests);
+    return MPI_Gather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                           call->message.count, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
+                           call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Gatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
-                       call->type, call->root, call->comm);
+    return MPI_Gatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
+                       counts->places, call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Igatherv(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
-                        call->type, call->root, call->comm, call->requests);
+    return MPI_Igatherv(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive, counts->elements,
+                        counts->places, call->message.type, call->peers.root, call->peers.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Gatherv_init(call->send, counts->local_elements, call->type, call->receive, counts->elements, counts->places,
-                            call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Gatherv_init(call->buffers.send, counts->local_elements, call->message.type, call->buffers.receive,
+                            counts->elements, counts->places, call->message.type, call->peers.root, call->peers.comm,
+                            MPI_INFO_NULL, call->window.requests);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    if (call->rank == call->root)
+    if (call->peers.rank == call->peers.root)
         check_all_blocks(call, mismatch);
 }
 
@@ -43,13 +46,13 @@ static const struct operation gather = {
     .standard = "MPI-4.1 6.5",
     COLLECTIVE,
     SENDS({.own = 1}),
-    .root_receive = {.each = 1},
-    .sized = true,
-    .rooted = true,
-    .in_place = IN_PLACE_BY_RANK,
+    .amounts.root_receive = {.each = 1},
+    .data.sized = true,
+    .ranks.rooted = true,
+    .data.in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill_own_block,
-    .check = check,
+    .hooks.fill = fill_own_block,
+    .hooks.check = check,
 };
 
 static const struct operation gatherv = {
@@ -58,15 +61,15 @@ static const struct operation gatherv = {
     .standard = "MPI-4.1 6.5",
     COLLECTIVE,
     SENDS({.own = 1}),
-    .room = 2,
-    .root_receive = {.each = 1},
-    .sized = true,
-    .rooted = true,
+    .amounts.room = 2,
+    .amounts.root_receive = {.each = 1},
+    .data.sized = true,
+    .ranks.rooted = true,
     COUNTED(prepare_single_counts),
-    .refuses = refuse_counts,
+    .hooks.refuses = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .fill = fill_own_block,
-    .check = check,
+    .hooks.fill = fill_own_block,
+    .hooks.check = check,
 };
 REGISTER(operation, gather);
 REGISTER(operation, gatherv);

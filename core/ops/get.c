@@ -2,13 +2,13 @@
 
 static int get(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     (void)request;
-    return MPI_Get(call->receive + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
-                   call->type, window);
+    return MPI_Get(call->buffers.receive + transfer->local, call->message.count, call->message.type, transfer->rank,
+                   transfer->place, call->message.count, call->message.type, window);
 }
 
 static int request_get(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
-    return MPI_Rget(call->receive + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
-                    call->type, window, request);
+    return MPI_Rget(call->buffers.receive + transfer->local, call->message.count, call->message.type, transfer->rank,
+                    transfer->place, call->message.count, call->message.type, window, request);
 }
 
 static int blocking(struct call *call) {
@@ -45,7 +45,7 @@ static int prepare_all_to_all(struct call *call) {
 
 /* --- rows --- */
 
-#define GET MOVES, .standard = "MPI-4.1 12.3.2", .refuses = refuses_target, .forms = {blocking, nonblocking}
+#define GET MOVES, .standard = "MPI-4.1 12.3.2", .hooks.refuses = refuses_target, .forms = {blocking, nonblocking}
 #define ENDS "; nonblocking: MPI_Rget, MPI_Wait, then the same"
 
 static const struct operation once = {
@@ -53,9 +53,9 @@ static const struct operation once = {
     .help = "one rank gets data from another's memory, until they are here" ENDS,
     GET,
     TO_SECOND,
-    .root_receive = {.own = 1},
-    .send = {.own = 1},
-    .prepare = prepare_get,
+    .amounts.root_receive = {.own = 1},
+    .amounts.send = {.own = 1},
+    .hooks.prepare = prepare_get,
 };
 
 static const struct operation bandwidth = {
@@ -63,9 +63,9 @@ static const struct operation bandwidth = {
     .help = "one rank gets a window of messages from another's memory, until all are here" ENDS,
     GET,
     MANY_TO_SECOND,
-    .root_receive = EACH_MESSAGE,
-    .send = EACH_MESSAGE,
-    .prepare = prepare_get,
+    .amounts.root_receive = EACH_MESSAGE,
+    .amounts.send = EACH_MESSAGE,
+    .hooks.prepare = prepare_get,
 };
 
 static const struct operation bidirectional = {
@@ -73,7 +73,7 @@ static const struct operation bidirectional = {
     .help = "two ranks get a window of messages from each other's memory, until all are here" ENDS,
     GET,
     BOTH_WAYS,
-    .prepare = prepare_bidirectional,
+    .hooks.prepare = prepare_bidirectional,
 };
 
 static const struct operation pairs = {
@@ -81,7 +81,7 @@ static const struct operation pairs = {
     .help = "the first of each pair of ranks gets a window of messages from the second's memory, until all are here" ENDS,
     GET,
     IN_PAIRS,
-    .prepare = prepare_pairs,
+    .hooks.prepare = prepare_pairs,
 };
 
 static const struct operation exchange = {
@@ -89,8 +89,8 @@ static const struct operation exchange = {
     .help = "every rank of a chain gets a message from the memory of both its neighbours, until they are here" ENDS,
     GET,
     AMONG_ALL,
-    .messages = 2,
-    .prepare = prepare_exchange,
+    .data.messages = 2,
+    .hooks.prepare = prepare_exchange,
 };
 
 static const struct operation one_to_all = {
@@ -98,9 +98,9 @@ static const struct operation one_to_all = {
     .help = "one rank gets a message from every other's memory, until all are here" ENDS,
     GET,
     TO_OTHERS,
-    .root_receive = EACH_MESSAGE,
-    .send = {.own = 1},
-    .prepare = prepare_one_to_all,
+    .amounts.root_receive = EACH_MESSAGE,
+    .amounts.send = {.own = 1},
+    .hooks.prepare = prepare_one_to_all,
 };
 
 static const struct operation all_to_all = {
@@ -108,8 +108,8 @@ static const struct operation all_to_all = {
     .help = "every rank gets a message from every other's memory, until all are here" ENDS,
     GET,
     AMONG_ALL,
-    .count_messages = count_others,
-    .prepare = prepare_all_to_all,
+    .hooks.count_messages = count_others,
+    .hooks.prepare = prepare_all_to_all,
 };
 REGISTER(operation, once);
 REGISTER(operation, bandwidth);

@@ -3,13 +3,15 @@
 
 static int get_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     (void)request;
-    return MPI_Get_accumulate(call->send, call->count, call->type, call->receive, call->count, call->type, transfer->rank,
-                              transfer->place, call->count, call->type, call->reduction, window);
+    return MPI_Get_accumulate(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                              call->message.count, call->message.type, transfer->rank, transfer->place, call->message.count,
+                              call->message.type, call->message.reduction, window);
 }
 
 static int request_get_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
-    return MPI_Rget_accumulate(call->send, call->count, call->type, call->receive, call->count, call->type, transfer->rank,
-                               transfer->place, call->count, call->type, call->reduction, window, request);
+    return MPI_Rget_accumulate(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                               call->message.count, call->message.type, transfer->rank, transfer->place, call->message.count,
+                               call->message.type, call->message.reduction, window, request);
 }
 
 static int blocking(struct call *call) {
@@ -22,14 +24,14 @@ static int nonblocking(struct call *call) {
 
 static int prepare(struct call *call) {
     const int code = make_target(call, first_to_second, ADDS);
-    call->moved_bytes *= 2;
+    call->moved.bytes *= 2;
     return code;
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     check_added(call, mismatch);
-    if (call->rank == call->first)
-        check_reduced(call, call->receive, call->count, 0, call->second, call->second, mismatch);
+    if (call->peers.rank == call->peers.first)
+        check_reduced(call, call->buffers.receive, call->message.count, 0, call->peers.second, call->peers.second, mismatch);
 }
 
 static const struct operation row = {
@@ -39,11 +41,11 @@ static const struct operation row = {
     ADDITION,
     .standard = "MPI-4.1 12.3.4",
     TO_SECOND,
-    .root_send = {.own = 1},
+    .amounts.root_send = {.own = 1},
     RECEIVES({.own = 1}),
     .forms = {blocking, nonblocking},
-    .prepare = prepare,
-    .after = complete_at_target,
-    .check = check,
+    .hooks.prepare = prepare,
+    .hooks.after = complete_at_target,
+    .hooks.check = check,
 };
 REGISTER(operation, row);

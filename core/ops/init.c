@@ -17,8 +17,8 @@ static const struct operation init = {
     .standard = "MPI-4.1 11.2.1",
     .kind = "process",
     .metric = "time",
-    .start = "none",
-    .once_ns = once_ns,
+    .timing.start = "none",
+    .hooks.once_ns = once_ns,
     .unchecked = "it has happened before the core can look; every other case shows that it worked",
     .forms = {blocking},
 };

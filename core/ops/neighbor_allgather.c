@@ -2,36 +2,38 @@
 #include "kit/neighbours.h"
 
 static int blocking(struct call *call) {
-    return MPI_Neighbor_allgather(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                  new_comm_of(call)->comm);
+    return MPI_Neighbor_allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                  call->message.count, call->message.type, new_comm_of(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ineighbor_allgather(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                   new_comm_of(call)->comm, call->requests);
+    return MPI_Ineighbor_allgather(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                   call->message.count, call->message.type, new_comm_of(call)->comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Neighbor_allgather_init(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                       new_comm_of(call)->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Neighbor_allgather_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                       call->message.count, call->message.type, new_comm_of(call)->comm, MPI_INFO_NULL,
+                                       call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Neighbor_allgatherv(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
-                                   to->new_comm.comm);
+    return MPI_Neighbor_allgatherv(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, to->counts,
+                                   to->places, call->message.type, to->new_comm.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Ineighbor_allgatherv(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
-                                    to->new_comm.comm, call->requests);
+    return MPI_Ineighbor_allgatherv(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                    to->counts, to->places, call->message.type, to->new_comm.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Neighbor_allgatherv_init(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
-                                        to->new_comm.comm, MPI_INFO_NULL, call->requests);
+    return MPI_Neighbor_allgatherv_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                        to->counts, to->places, call->message.type, to->new_comm.comm, MPI_INFO_NULL,
+                                        call->window.requests);
 }
 
 /* A rank sends one and the same block to all. */
@@ -40,7 +42,7 @@ static unsigned stream(const struct call *call, struct origin from) {
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->bytes, stream(call, (struct origin){.rank = call->rank}));
+    fill_bytes(call->buffers.send, call->message.bytes, stream(call, (struct origin){.rank = call->peers.rank}));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
@@ -55,8 +57,8 @@ static const struct operation neighbor_allgather = {
     SENDS({.own = 1}),
     RECEIVES({.own = 1, .per_message = true}),
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, neighbor_allgather);
 
@@ -68,7 +70,7 @@ static const struct operation neighbor_allgatherv = {
     SENDS({.own = 1}),
     RECEIVES({.own = 1, .per_message = true}),
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, neighbor_allgatherv);

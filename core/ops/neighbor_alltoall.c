@@ -2,54 +2,56 @@
 #include "kit/neighbours.h"
 
 static int blocking(struct call *call) {
-    return MPI_Neighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                 new_comm_of(call)->comm);
+    return MPI_Neighbor_alltoall(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                 call->message.count, call->message.type, new_comm_of(call)->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ineighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                  new_comm_of(call)->comm, call->requests);
+    return MPI_Ineighbor_alltoall(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                  call->message.count, call->message.type, new_comm_of(call)->comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Neighbor_alltoall_init(call->send, call->count, call->type, call->receive, call->count, call->type,
-                                      new_comm_of(call)->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Neighbor_alltoall_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                                      call->message.count, call->message.type, new_comm_of(call)->comm, MPI_INFO_NULL,
+                                      call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Neighbor_alltoallv(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
-                                  call->type, to->new_comm.comm);
+    return MPI_Neighbor_alltoallv(call->buffers.send, to->counts, to->places, call->message.type, call->buffers.receive,
+                                  to->counts, to->places, call->message.type, to->new_comm.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Ineighbor_alltoallv(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
-                                   call->type, to->new_comm.comm, call->requests);
+    return MPI_Ineighbor_alltoallv(call->buffers.send, to->counts, to->places, call->message.type, call->buffers.receive,
+                                   to->counts, to->places, call->message.type, to->new_comm.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Neighbor_alltoallv_init(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
-                                       call->type, to->new_comm.comm, MPI_INFO_NULL, call->requests);
+    return MPI_Neighbor_alltoallv_init(call->buffers.send, to->counts, to->places, call->message.type, call->buffers.receive,
+                                       to->counts, to->places, call->message.type, to->new_comm.comm, MPI_INFO_NULL,
+                                       call->window.requests);
 }
 
 static int blocking_w(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Neighbor_alltoallw(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
-                                  to->types, to->new_comm.comm);
+    return MPI_Neighbor_alltoallw(call->buffers.send, to->counts, to->offsets, to->types, call->buffers.receive, to->counts,
+                                  to->offsets, to->types, to->new_comm.comm);
 }
 
 static int nonblocking_w(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Ineighbor_alltoallw(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
-                                   to->types, to->new_comm.comm, call->requests);
+    return MPI_Ineighbor_alltoallw(call->buffers.send, to->counts, to->offsets, to->types, call->buffers.receive, to->counts,
+                                   to->offsets, to->types, to->new_comm.comm, call->window.requests);
 }
 
 static int persistent_w(struct call *call) {
     const struct neighbourhood *to = neighbourhood_of(call);
-    return MPI_Neighbor_alltoallw_init(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
-                                       to->types, to->new_comm.comm, MPI_INFO_NULL, call->requests);
+    return MPI_Neighbor_alltoallw_init(call->buffers.send, to->counts, to->offsets, to->types, call->buffers.receive, to->counts,
+                                       to->offsets, to->types, to->new_comm.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 /* Every block has a stream of its own, so that one that took the way of another is seen. */
@@ -58,8 +60,9 @@ static unsigned stream(const struct call *call, struct origin from) {
 }
 
 static void fill(struct call *call) {
-    for (int block = 0; block < call->messages; block++)
-        fill_bytes(call->send + block * call->bytes, call->bytes, stream(call, (struct origin){call->rank, block}));
+    for (int block = 0; block < call->window.messages; block++)
+        fill_bytes(call->buffers.send + block * call->message.bytes, call->message.bytes,
+                   stream(call, (struct origin){call->peers.rank, block}));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
@@ -74,8 +77,8 @@ static const struct operation neighbor_alltoall = {
     SENDS({.own = 1, .per_message = true}),
     RECEIVES({.own = 1, .per_message = true}),
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, neighbor_alltoall);
 
@@ -87,8 +90,8 @@ static const struct operation neighbor_alltoallv = {
     SENDS({.own = 1, .per_message = true}),
     RECEIVES({.own = 1, .per_message = true}),
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, neighbor_alltoallv);
 
@@ -100,7 +103,7 @@ static const struct operation neighbor_alltoallw = {
     SENDS({.own = 1, .per_message = true}),
     RECEIVES({.own = 1, .per_message = true}),
     .forms = {blocking_w, nonblocking_w, persistent_w},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, neighbor_alltoallw);

@@ -13,7 +13,7 @@ struct packed {
 
 static int prepare(struct call *call) {
     int room;
-    const int code = MPI_Pack_size(call->count, call->type, call->comm, &room);
+    const int code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &room);
     if (code)
         return code;
     struct packed *packed = call->state = ask_memory(sizeof *packed + (size_t)room);
@@ -31,38 +31,40 @@ static void finish(struct call *call) {
 static int pack(struct call *call) {
     struct packed *packed = call->state;
     packed->bytes = 0;
-    return MPI_Pack(call->send, call->count, call->type, packed->data, packed->room, &packed->bytes, call->comm);
+    return MPI_Pack(call->buffers.send, call->message.count, call->message.type, packed->data, packed->room, &packed->bytes,
+                    call->peers.comm);
 }
 
 static int unpack(struct call *call) {
     struct packed *packed = call->state;
     int position = 0;
-    return MPI_Unpack(packed->data, packed->bytes, &position, call->receive, call->count, call->type, call->comm);
+    return MPI_Unpack(packed->data, packed->bytes, &position, call->buffers.receive, call->message.count, call->message.type,
+                      call->peers.comm);
 }
 
 static const char *refuses(const struct call *call) {
-    return call->bytes > INT32_MAX ? "packed bytes are counted as int, and these are more" : NULL;
+    return call->message.bytes > INT32_MAX ? "packed bytes are counted as int, and these are more" : NULL;
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed);
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->receive, call->receive_bytes, call->seed, 0, mismatch);
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed, 0, mismatch);
 }
 
 #define PACK \
-    .kind = "local", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 5.2", .sized = true, \
-    .rank_0_measures = true, .threads = true, .start = "none", .refuses = refuses, .prepare = prepare, .finish = finish, \
-    .fill = fill, .check = check
+    .kind = "local", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 5.2", .data.sized = true, \
+    .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuses = refuses, \
+    .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation pack_row = {
     .name = "pack",
     .help = "a message packed into contiguous memory; unpacked for the check, not timed",
     PACK,
     .forms = {pack},
-    .after = unpack,
+    .hooks.after = unpack,
 };
 
 static const struct operation unpack_row = {
@@ -70,7 +72,7 @@ static const struct operation unpack_row = {
     .help = "a message unpacked from contiguous memory; packed before, not timed",
     PACK,
     .forms = {unpack},
-    .before = pack,
+    .hooks.before = pack,
 };
 REGISTER(operation, pack_row);
 REGISTER(operation, unpack_row);

@@ -50,37 +50,42 @@ static int rally(struct call *call) {
 /* --- in one piece --- */
 
 static int send(struct call *call, struct pingpong *state) {
-    return state->mode->send(call->send, call->count, call->type, state->other, TAG, call->comm);
+    return state->mode->send(call->buffers.send, call->message.count, call->message.type, state->other, TAG, call->peers.comm);
 }
 
 static int receive(struct call *call, struct pingpong *state) {
-    return MPI_Recv(call->receive, call->count, call->type, state->source, TAG, call->comm, next_receipt(call));
+    return MPI_Recv(call->buffers.receive, call->message.count, call->message.type, state->source, TAG, call->peers.comm,
+                    next_receipt(call));
 }
 
 static int probe_and_receive(struct call *call, struct pingpong *state) {
-    const int code = MPI_Probe(state->source, TAG, call->comm, next_receipt(call));
+    const int code = MPI_Probe(state->source, TAG, call->peers.comm, next_receipt(call));
     return code ? code : receive(call, state);
 }
 
 static int match_and_receive(struct call *call, struct pingpong *state) {
     MPI_Message message;
-    const int code = MPI_Mprobe(state->source, TAG, call->comm, &message, next_receipt(call));
-    return code ? code : MPI_Mrecv(call->receive, call->count, call->type, &message, next_receipt(call));
+    const int code = MPI_Mprobe(state->source, TAG, call->peers.comm, &message, next_receipt(call));
+    return code ? code : MPI_Mrecv(call->buffers.receive, call->message.count, call->message.type, &message, next_receipt(call));
 }
 
 /* --- begun, and then waited for --- */
 
 static int complete(struct call *call, int begun, int which) {
-    return begun ? begun : MPI_Wait(&call->requests[which], which == IN ? next_receipt(call) : MPI_STATUS_IGNORE);
+    return begun ? begun : MPI_Wait(&call->window.requests[which], which == IN ? next_receipt(call) : MPI_STATUS_IGNORE);
 }
 
 static int isend(struct call *call, struct pingpong *state) {
-    MPI_Request *request = &call->requests[OUT];
-    return complete(call, state->mode->isend(call->send, call->count, call->type, state->other, TAG, call->comm, request), OUT);
+    MPI_Request *request = &call->window.requests[OUT];
+    return complete(call,
+                    state->mode->isend(call->buffers.send, call->message.count, call->message.type, state->other, TAG,
+                                       call->peers.comm, request),
+                    OUT);
 }
 
 static int post(struct call *call, struct pingpong *state) {
-    return MPI_Irecv(call->receive, call->count, call->type, state->source, TAG, call->comm, &call->requests[IN]);
+    return MPI_Irecv(call->buffers.receive, call->message.count, call->message.type, state->source, TAG, call->peers.comm,
+                     &call->window.requests[IN]);
 }
 
 static int irecv(struct call *call, struct pingpong *state) {
@@ -89,17 +94,17 @@ static int irecv(struct call *call, struct pingpong *state) {
 
 static int start_send(struct call *call, struct pingpong *state) {
     (void)state;
-    return complete(call, MPI_Start(&call->requests[OUT]), OUT);
+    return complete(call, MPI_Start(&call->window.requests[OUT]), OUT);
 }
 
 static int start_receive(struct call *call, struct pingpong *state) {
     (void)state;
-    return complete(call, MPI_Start(&call->requests[IN]), IN);
+    return complete(call, MPI_Start(&call->window.requests[IN]), IN);
 }
 
 /* The leader's legs where the answer is sent ready: its receive is posted before the message that it answers. */
 static int post_and_send(struct call *call, struct pingpong *state) {
-    const int code = call->form == PERSISTENT ? MPI_Start(&call->requests[IN]) : post(call, state);
+    const int code = call->form == PERSISTENT ? MPI_Start(&call->window.requests[IN]) : post(call, state);
     return code ? code : state->ping(call, state);
 }
 
@@ -114,21 +119,28 @@ static leg *const receives[] = {receive, receive, probe_and_receive, match_and_r
 /* --- with large counts --- */
 
 static int send_large(struct call *call, struct pingpong *state) {
-    return MPI_Send_c(call->send, call->large_count, call->type, state->other, TAG, call->comm);
+    return MPI_Send_c(call->buffers.send, call->message.large_count, call->message.type, state->other, TAG, call->peers.comm);
 }
 
 static int receive_large(struct call *call, struct pingpong *state) {
-    return MPI_Recv_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, next_receipt(call));
+    return MPI_Recv_c(call->buffers.receive, call->message.large_count, call->message.type, state->other, TAG, call->peers.comm,
+                      next_receipt(call));
 }
 
 static int isend_large(struct call *call, struct pingpong *state) {
-    MPI_Request *request = &call->requests[OUT];
-    return complete(call, MPI_Isend_c(call->send, call->large_count, call->type, state->other, TAG, call->comm, request), OUT);
+    MPI_Request *request = &call->window.requests[OUT];
+    return complete(call,
+                    MPI_Isend_c(call->buffers.send, call->message.large_count, call->message.type, state->other, TAG,
+                                call->peers.comm, request),
+                    OUT);
 }
 
 static int irecv_large(struct call *call, struct pingpong *state) {
-    MPI_Request *request = &call->requests[IN];
-    return complete(call, MPI_Irecv_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, request), IN);
+    MPI_Request *request = &call->window.requests[IN];
+    return complete(call,
+                    MPI_Irecv_c(call->buffers.receive, call->message.large_count, call->message.type, state->other, TAG,
+                                call->peers.comm, request),
+                    IN);
 }
 
 static const struct legs large[FORMS] = {{send_large, receive_large}, {isend_large, irecv_large}, {start_send, start_receive}};
@@ -137,16 +149,19 @@ static const struct legs large[FORMS] = {{send_large, receive_large}, {isend_lar
 
 static int pack_and_send(struct call *call, struct pingpong *state) {
     int position = 0;
-    const int code = MPI_Pack(call->send, call->count, call->type, state->packed, state->packed_bytes, &position, call->comm);
-    return code ? code : MPI_Send(state->packed, position, MPI_PACKED, state->other, TAG, call->comm);
+    const int code = MPI_Pack(call->buffers.send, call->message.count, call->message.type, state->packed, state->packed_bytes,
+                              &position, call->peers.comm);
+    return code ? code : MPI_Send(state->packed, position, MPI_PACKED, state->other, TAG, call->peers.comm);
 }
 
 static int receive_and_unpack(struct call *call, struct pingpong *state) {
     int position = 0;
-    const int code = MPI_Recv(state->packed, state->packed_bytes, MPI_PACKED, state->other, TAG, call->comm, next_receipt(call));
+    const int code =
+        MPI_Recv(state->packed, state->packed_bytes, MPI_PACKED, state->other, TAG, call->peers.comm, next_receipt(call));
     if (code)
         return code;
-    return MPI_Unpack(state->packed, state->packed_bytes, &position, call->receive, call->count, call->type, call->comm);
+    return MPI_Unpack(state->packed, state->packed_bytes, &position, call->buffers.receive, call->message.count,
+                      call->message.type, call->peers.comm);
 }
 
 static const struct legs packed[FORMS] = {{pack_and_send, receive_and_unpack}};
@@ -162,9 +177,9 @@ static const struct choice partitions_choice = {
 };
 
 static int send_parts(struct call *call, struct pingpong *state) {
-    int code = MPI_Start(&call->requests[OUT]);
+    int code = MPI_Start(&call->window.requests[OUT]);
     for (int part = 0; part < state->partitions && !code; part++)
-        code = MPI_Pready(part, call->requests[OUT]);
+        code = MPI_Pready(part, call->window.requests[OUT]);
     return complete(call, code, OUT);
 }
 
@@ -182,7 +197,7 @@ static int take_part(struct call *call, const struct legs legs[FORMS]) {
     struct pingpong *state = call->state = ask_memory(sizeof *state);
     if (!state)
         return MPI_ERR_NO_MEM;
-    state->leads = call->rank == call->first;
+    state->leads = call->peers.rank == call->peers.first;
     state->other = state->source = other_of_two(call);
     state->legs = legs[call->form];
     return MPI_SUCCESS;
@@ -209,16 +224,18 @@ static int choose_legs(struct call *call, struct pingpong *state) {
 }
 
 static int make_requests(struct call *call, const struct pingpong *state) {
-    const int code =
-        state->mode->send_init(call->send, call->count, call->type, state->other, TAG, call->comm, &call->requests[OUT]);
+    const int code = state->mode->send_init(call->buffers.send, call->message.count, call->message.type, state->other, TAG,
+                                            call->peers.comm, &call->window.requests[OUT]);
     if (code)
         return code;
-    return MPI_Recv_init(call->receive, call->count, call->type, state->source, TAG, call->comm, &call->requests[IN]);
+    return MPI_Recv_init(call->buffers.receive, call->message.count, call->message.type, state->source, TAG, call->peers.comm,
+                         &call->window.requests[IN]);
 }
 
 /* A message of more elements than an int counts has no count in its status. */
 static void expect_messages(struct call *call, const struct pingpong *state) {
-    expect_receipts(call, state->other, TAG, call->type, call->large_count > INT32_MAX ? -1 : call->count);
+    expect_receipts(call, state->other, TAG, call->message.type,
+                    call->message.large_count > INT32_MAX ? -1 : call->message.count);
 }
 
 static int prepare(struct call *call) {
@@ -232,11 +249,11 @@ static int prepare(struct call *call) {
 
 /* The leaders are the first half of the ranks, each with one of the second. */
 static void pair_up(struct call *call) {
-    const int half = call->ranks / 2;
-    call->first = call->rank % half;
-    call->second = call->first + half;
-    call->moved_messages = call->ranks;
-    call->moved_bytes = call->ranks * call->bytes;
+    const int half = call->peers.ranks / 2;
+    call->peers.first = call->peers.rank % half;
+    call->peers.second = call->peers.first + half;
+    call->moved.messages = call->peers.ranks;
+    call->moved.bytes = call->peers.ranks * call->message.bytes;
 }
 
 static int prepare_pairs(struct call *call) {
@@ -250,7 +267,7 @@ static int prepare_packed(struct call *call) {
     if (!code)
         expect_receipts(call, state->other, TAG, MPI_PACKED, -1);
     if (!code)
-        code = MPI_Pack_size(call->count, call->type, call->comm, &state->packed_bytes);
+        code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &state->packed_bytes);
     if (code)
         return code;
     state->packed = ask_memory((size_t)state->packed_bytes + 1);
@@ -264,10 +281,12 @@ static int prepare_large(struct call *call) {
         expect_messages(call, state);
     if (code || call->form != PERSISTENT)
         return code;
-    code = MPI_Send_init_c(call->send, call->large_count, call->type, state->other, TAG, call->comm, &call->requests[OUT]);
+    code = MPI_Send_init_c(call->buffers.send, call->message.large_count, call->message.type, state->other, TAG, call->peers.comm,
+                           &call->window.requests[OUT]);
     if (code)
         return code;
-    return MPI_Recv_init_c(call->receive, call->large_count, call->type, state->other, TAG, call->comm, &call->requests[IN]);
+    return MPI_Recv_init_c(call->buffers.receive, call->message.large_count, call->message.type, state->other, TAG,
+                           call->peers.comm, &call->window.requests[IN]);
 }
 
 /* In pairs and not between two, since Open MPI 5.0 waits for ever where not all ranks take part. */
@@ -278,18 +297,18 @@ static int prepare_partitioned(struct call *call) {
     if (code)
         return code;
     state->partitions = (int)chosen(call, &partitions_choice);
-    const MPI_Count each = call->count / state->partitions;
-    code = MPI_Psend_init(call->send, state->partitions, each, call->type, state->other, TAG, call->comm, MPI_INFO_NULL,
-                          &call->requests[OUT]);
+    const MPI_Count each = call->message.count / state->partitions;
+    code = MPI_Psend_init(call->buffers.send, state->partitions, each, call->message.type, state->other, TAG, call->peers.comm,
+                          MPI_INFO_NULL, &call->window.requests[OUT]);
     if (code)
         return code;
-    return MPI_Precv_init(call->receive, state->partitions, each, call->type, state->other, TAG, call->comm, MPI_INFO_NULL,
-                          &call->requests[IN]);
+    return MPI_Precv_init(call->buffers.receive, state->partitions, each, call->message.type, state->other, TAG, call->peers.comm,
+                          MPI_INFO_NULL, &call->window.requests[IN]);
 }
 
 static void finish(struct call *call) {
     struct pingpong *state = call->state;
-    free_requests(call->requests, IN + 1);
+    free_requests(call->window.requests, IN + 1);
     if (!state)
         return;
     detach_buffer(state->buffer);
@@ -308,24 +327,24 @@ static const char *refuses(const struct call *call) {
 }
 
 static const char *refuses_partitions(const struct call *call) {
-    if (call->count % chosen(call, &partitions_choice) != 0)
+    if (call->message.count % chosen(call, &partitions_choice) != 0)
         return "the elements of the message cannot be divided equally among the partitions";
     return NULL;
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed + (unsigned)call->rank);
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct pingpong *state = call->state;
-    check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)state->other, 0, mismatch);
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)state->other, 0, mismatch);
 }
 
 #define TO_AND_FRO \
-    POINT_TO_POINT, .metric = "latency", SENDS({.own = 1}), RECEIVES({.own = 1}), .completes = true, .finish = finish, \
-        .fill = fill, .check = check
-#define ALONE .between_two = true, .rank_0_measures = true, .start = "none"
+    POINT_TO_POINT, .metric = "latency", SENDS({.own = 1}), RECEIVES({.own = 1}), \
+        .timing.completes = true, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
+#define ALONE .ranks.between_two = true, .timing.rank_0_measures = true, .timing.start = "none"
 
 static const struct operation pingpong = {
     .name = "pingpong",
@@ -333,11 +352,11 @@ static const struct operation pingpong = {
     .standard = "MPI-4.1 3.2",
     TO_AND_FRO,
     ALONE,
-    .threads = true,
+    .timing.threads = true,
     CHOICES(&mode_choice, &receive_choice),
-    .refuses = refuses,
+    .hooks.refuses = refuses,
     .forms = {rally, rally, rally},
-    .prepare = prepare,
+    .hooks.prepare = prepare,
 };
 
 static const struct operation pingpong_packed = {
@@ -346,9 +365,9 @@ static const struct operation pingpong_packed = {
     .standard = "MPI-4.1 5.2",
     TO_AND_FRO,
     ALONE,
-    .threads = true,
+    .timing.threads = true,
     .forms = {rally},
-    .prepare = prepare_packed,
+    .hooks.prepare = prepare_packed,
 };
 
 static const struct operation pingpong_large = {
@@ -357,10 +376,10 @@ static const struct operation pingpong_large = {
     .standard = "MPI-4.1 3.2",
     TO_AND_FRO,
     ALONE,
-    .threads = true,
-    .large = true,
+    .timing.threads = true,
+    .data.large = true,
     .forms = {rally, rally, rally},
-    .prepare = prepare_large,
+    .hooks.prepare = prepare_large,
 };
 
 static const struct operation pingpong_partitioned = {
@@ -368,12 +387,12 @@ static const struct operation pingpong_partitioned = {
     .help = "half of a message to another rank and back, handed over in partitions, all pairs of ranks at once",
     .standard = "MPI-4.1 4.2",
     TO_AND_FRO,
-    .in_pairs = true,
-    .start = "window",
+    .ranks.in_pairs = true,
+    .timing.start = "window",
     CHOICES(&partitions_choice),
-    .refuses = refuses_partitions,
+    .hooks.refuses = refuses_partitions,
     .forms = {[PERSISTENT] = rally},
-    .prepare = prepare_partitioned,
+    .hooks.prepare = prepare_partitioned,
 };
 
 static const struct operation pingpong_pairs = {
@@ -381,13 +400,13 @@ static const struct operation pingpong_pairs = {
     .help = "half of a message to another rank and back, between the ranks' first half and their second, all pairs at once",
     .standard = "MPI-4.1 3.2",
     TO_AND_FRO,
-    .in_pairs = true,
-    .threads = true,
-    .start = "window",
+    .ranks.in_pairs = true,
+    .timing.threads = true,
+    .timing.start = "window",
     CHOICES(&mode_choice, &receive_choice),
-    .refuses = refuses,
+    .hooks.refuses = refuses,
     .forms = {rally, rally, rally},
-    .prepare = prepare_pairs,
+    .hooks.prepare = prepare_pairs,
 };
 REGISTER(operation, pingpong);
 REGISTER(operation, pingpong_packed);

@@ -8,13 +8,13 @@ enum { TAG = 1, WAITING = 0, MOST_BUSY_US = 10000000 };
 
 static int put(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     (void)request;
-    return MPI_Put(call->send + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
-                   call->type, window);
+    return MPI_Put(call->buffers.send + transfer->local, call->message.count, call->message.type, transfer->rank, transfer->place,
+                   call->message.count, call->message.type, window);
 }
 
 static int request_put(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
-    return MPI_Rput(call->send + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
-                    call->type, window, request);
+    return MPI_Rput(call->buffers.send + transfer->local, call->message.count, call->message.type, transfer->rank,
+                    transfer->place, call->message.count, call->message.type, window, request);
 }
 
 static int blocking(struct call *call) {
@@ -64,7 +64,7 @@ static int64_t now_ns(void) {
 
 static int prepare_passive(struct call *call) {
     const int code = prepare_put(call);
-    if (call->rank == call->second && chosen(call, &target_choice) != WAITING)
+    if (call->peers.rank == call->peers.second && chosen(call, &target_choice) != WAITING)
         target_of(call)->busy_ns = 1000 * chosen(call, &busy_choice);
     return code;
 }
@@ -79,16 +79,17 @@ static int put_meanwhile(struct call *call) {
 
 /* Whatever the start, the target waits in MPI until the origin is done. */
 static int wait_for_origin(struct call *call) {
-    if (call->rank == call->second)
-        return MPI_Recv(NULL, 0, MPI_BYTE, call->first, TAG, call->comm, MPI_STATUS_IGNORE);
+    if (call->peers.rank == call->peers.second)
+        return MPI_Recv(NULL, 0, MPI_BYTE, call->peers.first, TAG, call->peers.comm, MPI_STATUS_IGNORE);
     const int code = complete_at_target(call);
-    return code ? code : MPI_Send(NULL, 0, MPI_BYTE, call->second, TAG, call->comm);
+    return code ? code : MPI_Send(NULL, 0, MPI_BYTE, call->peers.second, TAG, call->peers.comm);
 }
 
 /* --- rows --- */
 
 #define PUT \
-    MOVES, .standard = "MPI-4.1 12.3.1", .refuses = refuses_target, .forms = {blocking, nonblocking}, .after = complete_at_target
+    MOVES, .standard = "MPI-4.1 12.3.1", .hooks.refuses = refuses_target, .forms = {blocking, nonblocking}, \
+                                         .hooks.after = complete_at_target
 #define ENDS "; nonblocking: MPI_Rput, MPI_Wait, then the same"
 
 static const struct operation once = {
@@ -96,9 +97,9 @@ static const struct operation once = {
     .help = "one rank puts data into another's memory, until they are there" ENDS,
     PUT,
     TO_SECOND,
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
-    .prepare = prepare_put,
+    .amounts.root_send = {.own = 1},
+    .amounts.receive = {.own = 1},
+    .hooks.prepare = prepare_put,
 };
 
 static const struct operation bandwidth = {
@@ -106,9 +107,9 @@ static const struct operation bandwidth = {
     .help = "one rank puts a window of messages into another's memory, until all are there" ENDS,
     PUT,
     MANY_TO_SECOND,
-    .root_send = EACH_MESSAGE,
-    .receive = EACH_MESSAGE,
-    .prepare = prepare_put,
+    .amounts.root_send = EACH_MESSAGE,
+    .amounts.receive = EACH_MESSAGE,
+    .hooks.prepare = prepare_put,
 };
 
 static const struct operation bidirectional = {
@@ -116,7 +117,7 @@ static const struct operation bidirectional = {
     .help = "two ranks put a window of messages into each other's memory, until all are there" ENDS,
     PUT,
     BOTH_WAYS,
-    .prepare = prepare_bidirectional,
+    .hooks.prepare = prepare_bidirectional,
 };
 
 static const struct operation pairs = {
@@ -124,7 +125,7 @@ static const struct operation pairs = {
     .help = "the first of each pair of ranks puts a window of messages into the second's memory, until all are there" ENDS,
     PUT,
     IN_PAIRS,
-    .prepare = prepare_pairs,
+    .hooks.prepare = prepare_pairs,
 };
 
 static const struct operation exchange = {
@@ -132,8 +133,8 @@ static const struct operation exchange = {
     .help = "every rank of a chain puts a message into the memory of both its neighbours, until they are there" ENDS,
     PUT,
     AMONG_ALL,
-    .messages = 2,
-    .prepare = prepare_exchange,
+    .data.messages = 2,
+    .hooks.prepare = prepare_exchange,
 };
 
 static const struct operation one_to_all = {
@@ -141,9 +142,9 @@ static const struct operation one_to_all = {
     .help = "one rank puts a message into every other's memory, until all are there" ENDS,
     PUT,
     TO_OTHERS,
-    .root_send = EACH_MESSAGE,
-    .receive = {.own = 1},
-    .prepare = prepare_one_to_all,
+    .amounts.root_send = EACH_MESSAGE,
+    .amounts.receive = {.own = 1},
+    .hooks.prepare = prepare_one_to_all,
 };
 
 static const struct operation all_to_all = {
@@ -151,8 +152,8 @@ static const struct operation all_to_all = {
     .help = "every rank puts a message into every other's memory, until all are there" ENDS,
     PUT,
     AMONG_ALL,
-    .count_messages = count_others,
-    .prepare = prepare_all_to_all,
+    .hooks.count_messages = count_others,
+    .hooks.prepare = prepare_all_to_all,
 };
 
 static const struct operation passive = {
@@ -161,16 +162,16 @@ static const struct operation passive = {
     MOVES,
     .standard = "MPI-4.1 12.7.3",
     .metric = "time",
-    .between_two = true,
-    .rank_0_measures = true,
-    .start = "barrier",
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
+    .ranks.between_two = true,
+    .timing.rank_0_measures = true,
+    .timing.start = "barrier",
+    .amounts.root_send = {.own = 1},
+    .amounts.receive = {.own = 1},
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
-    .refuses = refuses_active_targets,
+    .hooks.refuses = refuses_active_targets,
     .forms = {put_meanwhile},
-    .prepare = prepare_passive,
-    .after = wait_for_origin,
+    .hooks.prepare = prepare_passive,
+    .hooks.after = wait_for_origin,
 };
 REGISTER(operation, once);
 REGISTER(operation, bandwidth);

@@ -26,14 +26,17 @@ static const struct choice direction_choice = {
 
 static int blocking(struct call *call) {
     const struct drawing *drawing = call->state;
-    return MPI_Sendrecv(call->send, call->count, call->type, drawing->to, TAG, call->receive, call->count, call->type,
-                        drawing->from, TAG, call->comm, MPI_STATUS_IGNORE);
+    return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, drawing->to, TAG, call->buffers.receive,
+                        call->message.count, call->message.type, drawing->from, TAG, call->peers.comm, MPI_STATUS_IGNORE);
 }
 
 static int nonblocking(struct call *call) {
     const struct drawing *drawing = call->state;
-    const int code = MPI_Irecv(call->receive, call->count, call->type, drawing->from, TAG, call->comm, &call->requests[0]);
-    return code ? code : MPI_Isend(call->send, call->count, call->type, drawing->to, TAG, call->comm, &call->requests[1]);
+    const int code = MPI_Irecv(call->buffers.receive, call->message.count, call->message.type, drawing->from, TAG,
+                               call->peers.comm, &call->window.requests[0]);
+    return code ? code
+                : MPI_Isend(call->buffers.send, call->message.count, call->message.type, drawing->to, TAG, call->peers.comm,
+                            &call->window.requests[1]);
 }
 
 /* --- before and after --- */
@@ -70,28 +73,29 @@ static void pair(struct drawing *drawing, int ranks, int place) {
 
 static int before(struct call *call) {
     struct drawing *drawing = call->state;
-    const int place = shuffle(drawing, call->ranks, call->rank);
+    const int place = shuffle(drawing, call->peers.ranks, call->peers.rank);
     if (drawing->direction != CORRELATED) {
-        pair(drawing, call->ranks, place);
+        pair(drawing, call->peers.ranks, place);
         return MPI_SUCCESS;
     }
-    drawing->to = drawing->order[(place + 1) % call->ranks];
-    drawing->from = drawing->order[(place + call->ranks - 1) % call->ranks];
+    drawing->to = drawing->order[(place + 1) % call->peers.ranks];
+    drawing->from = drawing->order[(place + call->peers.ranks - 1) % call->peers.ranks];
     return MPI_SUCCESS;
 }
 
 static int prepare(struct call *call) {
     static const int64_t senders_per_two[] = {[ONE_WAY] = 1, [BOTH_WAYS] = 2, [CORRELATED] = 2};
-    struct drawing *drawing = call->state = ask_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->ranks);
+    struct drawing *drawing = call->state = ask_memory(sizeof *drawing + sizeof *drawing->order * (size_t)call->peers.ranks);
     if (!drawing)
         return MPI_ERR_NO_MEM;
     drawing->direction = (int)chosen(call, &direction_choice);
     drawing->state = 1;
-    for (int rank = 0; rank < call->ranks; rank++)
+    for (int rank = 0; rank < call->peers.ranks; rank++)
         drawing->order[rank] = rank;
-    call->pending = 2;
-    call->moved_messages = drawing->direction == CORRELATED ? call->ranks : call->ranks / 2 * senders_per_two[drawing->direction];
-    call->moved_bytes = call->moved_messages * call->bytes;
+    call->window.pending = 2;
+    call->moved.messages =
+        drawing->direction == CORRELATED ? call->peers.ranks : call->peers.ranks / 2 * senders_per_two[drawing->direction];
+    call->moved.bytes = call->moved.messages * call->message.bytes;
     return MPI_SUCCESS;
 }
 
@@ -101,13 +105,13 @@ static void finish(struct call *call) {
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed + (unsigned)call->rank);
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct drawing *drawing = call->state;
     if (drawing->from != MPI_PROC_NULL)
-        check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)drawing->from, 0, mismatch);
+        check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)drawing->from, 0, mismatch);
 }
 
 static const struct operation random_pairs = {
@@ -118,14 +122,14 @@ static const struct operation random_pairs = {
     .metric = "time",
     SENDS({.own = 1}),
     RECEIVES({.own = 1}),
-    .ranks_least = 2,
-    .start = "window",
+    .ranks.least = 2,
+    .timing.start = "window",
     CHOICES(&direction_choice),
     .forms = {blocking, nonblocking},
-    .prepare = prepare,
-    .finish = finish,
-    .before = before,
-    .fill = fill,
-    .check = check,
+    .hooks.prepare = prepare,
+    .hooks.finish = finish,
+    .hooks.before = before,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, random_pairs);

@@ -2,21 +2,22 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce(call->send, call->receive, call->count, call->type, call->reduction, call->root, call->comm);
+    return MPI_Reduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
+                      call->peers.root, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ireduce(call->send, call->receive, call->count, call->type, call->reduction, call->root, call->comm,
-                       call->requests);
+    return MPI_Ireduce(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                       call->message.reduction, call->peers.root, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_init(call->send, call->receive, call->count, call->type, call->reduction, call->root, call->comm,
-                           MPI_INFO_NULL, call->requests);
+    return MPI_Reduce_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                           call->message.reduction, call->peers.root, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    if (call->rank == call->root)
+    if (call->peers.rank == call->peers.root)
         check_sums(call, mismatch);
 }
 
@@ -26,13 +27,13 @@ static const struct operation reduce = {
     .standard = "MPI-4.1 6.9.1",
     COLLECTIVE,
     SENDS({.own = 1}),
-    .root_receive = {.own = 1},
-    .sized = true,
-    .datatypes = NUMBERS,
-    .rooted = true,
-    .in_place = IN_PLACE,
+    .amounts.root_receive = {.own = 1},
+    .data.sized = true,
+    .data.datatypes = NUMBERS,
+    .ranks.rooted = true,
+    .data.in_place = IN_PLACE,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill_addends,
-    .check = check,
+    .hooks.fill = fill_addends,
+    .hooks.check = check,
 };
 REGISTER(operation, reduce);

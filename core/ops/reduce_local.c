@@ -2,16 +2,17 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce_local(call->send, call->receive, call->count, call->type, call->reduction);
+    return MPI_Reduce_local(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                            call->message.reduction);
 }
 
 static void fill(struct call *call) {
-    fill_terms(call, call->send, call->count, 0, 0);
-    fill_terms(call, call->receive, call->count, 0, 1);
+    fill_terms(call, call->buffers.send, call->message.count, 0, 0);
+    fill_terms(call, call->buffers.receive, call->message.count, 0, 1);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_reduced(call, call->receive, call->count, 0, 0, 1, mismatch);
+    check_reduced(call, call->buffers.receive, call->message.count, 0, 0, 1, mismatch);
 }
 
 static const struct operation reduce_local = {
@@ -22,14 +23,14 @@ static const struct operation reduce_local = {
     .metric = "time",
     SENDS({.own = 1}),
     RECEIVES({.own = 1}),
-    .sized = true,
-    .datatypes = NUMBERS,
-    .rank_0_measures = true,
-    .accumulates = true,
-    .threads = true,
-    .start = "none",
+    .data.sized = true,
+    .data.datatypes = NUMBERS,
+    .timing.rank_0_measures = true,
+    .data.accumulates = true,
+    .timing.threads = true,
+    .timing.start = "none",
     .forms = {blocking},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, reduce_local);

@@ -2,44 +2,47 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce_scatter(call->send, call->receive, counts_of(call)->elements, call->type, call->reduction, call->comm);
+    return MPI_Reduce_scatter(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+                              call->message.reduction, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ireduce_scatter(call->send, call->receive, counts_of(call)->elements, call->type, call->reduction, call->comm,
-                               call->requests);
+    return MPI_Ireduce_scatter(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+                               call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_scatter_init(call->send, call->receive, counts_of(call)->elements, call->type, call->reduction, call->comm,
-                                   MPI_INFO_NULL, call->requests);
+    return MPI_Reduce_scatter_init(call->buffers.send, call->buffers.receive, counts_of(call)->elements, call->message.type,
+                                   call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_block(struct call *call) {
-    return MPI_Reduce_scatter_block(call->send, call->receive, call->count, call->type, call->reduction, call->comm);
+    return MPI_Reduce_scatter_block(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                                    call->message.reduction, call->peers.comm);
 }
 
 static int nonblocking_block(struct call *call) {
-    return MPI_Ireduce_scatter_block(call->send, call->receive, call->count, call->type, call->reduction, call->comm,
-                                     call->requests);
+    return MPI_Ireduce_scatter_block(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                                     call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent_block(struct call *call) {
-    return MPI_Reduce_scatter_block_init(call->send, call->receive, call->count, call->type, call->reduction, call->comm,
-                                         MPI_INFO_NULL, call->requests);
+    return MPI_Reduce_scatter_block_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                                         call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static void fill(struct call *call) {
-    fill_terms(call, call->send, (long)call->count * call->ranks, 0, call->rank);
+    fill_terms(call, call->buffers.send, (long)call->message.count * call->peers.ranks, 0, call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const struct span span = block_of(call, call->rank);
-    const int width = call->datatype->bytes;
-    check_reduced(call, call->receive, span.bytes / width, span.at / width, 0, call->ranks - 1, mismatch);
+    const struct span span = block_of(call, call->peers.rank);
+    const int width = call->message.datatype->bytes;
+    check_reduced(call, call->buffers.receive, span.bytes / width, span.at / width, 0, call->peers.ranks - 1, mismatch);
 }
 
-#define REDUCE_SCATTER COLLECTIVE, SENDS({.each = 1}), .sized = true, .datatypes = NUMBERS, .fill = fill, .check = check
+#define REDUCE_SCATTER \
+    COLLECTIVE, SENDS({.each = 1}), .data.sized = true, .data.datatypes = NUMBERS, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation reduce_scatter = {
     .name = "reduce_scatter",
@@ -47,9 +50,9 @@ static const struct operation reduce_scatter = {
     .standard = "MPI-4.1 6.10.2",
     REDUCE_SCATTER,
     RECEIVES({.own = 1}),
-    .room = 2,
+    .amounts.room = 2,
     COUNTED(prepare_single_counts),
-    .refuses = refuse_counts,
+    .hooks.refuses = refuse_counts,
     .forms = {blocking, nonblocking, persistent},
 };
 

@@ -174,15 +174,16 @@ static int shift(struct ring *ring) {
 
 static int sendrecv(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     (void)which;
-    return MPI_Sendrecv(from, call->count, call->type, ring->next, TAG, into, call->count, call->type, ring->previous, TAG,
-                        ring->on.new_comm.comm, MPI_STATUS_IGNORE);
+    return MPI_Sendrecv(from, call->message.count, call->message.type, ring->next, TAG, into, call->message.count,
+                        call->message.type, ring->previous, TAG, ring->on.new_comm.comm, MPI_STATUS_IGNORE);
 }
 
 static int exchange(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     MPI_Request *const requests = ring->requests[which];
-    int code = MPI_Irecv(into, call->count, call->type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
+    int code =
+        MPI_Irecv(into, call->message.count, call->message.type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
     if (!code)
-        code = MPI_Isend(from, call->count, call->type, ring->next, TAG, ring->on.new_comm.comm, &requests[OUT]);
+        code = MPI_Isend(from, call->message.count, call->message.type, ring->next, TAG, ring->on.new_comm.comm, &requests[OUT]);
     return code ? code : MPI_Waitall(ENDS, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -194,14 +195,14 @@ static int start_both(struct call *call, struct ring *ring, int which, const uns
 
 static int alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     (void)which;
-    return MPI_Neighbor_alltoallv(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type,
-                                  ring->graph);
+    return MPI_Neighbor_alltoallv(from, ring->out, ring->places, call->message.type, into, ring->in, ring->places,
+                                  call->message.type, ring->graph);
 }
 
 static int ialltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     MPI_Request *const request = ring->requests[which];
-    const int code = MPI_Ineighbor_alltoallv(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type,
-                                             ring->graph, request);
+    const int code = MPI_Ineighbor_alltoallv(from, ring->out, ring->places, call->message.type, into, ring->in, ring->places,
+                                             call->message.type, ring->graph, request);
     return code ? code : MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
@@ -212,7 +213,8 @@ static int start_alltoall(struct call *call, struct ring *ring, int which, const
 }
 
 static int put(struct call *call, struct ring *ring, const unsigned char *from, const unsigned char *into) {
-    return MPI_Put(from, call->count, call->type, ring->next, into - ring->last, call->count, call->type, ring->window);
+    return MPI_Put(from, call->message.count, call->message.type, ring->next, into - ring->last, call->message.count,
+                   call->message.type, ring->window);
 }
 
 static int put_and_fence(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
@@ -237,7 +239,7 @@ static int put_and_complete(struct call *call, struct ring *ring, int which, con
 
 static void add(const struct call *call, unsigned char *message, uint32_t number) {
     uint32_t sum;
-    if (call->bytes < NUMBER_BYTES)
+    if (call->message.bytes < NUMBER_BYTES)
         return;
     memcpy(&sum, message, sizeof sum);
     sum += number;
@@ -247,7 +249,7 @@ static void add(const struct call *call, unsigned char *message, uint32_t number
 static int go_round(struct call *call) {
     struct ring *ring = ring_of(call);
     const uint32_t number = number_of(ring, ring->place);
-    const unsigned char *from = call->send;
+    const unsigned char *from = call->buffers.send;
     int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
     for (int remaining = ring->on.grid.layout.hops; remaining > 0 && !code; remaining--) {
         unsigned char *const into = remaining % 2 ? ring->last : ring->spare;
@@ -265,15 +267,15 @@ static int before(struct call *call) {
     const uint32_t number = number_of(ring, ring->place) + 1;
     ring->turn++;
     ring->expected += (uint32_t)ring->on.grid.layout.hops;
-    if (call->bytes >= NUMBER_BYTES)
-        memcpy(call->send, &number, sizeof number);
+    if (call->message.bytes >= NUMBER_BYTES)
+        memcpy(call->buffers.send, &number, sizeof number);
     return MPI_SUCCESS;
 }
 
 /* The sum of every round is looked at; a wrong one is remembered until data are checked. */
 static int after(struct call *call) {
     struct ring *ring = ring_of(call);
-    if (call->bytes < NUMBER_BYTES)
+    if (call->message.bytes < NUMBER_BYTES)
         return MPI_SUCCESS;
     const unsigned char *const right = (const unsigned char *)&ring->expected;
     for (int i = 0; i < NUMBER_BYTES; i++)
@@ -290,14 +292,15 @@ static unsigned stream(const struct call *call) {
 }
 
 static void fill(struct call *call) {
-    if (call->bytes > NUMBER_BYTES)
-        fill_bytes(call->send + NUMBER_BYTES, call->bytes - NUMBER_BYTES, stream(call));
+    if (call->message.bytes > NUMBER_BYTES)
+        fill_bytes(call->buffers.send + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, stream(call));
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     *mismatch = ring_of(call)->mismatch;
-    if (call->bytes > NUMBER_BYTES)
-        check_bytes(call->receive + NUMBER_BYTES, call->bytes - NUMBER_BYTES, stream(call), NUMBER_BYTES, mismatch);
+    if (call->message.bytes > NUMBER_BYTES)
+        check_bytes(call->buffers.receive + NUMBER_BYTES, call->message.bytes - NUMBER_BYTES, stream(call), NUMBER_BYTES,
+                    mismatch);
 }
 
 /* --- before and after --- */
@@ -312,7 +315,7 @@ static int read_order(struct call *call, struct ring *ring) {
     ring->order = places;
     for (int place = 0; place < ranks; place++)
         numbers[place] = place;
-    int code = MPI_Comm_group(call->members, &team);
+    int code = MPI_Comm_group(call->peers.members, &team);
     if (!code)
         code = MPI_Comm_group(ring->on.new_comm.comm, &grid);
     if (!code)
@@ -331,7 +334,7 @@ static int make_grid(struct call *call, struct ring *ring) {
     const int reorders = chosen(call, &reorder_choice) == REORDERS;
     int code = choose_grid(call, &ring->on.grid);
     if (!code)
-        code = MPI_Cart_create(call->members, layout->dimensions, layout->extents, ring->on.grid.periods, reorders,
+        code = MPI_Cart_create(call->peers.members, layout->dimensions, layout->extents, ring->on.grid.periods, reorders,
                                &ring->on.new_comm.comm);
     if (!code)
         code = MPI_Comm_rank(ring->on.new_comm.comm, &ring->place);
@@ -344,8 +347,8 @@ static int find_way(struct call *call, struct ring *ring) {
     ring->displacement = sign_of(call) * (int)chosen(call, &displacement_choice);
     layout->hops = extent_of(ring) / divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
     call->layout = layout;
-    call->moved_messages = (int64_t)layout->ranks * layout->hops;
-    call->moved_bytes = call->moved_messages * call->bytes;
+    call->moved.messages = (int64_t)layout->ranks * layout->hops;
+    call->moved.bytes = call->moved.messages * call->message.bytes;
     expect_sum(ring);
     return shift(ring);
 }
@@ -367,15 +370,15 @@ static int prepare(struct call *call, hop *const forms[FORMS]) {
 }
 
 static int take_spare(struct call *call, struct ring *ring) {
-    ring->last = call->receive;
-    ring->spare = ask_aligned_memory(LINE, (size_t)(call->bytes / LINE + 1) * LINE);
+    ring->last = call->buffers.receive;
+    ring->spare = ask_aligned_memory(LINE, (size_t)(call->message.bytes / LINE + 1) * LINE);
     return ring->spare ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 /* Acts for each kind of hop, from where to where. */
 static int each_kind(struct call *call, struct ring *ring, hop *act) {
     unsigned char *const first = ring->on.grid.layout.hops % 2 ? ring->last : ring->spare;
-    int code = act(call, ring, FROM_OWN, call->send, first);
+    int code = act(call, ring, FROM_OWN, call->buffers.send, first);
     if (!code)
         code = act(call, ring, FROM_SPARE, ring->spare, ring->last);
     return code ? code : act(call, ring, FROM_LAST, ring->last, ring->spare);
@@ -383,8 +386,11 @@ static int each_kind(struct call *call, struct ring *ring, hop *act) {
 
 static int make_requests(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     MPI_Request *const requests = ring->requests[which];
-    const int code = MPI_Recv_init(into, call->count, call->type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
-    return code ? code : MPI_Send_init(from, call->count, call->type, ring->next, TAG, ring->on.new_comm.comm, &requests[OUT]);
+    const int code =
+        MPI_Recv_init(into, call->message.count, call->message.type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
+    return code ? code
+                : MPI_Send_init(from, call->message.count, call->message.type, ring->next, TAG, ring->on.new_comm.comm,
+                                &requests[OUT]);
 }
 
 static int prepare_messages(struct call *call) {
@@ -398,8 +404,8 @@ static int prepare_messages(struct call *call) {
 /* On the grid each rank has two neighbours in every dimension, of which one is sent to, and the other's message comes. */
 static int use_grid(struct call *call, struct ring *ring) {
     const int ahead = sign_of(call) > 0;
-    ring->out[2 * ring->dimension + ahead] = call->count;
-    ring->in[2 * ring->dimension + !ahead] = call->count;
+    ring->out[2 * ring->dimension + ahead] = call->message.count;
+    ring->in[2 * ring->dimension + !ahead] = call->message.count;
     return MPI_Comm_dup(ring->on.new_comm.comm, &ring->graph);
 }
 
@@ -410,7 +416,7 @@ static int use_graph(struct call *call, struct ring *ring) {
     int code = MPI_Comm_split(ring->on.new_comm.comm, 0, ring->place, &plain);
     if (code)
         return code;
-    ring->out[0] = ring->in[0] = call->count;
+    ring->out[0] = ring->in[0] = call->message.count;
     code = MPI_Dist_graph_create_adjacent(plain, 1, &ring->previous, weights, 1, &ring->next, weights, MPI_INFO_NULL, 0,
                                           &ring->graph);
     MPI_Comm_free(&plain);
@@ -418,8 +424,8 @@ static int use_graph(struct call *call, struct ring *ring) {
 }
 
 static int init_alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
-    return MPI_Neighbor_alltoallv_init(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type,
-                                       ring->graph, MPI_INFO_NULL, ring->requests[which]);
+    return MPI_Neighbor_alltoallv_init(from, ring->out, ring->places, call->message.type, into, ring->in, ring->places,
+                                       call->message.type, ring->graph, MPI_INFO_NULL, ring->requests[which]);
 }
 
 static int prepare_neighbours_of_ring(struct call *call) {
@@ -451,12 +457,12 @@ static int prepare_put(struct call *call) {
     int code = prepare(call, fenced ? fences : completes);
     struct ring *ring = ring_of(call);
     if (!code)
-        code = MPI_Win_allocate(2 * (MPI_Aint)(call->bytes + LINE), 1, MPI_INFO_NULL, ring->on.new_comm.comm, &ring->last,
+        code = MPI_Win_allocate(2 * (MPI_Aint)(call->message.bytes + LINE), 1, MPI_INFO_NULL, ring->on.new_comm.comm, &ring->last,
                                 &ring->window);
     if (code)
         return code;
-    ring->spare = ring->last + call->bytes + LINE;
-    call->elsewhere = ring->last;
+    ring->spare = ring->last + call->message.bytes + LINE;
+    call->buffers.elsewhere = ring->last;
     return fenced ? MPI_Win_fence(0, ring->window) : make_groups(ring);
 }
 
@@ -482,16 +488,17 @@ static void finish(struct call *call) {
     else
         free(ring->spare);
     free(ring->order);
-    call->elsewhere = NULL;
+    call->buffers.elsewhere = NULL;
     call->layout = NULL;
     finish_new_comm(call);
 }
 
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
-    .metric = "time", .start = "none", .sized = true, .datatypes = WHOLE_NUMBERS, SENDS({.own = 1}), RECEIVES({.own = 1}), \
-    .takes = ranks_of_grid, .measures = is_edge, .completes = true, .keeps_buffers = true, .numbers_rounds = true, \
-    .finish = finish, .before = before, .after = after, .fill = fill, .check = check
+    .metric = "time", .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.own = 1}), \
+    RECEIVES({.own = 1}), .hooks.takes = ranks_of_grid, .hooks.measures = is_edge, .timing.completes = true, \
+    .data.keeps_buffers = true, .data.numbers_rounds = true, .hooks.finish = finish, .hooks.before = before, \
+    .hooks.after = after, .hooks.fill = fill, .hooks.check = check
 
 static const struct operation ring_row = {
     .name = "ring",
@@ -500,9 +507,9 @@ static const struct operation ring_row = {
     .kind = "point-to-point",
     GOES_ROUND,
     CHOICES(WAYS),
-    .refuses = refuses,
+    .hooks.refuses = refuses,
     .forms = {go_round, go_round, go_round},
-    .prepare = prepare_messages,
+    .hooks.prepare = prepare_messages,
 };
 
 static const struct operation ring_neighbor = {
@@ -512,9 +519,9 @@ static const struct operation ring_neighbor = {
     .kind = "neighbourhood",
     GOES_ROUND,
     CHOICES(&neighbours_choice, WAYS),
-    .refuses = refuses_shift,
+    .hooks.refuses = refuses_shift,
     .forms = {go_round, go_round, go_round},
-    .prepare = prepare_neighbours_of_ring,
+    .hooks.prepare = prepare_neighbours_of_ring,
 };
 
 static const struct operation ring_put = {
@@ -524,9 +531,9 @@ static const struct operation ring_put = {
     .kind = "one-sided",
     GOES_ROUND,
     CHOICES(&epoch_choice, WAYS),
-    .refuses = refuses,
+    .hooks.refuses = refuses,
     .forms = {go_round},
-    .prepare = prepare_put,
+    .hooks.prepare = prepare_put,
 };
 REGISTER(operation, ring_row);
 REGISTER(operation, ring_neighbor);

@@ -2,44 +2,48 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Scan(call->send, call->receive, call->count, call->type, call->reduction, call->comm);
+    return MPI_Scan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
+                    call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Iscan(call->send, call->receive, call->count, call->type, call->reduction, call->comm, call->requests);
+    return MPI_Iscan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
+                     call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Scan_init(call->send, call->receive, call->count, call->type, call->reduction, call->comm, MPI_INFO_NULL,
-                         call->requests);
+    return MPI_Scan_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                         call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static int blocking_exclusive(struct call *call) {
-    return MPI_Exscan(call->send, call->receive, call->count, call->type, call->reduction, call->comm);
+    return MPI_Exscan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type, call->message.reduction,
+                      call->peers.comm);
 }
 
 static int nonblocking_exclusive(struct call *call) {
-    return MPI_Iexscan(call->send, call->receive, call->count, call->type, call->reduction, call->comm, call->requests);
+    return MPI_Iexscan(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                       call->message.reduction, call->peers.comm, call->window.requests);
 }
 
 static int persistent_exclusive(struct call *call) {
-    return MPI_Exscan_init(call->send, call->receive, call->count, call->type, call->reduction, call->comm, MPI_INFO_NULL,
-                           call->requests);
+    return MPI_Exscan_init(call->buffers.send, call->buffers.receive, call->message.count, call->message.type,
+                           call->message.reduction, call->peers.comm, MPI_INFO_NULL, call->window.requests);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_reduced(call, call->receive, call->count, 0, 0, call->rank, mismatch);
+    check_reduced(call, call->buffers.receive, call->message.count, 0, 0, call->peers.rank, mismatch);
 }
 
 /* What rank 0 receives is undefined. */
 static void check_exclusive(const struct call *call, struct mismatch *mismatch) {
-    if (call->rank > 0)
-        check_reduced(call, call->receive, call->count, 0, 0, call->rank - 1, mismatch);
+    if (call->peers.rank > 0)
+        check_reduced(call, call->buffers.receive, call->message.count, 0, 0, call->peers.rank - 1, mismatch);
 }
 
 #define SCAN \
-    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .sized = true, .datatypes = NUMBERS, .in_place = IN_PLACE, \
-        .fill = fill_addends
+    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .data.sized = true, .data.datatypes = NUMBERS, \
+                                                         .data.in_place = IN_PLACE, .hooks.fill = fill_addends
 
 static const struct operation scan = {
     .name = "scan",
@@ -47,7 +51,7 @@ static const struct operation scan = {
     .standard = "MPI-4.1 6.11.1",
     SCAN,
     .forms = {blocking, nonblocking, persistent},
-    .check = check,
+    .hooks.check = check,
 };
 
 static const struct operation exscan = {
@@ -56,7 +60,7 @@ static const struct operation exscan = {
     .standard = "MPI-4.1 6.11.2",
     SCAN,
     .forms = {blocking_exclusive, nonblocking_exclusive, persistent_exclusive},
-    .check = check_exclusive,
+    .hooks.check = check_exclusive,
 };
 REGISTER(operation, scan);
 REGISTER(operation, exscan);

@@ -2,47 +2,51 @@
 #include "kit/data.h"
 
 static int blocking(struct call *call) {
-    return MPI_Scatter(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm);
+    return MPI_Scatter(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                       call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Iscatter(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm,
-                        call->requests);
+    return MPI_Iscatter(call->buffers.send, call->message.count, call->message.type, call->buffers.receive, call->message.count,
+                        call->message.type, call->peers.root, call->peers.comm, call->window.requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Scatter_init(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm,
-                            MPI_INFO_NULL, call->requests);
+    return MPI_Scatter_init(call->buffers.send, call->message.count, call->message.type, call->buffers.receive,
+                            call->message.count, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
+                            call->window.requests);
 }
 
 static int blocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Scatterv(call->send, counts->elements, counts->places, call->type, call->receive, counts->local_elements,
-                        call->type, call->root, call->comm);
+    return MPI_Scatterv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
+                        counts->local_elements, call->message.type, call->peers.root, call->peers.comm);
 }
 
 static int nonblocking_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Iscatterv(call->send, counts->elements, counts->places, call->type, call->receive, counts->local_elements,
-                         call->type, call->root, call->comm, call->requests);
+    return MPI_Iscatterv(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
+                         counts->local_elements, call->message.type, call->peers.root, call->peers.comm, call->window.requests);
 }
 
 static int persistent_v(struct call *call) {
     const struct counts *counts = call->state;
-    return MPI_Scatterv_init(call->send, counts->elements, counts->places, call->type, call->receive, counts->local_elements,
-                             call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Scatterv_init(call->buffers.send, counts->elements, counts->places, call->message.type, call->buffers.receive,
+                             counts->local_elements, call->message.type, call->peers.root, call->peers.comm, MPI_INFO_NULL,
+                             call->window.requests);
 }
 
 static void fill(struct call *call) {
-    for (int rank = 0; rank < call->ranks && call->rank == call->root; rank++) {
+    for (int rank = 0; rank < call->peers.ranks && call->peers.rank == call->peers.root; rank++) {
         const struct span span = block_of(call, rank);
-        fill_bytes(call->send + span.at, span.bytes, call->seed + (unsigned)rank);
+        fill_bytes(call->buffers.send + span.at, span.bytes, call->seed + (unsigned)rank);
     }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    if (call->receive != MPI_IN_PLACE)
-        check_bytes(call->receive, block_of(call, call->rank).bytes, call->seed + (unsigned)call->rank, 0, mismatch);
+    if (call->buffers.receive != MPI_IN_PLACE)
+        check_bytes(call->buffers.receive, block_of(call, call->peers.rank).bytes, call->seed + (unsigned)call->peers.rank, 0,
+                    mismatch);
 }
 
 static const struct operation scatter = {
@@ -50,14 +54,14 @@ static const struct operation scatter = {
     .help = "the root sends a block of its own to every rank",
     .standard = "MPI-4.1 6.6",
     COLLECTIVE,
-    .root_send = {.each = 1},
+    .amounts.root_send = {.each = 1},
     RECEIVES({.own = 1}),
-    .sized = true,
-    .rooted = true,
-    .in_place = IN_PLACE_ROOT_KEEPS,
+    .data.sized = true,
+    .ranks.rooted = true,
+    .data.in_place = IN_PLACE_ROOT_KEEPS,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 
 static const struct operation scatterv = {
@@ -65,17 +69,17 @@ static const struct operation scatterv = {
     .help = "the root sends a block of its own to every rank, as much as the rank's count says",
     .standard = "MPI-4.1 6.6",
     COLLECTIVE,
-    .root_send = {.each = 1},
+    .amounts.root_send = {.each = 1},
     RECEIVES({.own = 1}),
-    .room = 2,
-    .sized = true,
-    .rooted = true,
-    .in_place = IN_PLACE_ROOT_KEEPS,
+    .amounts.room = 2,
+    .data.sized = true,
+    .ranks.rooted = true,
+    .data.in_place = IN_PLACE_ROOT_KEEPS,
     COUNTED(prepare_single_counts),
-    .refuses = refuse_counts,
+    .hooks.refuses = refuse_counts,
     .forms = {blocking_v, nonblocking_v, persistent_v},
-    .fill = fill,
-    .check = check,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, scatter);
 REGISTER(operation, scatterv);

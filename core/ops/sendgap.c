@@ -7,33 +7,34 @@
 enum { TAG = 1, TAG_ARRIVED = 2, SENDS_IN_A_ROW = 32 };
 
 static int blocking(struct call *call) {
-    const bool sends = call->rank == call->first;
+    const bool sends = call->peers.rank == call->peers.first;
     int code = MPI_SUCCESS;
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
-        code = sends ? MPI_Send(call->send + (call->apart ? i * RESEND_STEP : 0), call->count, call->type, call->second, TAG,
-                                call->comm)
-                     : MPI_Recv(call->receive, call->count, call->type, call->first, TAG, call->comm, next_receipt(call));
+        code = sends ? MPI_Send(call->buffers.send + (call->window.apart ? i * RESEND_STEP : 0), call->message.count,
+                                call->message.type, call->peers.second, TAG, call->peers.comm)
+                     : MPI_Recv(call->buffers.receive, call->message.count, call->message.type, call->peers.first, TAG,
+                                call->peers.comm, next_receipt(call));
     return code;
 }
 
 static int prepare(struct call *call) {
-    expect_receipts(call, call->first, TAG, call->type, call->count);
+    expect_receipts(call, call->peers.first, TAG, call->message.type, call->message.count);
     return MPI_SUCCESS;
 }
 
 static int acknowledge(struct call *call) {
-    if (call->rank == call->first)
-        return MPI_Recv(NULL, 0, MPI_BYTE, call->second, TAG_ARRIVED, call->comm, MPI_STATUS_IGNORE);
-    return MPI_Send(NULL, 0, MPI_BYTE, call->first, TAG_ARRIVED, call->comm);
+    if (call->peers.rank == call->peers.first)
+        return MPI_Recv(NULL, 0, MPI_BYTE, call->peers.second, TAG_ARRIVED, call->peers.comm, MPI_STATUS_IGNORE);
+    return MPI_Send(NULL, 0, MPI_BYTE, call->peers.first, TAG_ARRIVED, call->peers.comm);
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed);
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    const long last = call->apart ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
-    check_bytes_from(call->receive, last, call->receive_bytes, call->seed, 0, mismatch);
+    const long last = call->window.apart ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
+    check_bytes_from(call->buffers.receive, last, call->buffers.receive_bytes, call->seed, 0, mismatch);
 }
 
 static const struct operation send_gap = {
@@ -42,17 +43,17 @@ static const struct operation send_gap = {
     .standard = "MPI-4.1 3.2",
     POINT_TO_POINT,
     .metric = "time",
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
-    .between_two = true,
-    .rank_0_measures = true,
-    .resends = true,
-    .rounds = SENDS_IN_A_ROW,
-    .start = "none",
+    .amounts.root_send = {.own = 1},
+    .amounts.receive = {.own = 1},
+    .ranks.between_two = true,
+    .timing.rank_0_measures = true,
+    .data.resends = true,
+    .timing.rounds = SENDS_IN_A_ROW,
+    .timing.start = "none",
     .forms = {blocking},
-    .prepare = prepare,
-    .after = acknowledge,
-    .fill = fill,
-    .check = check,
+    .hooks.prepare = prepare,
+    .hooks.after = acknowledge,
+    .hooks.fill = fill,
+    .hooks.check = check,
 };
 REGISTER(operation, send_gap);

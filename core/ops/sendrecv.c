@@ -6,63 +6,63 @@
 enum { TAG = 1 };
 
 static int blocking(struct call *call) {
-    return MPI_Sendrecv(call->send, call->count, call->type, right_of(call), TAG, call->receive, call->count, call->type,
-                        left_of(call), TAG, call->comm, next_receipt(call));
+    return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, right_of(call), TAG, call->buffers.receive,
+                        call->message.count, call->message.type, left_of(call), TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Isendrecv(call->send, call->count, call->type, right_of(call), TAG, call->receive, call->count, call->type,
-                         left_of(call), TAG, call->comm, call->requests);
+    return MPI_Isendrecv(call->buffers.send, call->message.count, call->message.type, right_of(call), TAG, call->buffers.receive,
+                         call->message.count, call->message.type, left_of(call), TAG, call->peers.comm, call->window.requests);
 }
 
 static int blocking_replace(struct call *call) {
-    return MPI_Sendrecv_replace(call->receive, call->count, call->type, right_of(call), TAG, left_of(call), TAG, call->comm,
-                                next_receipt(call));
+    return MPI_Sendrecv_replace(call->buffers.receive, call->message.count, call->message.type, right_of(call), TAG,
+                                left_of(call), TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking_replace(struct call *call) {
-    return MPI_Isendrecv_replace(call->receive, call->count, call->type, right_of(call), TAG, left_of(call), TAG, call->comm,
-                                 call->requests);
+    return MPI_Isendrecv_replace(call->buffers.receive, call->message.count, call->message.type, right_of(call), TAG,
+                                 left_of(call), TAG, call->peers.comm, call->window.requests);
 }
 
 static int prepare(struct call *call) {
-    expect_receipts(call, left_of(call), TAG, call->type, call->count);
+    expect_receipts(call, left_of(call), TAG, call->message.type, call->message.count);
     return MPI_SUCCESS;
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed + (unsigned)call->rank);
+    fill_bytes(call->buffers.send, call->buffers.send_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 /* What is replaced lies where it is received. From call to call it moves on around the ring. */
 static void fill_both(struct call *call) {
     fill(call);
-    fill_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)call->rank);
+    fill_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)call->peers.rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->receive, call->receive_bytes, call->seed + (unsigned)left_of(call), 0, mismatch);
+    check_bytes(call->buffers.receive, call->buffers.receive_bytes, call->seed + (unsigned)left_of(call), 0, mismatch);
 }
 
 #define AROUND \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .ranks_least = 2, \
-        .threads = true, .start = "window", .prepare = prepare, .check = check
+    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), \
+        .ranks.least = 2, .timing.threads = true, .timing.start = "window", .hooks.prepare = prepare, .hooks.check = check
 
 static const struct operation sendrecv = {
     .name = "sendrecv",
     .help = "every rank sends to the next and receives from the one before, around the ring of all ranks",
     AROUND,
     .forms = {blocking, nonblocking},
-    .fill = fill,
+    .hooks.fill = fill,
 };
 
 static const struct operation sendrecv_replace = {
     .name = "sendrecv-replace",
     .help = "every rank sends to the next and receives in its place from the one before, around the ring of all ranks",
     AROUND,
-    .accumulates = true,
+    .data.accumulates = true,
     .forms = {blocking_replace, nonblocking_replace},
-    .fill = fill_both,
+    .hooks.fill = fill_both,
 };
 REGISTER(operation, sendrecv);
 REGISTER(operation, sendrecv_replace);

@@ -47,9 +47,9 @@ static const struct operation session = {
     .standard = "MPI-4.1 11.3.1",
     PROCESS,
     .forms = {blocking},
-    .prepare = prepare,
-    .finish = finish,
-    .after = after,
-    .check = check_new_comm,
+    .hooks.prepare = prepare,
+    .hooks.finish = finish,
+    .hooks.after = after,
+    .hooks.check = check_new_comm,
 };
 REGISTER(operation, session);

@@ -18,7 +18,7 @@ static int wait_null(struct call *call) {
 }
 
 static int wait_up(struct call *call) {
-    const int64_t until_ns = now_ns() + 1000 * (call->rank + 1);
+    const int64_t until_ns = now_ns() + 1000 * (call->peers.rank + 1);
     while (now_ns() < until_ns)
         continue;
     return MPI_SUCCESS;
@@ -30,7 +30,7 @@ static const struct operation null = {
     .standard = "none",
     .kind = "self-test",
     .metric = "time",
-    .start = "window",
+    .timing.start = "window",
     .unchecked = "it calls nothing",
     .forms = {wait_null},
 };
@@ -41,7 +41,7 @@ static const struct operation up = {
     .standard = "none",
     .kind = "self-test",
     .metric = "time",
-    .start = "window",
+    .timing.start = "window",
     .unchecked = "it calls nothing",
     .forms = {wait_up},
 };

@@ -19,13 +19,13 @@ static int prepare(struct call *call) {
 
 static int create(struct call *call) {
     struct state *state = call->state;
-    return MPI_Win_create(call->receive, call->receive_bytes, 1, MPI_INFO_NULL, call->members, &state->win);
+    return MPI_Win_create(call->buffers.receive, call->buffers.receive_bytes, 1, MPI_INFO_NULL, call->peers.members, &state->win);
 }
 
 static int allocate(struct call *call) {
     struct state *state = call->state;
     void *memory;
-    return MPI_Win_allocate(call->bytes, 1, MPI_INFO_NULL, call->members, &memory, &state->win);
+    return MPI_Win_allocate(call->message.bytes, 1, MPI_INFO_NULL, call->peers.members, &memory, &state->win);
 }
 
 static int look(MPI_Win win, struct properties *observed) {
@@ -62,12 +62,13 @@ static void finish(struct call *call) {
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct state *state = call->state;
     struct properties expected = {
-        .ranks = call->ranks, .rank = call->rank, .topology = MPI_UNDEFINED, .window_bytes = call->bytes};
+        .ranks = call->peers.ranks, .rank = call->peers.rank, .topology = MPI_UNDEFINED, .window_bytes = call->message.bytes};
     check_properties(&state->observed, expected, mismatch);
 }
 
 #define MAKES_WINDOW \
-    PROCESS, .sized = true, .datatypes = BYTES, .prepare = prepare, .finish = finish, .after = after, .check = check
+    PROCESS, .data.sized = true, .data.datatypes = BYTES, .hooks.prepare = prepare, .hooks.finish = finish, \
+             .hooks.after = after, .hooks.check = check
 
 static const struct operation win_create = {
     .name = "win_create",

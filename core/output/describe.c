@@ -47,18 +47,19 @@ static void describe_start(FILE *out, const struct start *start) {
 }
 
 static void describe_limits(FILE *out, const struct operation *operation) {
-    const bool counted = operation->count_messages || operation->messages;
-    fprintf(out, ",\"ranks_exactly\":%d,\"ranks_least\":%d", operation->between_two ? 2 : 0,
-            operation->between_two || operation->in_pairs ? 2
-            : operation->ranks_least > 0                  ? operation->ranks_least
-                                                          : 1);
-    describe_switch(out, "in_pairs", operation->in_pairs);
-    describe_switch(out, "between_two", operation->between_two);
-    fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->messages : 1, operation->rounds ? operation->rounds : 1);
-    describe_switch(out, "once", operation->once_ns != NULL);
-    describe_switch(out, "rings", operation->measures != NULL);
-    describe_switch(out, "large", operation->large);
-    describe_switch(out, "keeps_buffers", operation->keeps_buffers);
+    const bool counted = operation->hooks.count_messages || operation->data.messages;
+    fprintf(out, ",\"ranks_exactly\":%d,\"ranks_least\":%d", operation->ranks.between_two ? 2 : 0,
+            operation->ranks.between_two || operation->ranks.in_pairs ? 2
+            : operation->ranks.least > 0                              ? operation->ranks.least
+                                                                      : 1);
+    describe_switch(out, "in_pairs", operation->ranks.in_pairs);
+    describe_switch(out, "between_two", operation->ranks.between_two);
+    fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->data.messages : 1,
+            operation->timing.rounds ? operation->timing.rounds : 1);
+    describe_switch(out, "once", operation->hooks.once_ns != NULL);
+    describe_switch(out, "rings", operation->hooks.measures != NULL);
+    describe_switch(out, "large", operation->data.large);
+    describe_switch(out, "keeps_buffers", operation->data.keeps_buffers);
 }
 
 static void describe_datatypes(FILE *out, const struct operation *operation) {
@@ -108,18 +109,18 @@ static void describe_operation(FILE *out, const struct operation *operation) {
     describe_text(out, "metric", operation->metric);
     describe_forms(out, operation);
     describe_text(out, "form", default_form(operation));
-    describe_amount(out, "send", operation->send);
-    describe_amount(out, "receive", operation->receive);
-    describe_amount(out, "root_send", operation->root_send);
-    describe_amount(out, "root_receive", operation->root_receive);
+    describe_amount(out, "send", operation->amounts.send);
+    describe_amount(out, "receive", operation->amounts.receive);
+    describe_amount(out, "root_send", operation->amounts.root_send);
+    describe_amount(out, "root_receive", operation->amounts.root_receive);
     describe_limits(out, operation);
-    describe_switch(out, "sized", operation->sized);
-    describe_switch(out, "in_place", operation->in_place != NOT_IN_PLACE);
-    describe_switch(out, "rooted", operation->rooted);
+    describe_switch(out, "sized", operation->data.sized);
+    describe_switch(out, "in_place", operation->data.in_place != NOT_IN_PLACE);
+    describe_switch(out, "rooted", operation->ranks.rooted);
     describe_text(out, "datatype", default_datatype(operation));
     describe_datatypes(out, operation);
-    describe_text(out, "start", operation->start);
-    describe_switch(out, "checked", operation->check || operation->synchronises);
+    describe_text(out, "start", operation->timing.start);
+    describe_switch(out, "checked", operation->hooks.check || operation->timing.synchronises);
     describe_text(out, "unchecked", operation->unchecked ? operation->unchecked : "");
     describe_choices(out, operation);
 }

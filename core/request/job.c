@@ -65,7 +65,7 @@ static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) 
     }
     if (!can_have(find_operation(wanted->operation), datatype))
         return fail(error, "%s: %s cannot be used (use %s)", wanted->operation, datatype->name,
-                    find_operation(wanted->operation)->datatypes == NUMBERS ? "int, float or double" : "byte");
+                    find_operation(wanted->operation)->data.datatypes == NUMBERS ? "int, float or double" : "byte");
     if (wanted->bytes < 0 || wanted->bytes % datatype->bytes != 0)
         return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", wanted->operation, (long long)wanted->bytes,
                     datatype->name, datatype->bytes);
@@ -139,7 +139,7 @@ static struct wanted usual(const char *operation_name) {
         return wanted;
     snprintf(wanted.form, NAME_BYTES, "%s", default_form(operation));
     snprintf(wanted.datatype, NAME_BYTES, "%s", default_datatype(operation));
-    snprintf(wanted.start, NAME_BYTES, "%s", operation->start);
+    snprintf(wanted.start, NAME_BYTES, "%s", operation->timing.start);
     const struct choice *choices[MOST_CHOICES];
     const int count = choices_of(operation, choices);
     for (int i = 0; i < count; i++)
@@ -293,7 +293,7 @@ static bool add_sizes(struct job *job, struct wanted *wanted, const int64_t *siz
     const struct operation *operation = find_operation(wanted->operation);
     const struct datatype *datatype = find_datatype(wanted->datatype);
     const int before = job->cases;
-    if (!operation || !datatype || !operation->sized)
+    if (!operation || !datatype || !operation->data.sized)
         return add_case(job, wanted, error);
     for (int i = 0; i < count; i++) {
         wanted->bytes = sizes[i];

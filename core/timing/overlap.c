@@ -33,9 +33,9 @@ int run_computation(struct call *call) {
 
 static int test_call(struct call *call) {
     int over;
-    if (call->pending == 1)
-        return MPI_Test(call->requests, &over, MPI_STATUS_IGNORE);
-    return MPI_Testall(call->pending, call->requests, &over, MPI_STATUSES_IGNORE);
+    if (call->window.pending == 1)
+        return MPI_Test(call->window.requests, &over, MPI_STATUS_IGNORE);
+    return MPI_Testall(call->window.pending, call->window.requests, &over, MPI_STATUSES_IGNORE);
 }
 
 int run_overlapped(struct call *call) {

@@ -49,7 +49,7 @@ static void compare_data(const struct timing *timing, long window_bytes) {
 
 /* After the data, since it may need calls of MPI, in which data that are late could come. */
 static void compare_receipts(const struct timing *timing) {
-    if (!are_receipts_known(timing->call->receipts))
+    if (!are_receipts_known(timing->call->window.receipts))
         timing->judge_receipts(timing->setting);
 }
 
@@ -86,10 +86,10 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             timing->clear(timing->setting);
         else if (compares_data(timing))
             change_received(timing->reference, call);
-        forget_receipts(call->receipts);
+        forget_receipts(call->window.receipts);
         if (arrives)
             stage.delay_ns = delay_ns(timing, first_round + round);
-        code = first_error(code, hook(operation->before, call));
+        code = first_error(code, hook(operation->hooks.before, call));
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));
@@ -100,7 +100,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             .delay_ns = (float)stage.delay_ns,
             .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
-        code = first_error(code, hook(operation->after, call));
+        code = first_error(code, hook(operation->hooks.after, call));
         if (!extra && !code) {
             compare_data(timing, ROUND_WINDOW_BYTES);
             compare_receipts(timing);

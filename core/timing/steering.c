@@ -269,9 +269,9 @@ static void decide(const struct timing *timing, struct control *control, const s
  * happens between calls. Where all ranks measure and none waits for the others to begin, a single call shows little. */
 static int calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
     const struct operation *operation = timing->operation;
-    if (!timing->start->loops || operation->before || operation->after || buffers_change(timing->buffers))
+    if (!timing->start->loops || operation->hooks.before || operation->hooks.after || buffers_change(timing->buffers))
         return 1;
-    if (!operation->rank_0_measures)
+    if (!operation->timing.rank_0_measures)
         return limit(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
     const bool singly = timing->world->each_call || strcmp(operation->kind, "self-test") == 0;
     return singly ? 1 : limit(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
@@ -328,9 +328,9 @@ static void bring(const struct timing *timing) {
     if (!timing->reference)
         return;
     if (!timing->team->idle) {
-        code = operation->before ? operation->before(call) : MPI_SUCCESS;
+        code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
         code = first_error(code, run_untimed(timing));
-        code = first_error(code, operation->after ? operation->after(call) : MPI_SUCCESS);
+        code = first_error(code, operation->hooks.after ? operation->hooks.after(call) : MPI_SUCCESS);
     }
     if (!code)
         keep(timing);

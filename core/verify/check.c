@@ -23,25 +23,26 @@ static int run_whole(struct call *call) {
 }
 
 int (*runner(const struct plan *plan))(struct call *) {
-    return plan->form == BLOCKING || plan->operation->completes ? plan->operation->forms[plan->form] : run_whole;
+    return plan->form == BLOCKING || plan->operation->timing.completes ? plan->operation->forms[plan->form] : run_whole;
 }
 
 static void describe_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
     char line[LINE_BYTES / 2];
     if (mismatch->instead)
-        snprintf(line, sizeof line, "rank %d: %s", call->rank, mismatch->instead);
-    else if (call->receive_bytes > 0)
+        snprintf(line, sizeof line, "rank %d: %s", call->peers.rank, mismatch->instead);
+    else if (call->buffers.receive_bytes > 0)
         snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
-                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->actual, mismatch->expected);
+                 call->peers.rank, mismatch->wrong_bytes, call->buffers.receive_bytes, mismatch->offset, mismatch->actual,
+                 mismatch->expected);
     else
-        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->rank,
+        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->peers.rank,
                  mismatch->actual, mismatch->expected);
     note(setting->outcome, WRONG_DATA, line);
 }
 
 static bool awaits_nobody(const struct worker *worker) {
     const struct operation *operation = worker->buffers.operation;
-    return operation->awaits_nobody && operation->awaits_nobody(&worker->call);
+    return operation->hooks.awaits_nobody && operation->hooks.awaits_nobody(&worker->call);
 }
 
 static const char *caller(const struct worker *worker) {
@@ -55,13 +56,13 @@ static void inspect_worker(const struct setting *setting, const struct worker *w
     if (mismatch.wrong_bytes > 0) {
         describe_mismatch(setting, &worker->call, &mismatch);
     } else if (!guards_stand(&worker->buffers, &worker->call)) {
-        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.rank);
+        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     } else if (!send_stands(&worker->buffers)) {
-        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.rank);
+        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     } else if (worker->late) {
-        snprintf(line, sizeof line, "rank %d: %s returned before its data were there", worker->call.rank, caller(worker));
+        snprintf(line, sizeof line, "rank %d: %s returned before its data were there", worker->call.peers.rank, caller(worker));
         note(setting->outcome, WRONG_DATA, line);
     }
 }
@@ -85,7 +86,7 @@ static void look_at_once(struct worker *worker) {
 
 /* Memory that others reach into is theirs to write. */
 void clear_all(const struct setting *setting) {
-    if (!setting->plan->operation->keeps_buffers)
+    if (!setting->plan->operation->data.keeps_buffers)
         EACH_WORKER(worker, setting)
             clear_received(&worker->buffers, &worker->call);
 }
@@ -101,7 +102,7 @@ static bool is_affordable(const struct setting *setting, const struct worker *wo
 /* Whether this rank's memory is right as soon as its own call has returned. */
 static bool is_done_at_return(const struct worker *worker) {
     const struct operation *operation = worker->buffers.operation;
-    return operation->check && !(operation->awaits_nobody && operation->awaits_nobody(&worker->call));
+    return operation->hooks.check && !(operation->hooks.awaits_nobody && operation->hooks.awaits_nobody(&worker->call));
 }
 
 void look_after_stage(const struct setting *setting) {
@@ -116,8 +117,8 @@ void look_after_stage(const struct setting *setting) {
 bool brings_the_same(const struct setting *setting) {
     const struct buffers *buffers = &setting->workers->buffers;
     const struct operation *operation = buffers->operation;
-    return operation->check && leaves_data(buffers) && !buffers_change(buffers) && !operation->keeps_buffers &&
-           !operation->numbers_rounds;
+    return operation->hooks.check && leaves_data(buffers) && !buffers_change(buffers) && !operation->data.keeps_buffers &&
+           !operation->data.numbers_rounds;
 }
 
 void keep_right(const struct setting *setting) {
@@ -137,7 +138,7 @@ static void inspect_difference(const struct setting *setting, const struct worke
     char line[LINE_BYTES / 2];
     check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
-        snprintf(line, sizeof line, "rank %d: the call did not bring its data again", worker->call.rank);
+        snprintf(line, sizeof line, "rank %d: the call did not bring its data again", worker->call.peers.rank);
         note(setting->outcome, WRONG_DATA, line);
     }
     inspect_worker(setting, worker);
@@ -189,12 +190,12 @@ static int64_t call_once(const struct setting *setting, struct worker *worker) {
     const int64_t began_ns = setting->world->source->read_ns();
     const struct operation *operation = setting->plan->operation;
     struct call *call = &worker->call;
-    int code = operation->before ? operation->before(call) : MPI_SUCCESS;
+    int code = operation->hooks.before ? operation->hooks.before(call) : MPI_SUCCESS;
     code = code ? code : run_timed(setting, call);
-    code = code || !operation->prove ? code : operation->prove(call);
-    code = code || !operation->awaits_nobody ? code : complete_at_target(call);
+    code = code || !operation->hooks.prove ? code : operation->hooks.prove(call);
+    code = code || !operation->hooks.awaits_nobody ? code : complete_at_target(call);
     const int64_t looked_ns = watch_silence(setting, worker, began_ns);
-    code = code || !operation->after ? code : operation->after(call);
+    code = code || !operation->hooks.after ? code : operation->hooks.after(call);
     note_code(setting->outcome, code, operation->name);
     return looked_ns;
 }
@@ -210,7 +211,7 @@ static int64_t call_and_look(const struct setting *setting, struct worker *worke
 
 /* A persistent request keeps the place that its message leaves from. */
 static bool needs_apart(const struct plan *plan, const struct call *call) {
-    return plan->operation->resends && plan->form != PERSISTENT && !call->datatype->make;
+    return plan->operation->data.resends && plan->form != PERSISTENT && !call->message.datatype->make;
 }
 
 /* One call with fresh data; returns how long it took. Nobody calls before all have filled. Each rank looks as soon as its own
@@ -220,7 +221,7 @@ static double try_call(const struct setting *setting, bool *powerful) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
             worker->call.seed += SEED_STEP;
-            worker->call.apart = needs_apart(setting->plan, &worker->call);
+            worker->call.window.apart = needs_apart(setting->plan, &worker->call);
             worker->late = false;
             forget_receipts(&worker->receipts);
             fill_buffers(&worker->buffers, &worker->call);
@@ -259,20 +260,20 @@ void renew_data(const struct setting *setting) {
         EACH_WORKER(worker, setting) {
             worker->late = false;
             worker->call.seed += SEED_STEP;
-            worker->call.apart = false;
+            worker->call.window.apart = false;
             fill_for_timing(&worker->buffers, &worker->call);
         }
 }
 
 bool are_looked_at(const struct setting *setting) {
     const struct buffers *buffers = &setting->workers->buffers;
-    return can_renew(buffers) || (buffers->operation->awaits_nobody && buffers->slots == 1);
+    return can_renew(buffers) || (buffers->operation->hooks.awaits_nobody && buffers->slots == 1);
 }
 
 void look_between(const struct setting *setting) {
     if (can_renew(&setting->workers->buffers))
         inspect(setting);
-    if (!setting->plan->operation->awaits_nobody)
+    if (!setting->plan->operation->hooks.awaits_nobody)
         return;
     try_once(setting);
     renew_data(setting);
@@ -289,7 +290,7 @@ static bool has_room_for_any_root(const struct setting *setting) {
 }
 
 static int other_root(const struct call *call) {
-    return call->root == call->ranks - 1 ? 0 : call->ranks - 1;
+    return call->peers.root == call->peers.ranks - 1 ? 0 : call->peers.ranks - 1;
 }
 
 static bool is_long(const struct setting *setting, double call_ns) {
@@ -298,7 +299,7 @@ static bool is_long(const struct setting *setting, double call_ns) {
 
 /* What calls promise beside their data. */
 static void check_promises(const struct setting *setting) {
-    const bool meets = setting->plan->operation->synchronises, synchronous = sends_synchronously(setting);
+    const bool meets = setting->plan->operation->timing.synchronises, synchronous = sends_synchronously(setting);
     const bool statuses = has_statuses(setting);
     if ((!meets && !synchronous && !statuses) || !all_well(setting->team, setting->outcome))
         return;
@@ -316,7 +317,7 @@ static double rehearse_calls(const struct setting *setting) {
     const int turns = setting->plan->again ? 1 : 2;
     for (int turn = 0; turn < turns && all_well(setting->team, setting->outcome); turn++) {
         if (rotates(setting))
-            take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->ranks);
+            take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->peers.ranks);
         else if (turn > 0 && has_room_for_any_root(setting))
             take_root(&setting->workers->buffers, first_call(setting), other_root(first_call(setting)));
         watch_phase("is rehearsed");
@@ -329,7 +330,7 @@ static double rehearse_calls(const struct setting *setting) {
 }
 
 double rehearse(const struct setting *setting) {
-    const int root = first_call(setting)->root;
+    const int root = first_call(setting)->peers.root;
     const double long_ns = rehearse_calls(setting);
     shorten_silence(setting);
     if (!rotates(setting) && has_room_for_any_root(setting))

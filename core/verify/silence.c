@@ -48,7 +48,7 @@ struct silence {
 };
 
 static bool applies(const struct setting *setting) {
-    return setting->plan->operation->awaits_nobody && setting->world->silence;
+    return setting->plan->operation->hooks.awaits_nobody && setting->world->silence;
 }
 
 struct silence *open_silence(const struct world *world, const char *host, bool separate_clocks) {
@@ -206,7 +206,8 @@ static void look_by_clock(const struct setting *setting, struct worker *worker, 
     if (is_reached(&worker->call))
         silence->missing |= misses(worker);
     silence->ended_ns = latest(setting, source->read_ns());
-    wait_until(&waiting, look_ns + news_ns(silence) + worker->call.bytes * worker->call.ranks * worker->call.messages);
+    wait_until(&waiting,
+               look_ns + news_ns(silence) + worker->call.message.bytes * worker->call.peers.ranks * worker->call.window.messages);
     if (target_of(&worker->call)->peer_count > 0)
         silence->closing.resumed_ns = earliest(setting, source->read_ns());
 }

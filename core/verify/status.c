@@ -12,19 +12,19 @@ static unsigned char message[MOST_BYTES + MORE];
 
 bool has_statuses(const struct setting *setting) {
     const struct operation *operation = setting->plan->operation;
-    return operation->between_two && strcmp(operation->kind, "point-to-point") == 0;
+    return operation->ranks.between_two && strcmp(operation->kind, "point-to-point") == 0;
 }
 
 /* From any source, since a caller has no other way to learn it then. */
 static int receive_once(const struct call *call, int room, MPI_Status *status) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (call->form == BLOCKING)
-        return MPI_Recv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->comm, status);
+        return MPI_Recv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->peers.comm, status);
     if (call->form == NONBLOCKING) {
-        const int code = MPI_Irecv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->comm, &request);
+        const int code = MPI_Irecv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->peers.comm, &request);
         return code ? code : MPI_Wait(&request, status);
     }
-    int code = MPI_Recv_init(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->comm, &request);
+    int code = MPI_Recv_init(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->peers.comm, &request);
     code = code ? code : MPI_Start(&request);
     code = code ? code : MPI_Wait(&request, status);
     return code ? code : MPI_Request_free(&request);
@@ -64,10 +64,10 @@ static void receive(const struct setting *setting, int other, int bytes) {
 void check_statuses(const struct setting *setting) {
     const struct call *call = first_call(setting);
     const int other = setting->team->idle ? 0 : other_of_two(call);
-    const int bytes = (int)(call->bytes < MOST_BYTES ? call->bytes : MOST_BYTES);
+    const int bytes = (int)(call->message.bytes < MOST_BYTES ? call->message.bytes : MOST_BYTES);
     for (int turn = 0; turn < 2 && !setting->team->idle; turn++)
-        if ((call->rank > other) == (turn == 0))
-            note_code(setting->outcome, MPI_Send(message, bytes, MPI_BYTE, other, TAG, call->comm), "MPI_Send");
+        if ((call->peers.rank > other) == (turn == 0))
+            note_code(setting->outcome, MPI_Send(message, bytes, MPI_BYTE, other, TAG, call->peers.comm), "MPI_Send");
         else
             receive(setting, other, bytes);
 }

@@ -28,12 +28,12 @@ static int send_once(const struct call *call, const struct pair *pair) {
     const struct mode *mode = &modes[SYNCHRONOUS];
     MPI_Request request = MPI_REQUEST_NULL;
     if (call->form == BLOCKING)
-        return mode->send(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm);
+        return mode->send(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->peers.comm);
     if (call->form == NONBLOCKING) {
-        const int code = mode->isend(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, &request);
+        const int code = mode->isend(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->peers.comm, &request);
         return code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    int code = mode->send_init(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, &request);
+    int code = mode->send_init(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->peers.comm, &request);
     code = code ? code : MPI_Start(&request);
     code = code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
     return code ? code : MPI_Request_free(&request);
@@ -43,7 +43,7 @@ static void receive(const struct setting *setting, const struct pair *pair) {
     const struct call *call = first_call(setting);
     await_announcement(setting, pair->other);
     const int64_t came_ns = earliest(setting, come_late(setting));
-    note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, MPI_STATUS_IGNORE),
+    note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->peers.comm, MPI_STATUS_IGNORE),
               "MPI_Recv");
     send_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
 }
@@ -67,12 +67,12 @@ static void send(const struct setting *setting, const struct pair *pair) {
 /* Two ranks, or neighbours by number; the last of an odd number stays out. */
 static struct pair pair_of(const struct setting *setting, bool upper) {
     const struct call *call = first_call(setting);
-    const bool two = setting->plan->operation->between_two;
-    const int other = two ? other_of_two(call) : call->rank ^ 1;
+    const bool two = setting->plan->operation->ranks.between_two;
+    const int other = two ? other_of_two(call) : call->peers.rank ^ 1;
     return (struct pair){
-        .other = other < call->ranks || two ? other : call->rank,
-        .bytes = (int)(call->bytes < MOST_BYTES ? call->bytes : MOST_BYTES),
-        .sends = (call->rank > other) == upper,
+        .other = other < call->peers.ranks || two ? other : call->peers.rank,
+        .bytes = (int)(call->message.bytes < MOST_BYTES ? call->message.bytes : MOST_BYTES),
+        .sends = (call->peers.rank > other) == upper,
     };
 }
 

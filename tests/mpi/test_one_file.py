@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOOP = """#include "base/op.h"
 
 static int blocking(struct call *call) {
-    return MPI_Comm_test_inter(call->comm, &(int){0});
+    return MPI_Comm_test_inter(call->peers.comm, &(int){0});
 }
 
 static const struct operation noop_example = {
@@ -30,7 +30,7 @@ static const struct operation noop_example = {
     .standard = "MPI-4.1 7.6.1",
     .kind = "self-test",
     .metric = "time",
-    .start = "window",
+    .timing.start = "window",
     .forms = {blocking},
 };
 REGISTER(operation, noop_example);

@@ -51,6 +51,8 @@ class Fault(NamedTuple):
     """Among which the visits are divided: what is counted in a launch begins anew in each."""
 
 
+UNHURRIED = "limit_s=60"
+"""On a busy machine a visit may otherwise end before what is to go wrong."""
 NEVER = (0.0, 0.0)
 BUSY = "a rank without a CPU calls later than the one it should wait for, and shows nothing"
 RARE = "1-(1-1/k)^n, n >= 20 timed calls"
@@ -116,14 +118,18 @@ REVIEW = [
     ),
     Fault("M6 wrong tag in a status", "subtle", "SUBTLE=status:tag", "pingpong", (8,)),
     Fault(
-        "M6 wrong source from the 20th receive on", "subtle", "SUBTLE=status:source SUBTLE_FROM=20", "pingpong", (8,)
+        "M6 wrong source from the 20th receive on",
+        "subtle",
+        "SUBTLE=status:source SUBTLE_FROM=20",
+        f"pingpong,samples=60,{UNHURRIED}",
+        (8,),
     ),
     *(
         Fault(
             f"M6 wrong {what} in the 20th to 40th receive",
             "subtle",
             f"SUBTLE=status:{what} SUBTLE_FROM=20 SUBTLE_UNTIL=40",
-            "pingpong",
+            f"pingpong,samples=60,{UNHURRIED}",
             (8,),
             (form,),
             launches=VISITS,
@@ -134,10 +140,8 @@ REVIEW = [
         "M6 wrong count in the 200th to 220th receive",
         "subtle",
         "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
-        "pingpong sendrecv",
+        f"pingpong,samples=300,{UNHURRIED} sendrecv,samples=300,start=barrier,{UNHURRIED}",
         (8,),
-        least=0.5,
-        why="a visit on a busy machine may end before",
         launches=VISITS,
     ),
     Fault(
@@ -262,7 +266,7 @@ def cases_of(fault: Fault) -> list[dict[str, object]]:
         operation, *settings = word.split(",")
         values: Mapping[str, object] = dict(setting.split("=", 1) for setting in settings)
         cases += [
-            {"operation": operation, "form": form, "bytes": size, **values, **VISIT}
+            {"operation": operation, "form": form, "bytes": size, **VISIT, **values}
             for form in fault.forms
             for size in fault.sizes
         ]
