@@ -329,8 +329,8 @@ def test_printing_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Pa
     (finding,) = (one for one in evaluation.evaluate(over.store).verdict.findings if one.kind == "output")
     assert render(finding.title) == "faulty printed during timed calls"
     assert render(finding.text) == (
-        f"A rank of faulty printed {loud[3]} bytes or more during timed calls of allreduce, 64 B: its time includes "
-        "that."
+        f"A rank of faulty printed {loud[3]} bytes or more during timed calls of allreduce, 64 B: the time includes "
+        "the printing."
     )
 
 

@@ -8,6 +8,7 @@ of them when it comes into view.
 from __future__ import annotations
 
 import functools
+import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,6 +76,7 @@ def templates() -> jinja2.Environment:
         finalize=lambda value: render(value) if isinstance(value, Text) else value,
     )
     environment.globals |= {"say": format_markup}
+    environment.filters["code"] = mark_commands
     return environment
 
 
@@ -82,6 +84,11 @@ def templates() -> jinja2.Environment:
 def engine() -> str:
     """Return the script that draws charts. It is the same for every page, and to bundle it takes seconds."""
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def mark_commands(text: Text) -> Markup:
+    """Return a text as HTML, with what is between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(render(text)))))  # noqa: S704 - it is escaped
 
 
 def format_markup(template: str, **fields: object) -> Markup:

@@ -3,7 +3,7 @@ function cellIn(tag, cell) {
   const [text, detail, best, number] = Array.isArray(cell) ? cell : [cell, "", 0, -1];
   const element = made(tag, tag === "th" ? { scope: "row" } : {});
   element.append(number < 0 ? text : made("a", { href: `#case=${keys[number]}`, textContent: text }));
-  if (detail) element.append(" ", made("small", { textContent: detail }));
+  if (detail) element.append(" ", made("small", { textContent: detail.replaceAll("; ", "\n") }));
   if (best) element.className = "best";
   return element;
 }

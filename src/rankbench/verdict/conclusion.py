@@ -179,7 +179,7 @@ def _list_equals(view: CampaignView, best: str, verdicts: list[CaseVerdict]) -> 
 def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Compare the time of each other candidate to the baseline's over all cases that both have.
 
-    The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
+    The worst case is one of those in which the candidate is significantly slower: the largest of all may be chance.
     """
     penalty, rivals, extremes = find_penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
     for name in view.candidates:
@@ -188,13 +188,13 @@ def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -
             continue
         ratio = compare_overall(view, best, name, keys, penalty, rivals)
         parts: list[Words] = [describe_distance(name, ratio, view.campaign.plan.threshold)]
-        worst = extremes.find_largest(keys, best, name)
-        if certain := view.comparisons.slower(worst, best, name):
-            parts.append(say("at worst {worst}", worst=describe_worst(view, worst, best, name, len(keys))))
+        slower = [key for key in keys if view.comparisons.slower(key, best, name)]
+        worst = [extremes.find_largest(slower, best, name, len(keys))] if slower else []
+        parts += [say("at worst {worst}", worst=describe_worst(view, key, best, name, len(keys))) for key in worst]
         if len(keys) < len(judged):
             parts.append(say("no figure in {n:count other case}", n=len(judged) - len(keys)))
         text = say("Against {base} over {n:count case}: {parts:;}.", base=best, n=len(keys), parts=parts)
-        yield Claim(text=text, cases=[worst] if certain else keys)
+        yield Claim(text=text, cases=worst or keys)
 
 
 def _claim_nodes(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
@@ -238,7 +238,7 @@ def _claim_exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterat
         for winners, group in groupby((verdict for verdict in verdicts if verdict.case.key in judged), key=ahead):
             if winners:
                 cases = list(group)
-                runs.append((cases, title, winners, extremes.find_largest(_list_keys(cases), winners[0], best)))
+                runs.append((cases, title, winners, extremes.find_largest(_list_keys(cases), winners[0], best, among)))
     runs.sort(key=lambda run: -extremes.log(run[3], run[2][0], best))
     for verdicts, title, winners, worst in runs[:MOST_EXCEPTIONS]:
         margin = decide_selected(view, view.comparisons[worst, winners[0], best], among)
@@ -332,7 +332,7 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
         return
     text = say(
         "Noise check: one library, measured twice under two names, differs from itself in {n} of {all:count case} "
-        "(95 % interval {low} to {high}).",
+        "(95 % interval {low} to {high}). It does not show how a changing machine affects different libraries.",
         n=len(wrong),
         all=len(view.control),
         low=describe_share(low),

@@ -99,6 +99,16 @@ class Extremes:
             self._known |= {(case.key, base, other): log for case, log in zip(cases, logs, strict=True)}
         return self._known[case, base, other]
 
-    def find_largest(self, cases: Iterable[str], base: str, other: str) -> str:
-        """Return the case in which `other` is slowest against `base`."""
-        return max(cases, key=lambda case: self.log(case, base, other))
+    def rank(self, case: str, base: str, other: str, among: int) -> tuple[bool, float]:
+        """Return a key that sorts ratios: whether the interval of a ratio selected among so many is above 1; its log.
+
+        A noisy ratio can be the largest although its interval, wide enough for the selection, includes 1. Reported as
+        the largest, it would hide a smaller one that is certain.
+        """
+        comparison = self._view.comparisons.find(case, base, other)
+        sure = comparison is not None and decide_selected(self._view, comparison, among).low > 1
+        return sure, self.log(case, base, other)
+
+    def find_largest(self, cases: Iterable[str], base: str, other: str, among: int) -> str:
+        """Return the case in which `other` is slowest against `base`; where that is certain, if it is anywhere."""
+        return max(cases, key=lambda case: self.rank(case, base, other, among))

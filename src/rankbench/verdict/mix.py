@@ -349,7 +349,7 @@ def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     if behind:
         ratios = [
             say(
-                "{name} is {ratio:ratio} slower ({low:bare}–{high:ratio})",
+                "{name} needs {ratio:ratio} the time ({low:bare}–{high:ratio})",
                 name=standing.candidate,
                 ratio=standing.ratio,
                 low=standing.low,

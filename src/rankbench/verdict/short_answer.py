@@ -161,7 +161,7 @@ def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) 
     names = [name for name in view.candidates if name in answer.names]
     compared = [verdict for verdict in judged if verdict.case.key in answer.cases]
     extremes, among = Extremes(view), len(compared) * (len(names) - 1)
-    worst = {name: _find_worst_case(extremes, view, compared, name) for name in names}
+    worst = {name: _find_worst_case(extremes, view, compared, name, among) for name in names}
     if not any(worst.values()):
         return
     texts = [
@@ -188,10 +188,12 @@ def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) 
 
 
 def _find_worst_case(
-    extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str
+    extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str, among: int
 ) -> CaseVerdict | None:
     slower = [verdict for verdict in compared if view.comparisons.slower(verdict.case.key, verdict.ranking[0], name)]
-    return max(slower, key=lambda verdict: extremes.log(verdict.case.key, verdict.ranking[0], name), default=None)
+    return max(
+        slower, key=lambda verdict: extremes.rank(verdict.case.key, verdict.ranking[0], name, among), default=None
+    )
 
 
 def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among: int) -> Text:
@@ -216,7 +218,7 @@ def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str
     if unlike:
         counts[say("different near and far")] = len(unlike)
     if partly:
-        counts[say("decided near or far only")] = len(partly)
+        counts[say("decided only near or only far")] = len(partly)
     counts[say("undecided")] = sum(not other.answered and not other.decided_at for other in others)
     text = say(
         "Fastest in single cases: {counts:,} (of {n:count case}).",
@@ -236,10 +238,10 @@ def count_decided(cases: Sequence[CaseVerdict]) -> Text:
     single = sum(case.answered and len(case.outcome_by_level) == 1 for case in cases)
     notes = [
         *([say("{n} with different winners near and far", n=unlike)] if unlike else []),
-        *([say("{n} near or far only, since the other was too rare", n=single)] if single else []),
+        *([say("{n} only near or only far, since the other was too rare", n=single)] if single else []),
     ]
     text = say("{n} of {all:count case} decided", n=sum(case.answered for case in cases), all=len(cases))
     if notes:
         text = say("{text} ({notes:,})", text=text, notes=notes)
     partly = sum(bool(case.decided_at) and not case.answered for case in cases)
-    return say("{text}; {n} more near or far only.", text=text, n=partly) if partly else ended(text)
+    return say("{text}; {n} more only near or only far.", text=text, n=partly) if partly else ended(text)

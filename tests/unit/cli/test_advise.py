@@ -41,7 +41,7 @@ def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.
     assert "allreduce 8 B 1,000 measured" in out
     assert "No recommendation: " in out
     assert 'is extrapolated: pingpong from 64 KiB to 1 MiB. Measure it: sizes = "..., 1M".' in out
-    assert "is fastest" not in out
+    assert "has the lowest total" not in out
     assert "as long as the best" not in out
     assert "Not included, because not measured: scan 8 B." in out
     assert out.endswith("what ranks wait for each other is not in it.")
@@ -50,7 +50,7 @@ def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.
 def test_measured_calls_have_a_recommendation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     advise(stored.folder, calls="allreduce 8: 1000, pingpong 64K: 2")
     out = " ".join(capsys.readouterr().out.split())
-    assert "For these calls, alpha is fastest:" in out
+    assert "For these calls, alpha has the lowest total:" in out
     assert "extrapolated" not in out
 
 

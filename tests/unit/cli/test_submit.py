@@ -65,7 +65,7 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
         assert one.after
         assert one.together == 3
         assert one.job.isdigit() or one.job in {"101.server", "f101"}
-    assert re.search(r"Against mpich-9\.1: mpich-9\.2 is measured at 1\.\d+× the time", done.printed), done.printed
+    assert re.search(r"Against mpich-9\.1: mpich-9\.2 needs 1\.\d+× the time", done.printed), done.printed
     assert done.printed.splitlines()[-1] == "next: rankbench report results/plan"
 
 

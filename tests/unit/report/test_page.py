@@ -13,7 +13,7 @@ from fakes.pages import book, part
 from rankbench.language import Text
 from rankbench.model import Group
 from rankbench.report import write_html
-from rankbench.report.page import compare_effort
+from rankbench.report.page import compare_effort, mark_commands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,6 +127,11 @@ def test_a_finding_is_a_line_that_opens_to_its_text_and_one_chart(page: str) -> 
     assert len(charts) == len(set(charts)), "each chart is drawn once"
     finding = section[section.index("beta crashes") :]
     assert 'data-plot="curves" data-key="allreduce.nonblocking.float.socket.window"' in finding
+
+
+def test_commands_are_marked_and_nothing_else_is_markup() -> None:
+    text = Text("Run `rankbench tune {name}`.", {"name": "a<b"})
+    assert mark_commands(text) == "Run <code>rankbench tune a&lt;b</code>."
 
 
 def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
+CONTROL = "It does not show how a changing machine affects different libraries."
 SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
 
 
@@ -49,7 +50,7 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
         "never significantly slower; gamma 3.00× (2.99× to 3.01×: pingpong, 8 B).",
         "Fastest in single cases: beta 9, alpha 0, gamma 0, equivalent 0, undecided 0 (of 9 cases).",
         "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
-        f"0% to 34%). {SCOPE}, based on 6 launches of each candidate.",
+        f"0% to 34%). {CONTROL} {SCOPE}, based on 6 launches of each candidate.",
     ]
     assert all(sentence.brief for sentence in verdict.conclusion)
     assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
@@ -201,7 +202,7 @@ def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) ->
     assert render_claims(view.verdict) == [
         NOTHING,
         "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
-        "0% to 34%).",
+        f"0% to 34%). {CONTROL}",
     ]
 
 

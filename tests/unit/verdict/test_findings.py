@@ -290,7 +290,7 @@ def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[st
                 text=(
                     Text(
                         "2 of 9 intervals are wider than 1.25×, at most 2.50× (alpha, allreduce, 64 KiB). Pairing "
-                        "within blocks removes slow drift of the machine, but not this."
+                        "within blocks removes slow drift that all candidates share, but not this."
                     )
                 ),
                 advice=(

@@ -216,8 +216,8 @@ def test_what_is_decided_at_one_level_is_counted_apart() -> None:
     seldom, unknown = verdicts(pair(1.2), pair(0.5, blocks=2)), verdicts(pair(1), pair(1))
     assert render(count_decided([same, unknown])) == "1 of 2 cases decided."
     assert render(count_decided([same, unlike, partly, partly, seldom, unknown])) == (
-        "3 of 6 cases decided (1 with different winners near and far, 1 near or far only, since the other was "
-        "too rare); 2 more near or far only."
+        "3 of 6 cases decided (1 with different winners near and far, 1 only near or only far, since the other was "
+        "too rare); 2 more only near or only far."
     )
 
 

@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 from fakes import campaigns, planted
 
+from rankbench.evaluation import evaluate
+from rankbench.language import render
 from rankbench.verdict.extremes import Extremes, decide_selected
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
     from rankbench.verdict.view import CampaignView
 
 LINES = campaigns.cases_of(
@@ -48,7 +53,7 @@ def test_of_the_largest_estimate_little_is_chance(equals: list[CampaignView]) ->
     drawn = []
     for view in equals:
         extremes = Extremes(view)
-        worst = extremes.find_largest([case.key for case in LINES], "alpha", "beta")
+        worst = extremes.find_largest([case.key for case in LINES], "alpha", "beta", len(LINES))
         drawn.append(extremes.log(worst, "alpha", "beta"))
     assert 0 <= np.mean(drawn) < 0.6 * np.mean(measured)
 
@@ -69,3 +74,22 @@ def test_the_margin_covers_the_distance_to_the_next() -> None:
                 covered += case_verdict.margin_low <= 1.3 <= case_verdict.margin_high
     assert total > 200
     assert covered >= 0.94 * total
+
+
+@pytest.mark.parametrize(("spread", "named"), [(0.5, True), (0.8, False)])
+def test_a_certain_ratio_comes_before_a_larger_uncertain_one(tmp_path: Path, spread: float, named: bool) -> None:
+    """Beta is 3 times slower in a noisy case, and 1.5 times in all others."""
+    noisy = LINES[5].key
+
+    def truth(candidate: str, case: Case) -> campaigns.Truth:
+        if candidate == "alpha" or case.key != noisy:
+            return campaigns.Truth(factor=1 if candidate == "alpha" else 1.5, noise=0)
+        return campaigns.Truth(factor=3, spread=spread)
+
+    stored = campaigns.make_campaign(tmp_path / "c", truth, 5, candidates=("alpha", "beta"), cases=LINES, samples=10)
+    view = evaluate(stored)
+    comparison = view.comparisons[noisy, "alpha", "beta"]
+    assert comparison.different
+    assert (decide_selected(view, comparison, len(LINES)).low > 1) == named
+    (worst,) = (claim for claim in view.verdict.conclusion if render(claim.text).startswith("Largest significant"))
+    assert (worst.cases == [noisy]) == named

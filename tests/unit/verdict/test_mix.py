@@ -104,7 +104,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None
     beta = placed.standings[2]
     assert [render(sentence) for sentence in mix.describe_mix(view, placed)] == [
         f"For these calls, {best} has the lowest total: {total:.3g} µs in all; not distinguishable from {second}.",
-        f"beta is {beta.ratio:.2f}× slower ({beta.low:.2f}–{beta.high:.2f}×).",
+        f"beta needs {beta.ratio:.2f}× the time ({beta.low:.2f}–{beta.high:.2f}×).",
         f"{placed.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
         "Not included, because not measured: scan 8 B.",
     ]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 TITLE = "Distribution"
 HELP = (
     "Hills: all samples; the height is the square root of the share, so that rare slow calls stay visible. Marks below "
-    "each hill: the figure of every launch, and the typical value's interval as a bar. What lies to the right of the "
-    "picture is reported in words."
+    "each hill: the figure of every launch, and the typical value's interval as a bar. The largest value beyond "
+    "the right edge is written there."
 )
 SCOPE = "case"
 BINS = 90

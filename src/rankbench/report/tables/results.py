@@ -74,7 +74,7 @@ def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *,
 def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     text = format_text(
-        "Typical value, and below it its interval. Bold: fastest, or not distinguishable from the fastest."
+        "Typical value; below it its interval and the range of launches. Bold: fastest, or not distinguishable from it."
     )
     return [Hint(f"{text} {outcome_legend(view)}.")]
 

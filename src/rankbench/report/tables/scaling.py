@@ -37,7 +37,7 @@ ABSENT = (
 PLOTS = ("scaling", "node_bandwidth", "scaling_ranks")
 OTHER_SIZES = "Of several sizes the middle one is shown; <code>rankbench show --scaling --size</code> shows others."
 MEANING = (
-    "Nodes x ranks on each. Typical value, and below it its interval; bold: fastest, or not distinguishable from the "
+    "Nodes x ranks on each. Typical value, its interval below; bold: fastest, or not distinguishable from the "
     "fastest, at this place. With more ranks than cores, waiting is measured, and figures say nothing of the others."
 )
 

@@ -1,6 +1,6 @@
 """Results of a candidate vary a lot from launch to launch.
 
-Why: Only large differences can be found. Pairing within blocks removes slow drift of the machine, not this.
+Why: Only large differences can be found. Pairing within blocks removes slow drift that all candidates share, not this.
 
 What to do: Run more blocks, stop other work, bind ranks to cores; on virtual machines measure at another time.
 """
@@ -35,7 +35,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
         title=say("Results vary a lot between launches"),
         text=say(
             "{n} of {all:count interval} {n:of is|are} wider than {wide:ratio}, at most {worst:ratio} ({name}, "
-            "{case}). Pairing within blocks removes slow drift of the machine, but not this.",
+            "{case}). Pairing within blocks removes slow drift that all candidates share, but not this.",
             n=len(wide),
             all=len(known),
             wide=WIDE,

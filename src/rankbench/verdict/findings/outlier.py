@@ -75,7 +75,7 @@ def _find_gaps(view: CampaignView) -> Iterator[Gap]:
 
 def _make_finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
     extremes = Extremes(view)
-    farthest = max(behind, key=lambda gap: extremes.log(gap.case.key, gap.ratio.base, name))
+    farthest = max(behind, key=lambda gap: extremes.rank(gap.case.key, gap.ratio.base, name, among))
     worst = decide_selected(view, farthest.ratio, among)
     return Finding(
         kind="outlier",
