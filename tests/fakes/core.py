@@ -27,6 +27,7 @@ USUAL: dict[str, Any] = {
     "crash": [],  # cases such as allreduce.8 in which it ends by SIGSEGV
     "survives": 0,  # how many passes over such a case it lives through before
     "hang": [],
+    "hangs_from": 0,  # the first of its launches that hangs in its first case, as all later ones do; 0: none
     "wrong": [],  # delivers wrong data; of a datatype or an option too, such as bcast.vector and put.epoch=fence
     "lacking": {},  # calls it does not have, by operation and form: {"scan.persistent": "MPI_Scan_init"}
     "torn": [],  # is killed while it writes the line of this case
@@ -173,7 +174,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     stream.begun[name] = stream.begun.get(name, 0) + 1
     if name in settings["crash"] and stream.begun[name] > settings["survives"]:
         os.kill(os.getpid(), signal.SIGSEGV)
-    if name in settings["hang"]:
+    if name in settings["hang"] or settings["hangs"]:
         time.sleep(1000)
     options = {key: case[key] for key in case if key not in KEYS}
     ways = (case["bytes"], case["datatype"], *(f"{key}={value}" for key, value in options.items()))
@@ -208,6 +209,13 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
         os.kill(os.getpid(), signal.SIGKILL)
     stream.text(line)
     return not wrong
+
+
+def count_launch(prefix: str) -> int:
+    """Return how many launches of this library have measured, this one included."""
+    with open(f"{prefix}/launches", "a") as file:
+        file.write("x")
+        return file.tell()
 
 
 def tell_state(exchange_ns: float) -> int:
@@ -267,6 +275,8 @@ def main(prefix: str, version: str, words: list[str]) -> int:
         return 0
     introduce(stream, prefix, version, ranks, settings)
     cases = jobs(options["--job"]) if "--job" in options else []
+    late = settings["hangs_from"]
+    settings["hangs"] = bool(cases and late and count_launch(prefix) >= late)
     if cases and settings["prints_bytes"]:
         print("fake core: warning\n" + "x" * settings["prints_bytes"] + "\nfake core: last line", flush=True)
     if "--check" in options:

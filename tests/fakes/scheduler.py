@@ -96,6 +96,11 @@ def state(kind: str, folder: Path, number: str) -> str:
     return (running if any(map(lives_in(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(number)
 
 
+def runs(kind: str, folder: Path, number: str) -> bool:
+    """Return whether a job goes on."""
+    return state(kind, folder, number) == STATES[kind][0].format(number)
+
+
 def refuse_ended(folder: Path, number: str) -> None:
     """Answer as qstat does of a job that is over: by default a server does not even know it any more."""
     if "job_state = F" in state("pbs", folder, number):

@@ -55,8 +55,8 @@ FAULT_BYTES = "64"
 FAULT_AFTER = "{after}"
 FAULT_ONCE = "{once}"
 """
-PATIENCE_S = 8.0
-"""How long a launch may be silent where one hangs."""
+PATIENCE_S = 6.0
+"""How long a launch may be silent where ranks wait for one that does nothing more."""
 BCAST = "bcast.blocking.64.byte.1x2."
 ENDED = "ended before its last case"
 
@@ -216,7 +216,7 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
     file.write_text(text.format(**words) + settings)
     machine = launch.machine()
     planned = plan.load_plan(file, machine)
-    if fault["FAULT"] == "hang":
+    if fault["FAULT"] in {"hang", "refuse"}:
         planned = msgspec.structs.replace(planned, launch_limit_s=PATIENCE_S)
     prepared = campaign.prepare(Wanted(planned, place / "results", machine, home), lambda _: None)
     watch = Progress(prepared.store.campaign)
@@ -298,11 +298,11 @@ def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: 
     )
     assert text != PLAN
     over = ran(tmp_path, home, preload, silent, text=text)
-    reason = "the launch hung: no sign of life for 8 s"
+    reason = f"the launch hung: no sign of life for {PATIENCE_S:g} s"
     assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
-    assert over.said == ["block 1, faulty: launch hung: no sign of life for 8 s"]
+    assert over.said == [f"block 1, faulty: {reason.removeprefix('the ')}"]
     assert [render(failure.text) for failure in over.failures] == [
-        "faulty did not start in 1 of 2 launches: no sign of life for 8 s"
+        f"faulty did not start in 1 of 2 launches: no sign of life for {PATIENCE_S:g} s"
     ]
     assert_nothing_lost(over.store)
 

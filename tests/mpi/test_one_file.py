@@ -47,7 +47,11 @@ PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
 @pytest.mark.parametrize("name", ["mpich", thorough("openmpi"), thorough("intel-mpi")])
-def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: Path) -> None:
+def test_a_new_operation_is_one_file(
+    name: str, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nothing here asks how fast the code is, and to optimise it takes most of the time of a build.
+    monkeypatch.setattr(build, "FLAGS", [flag.replace("-O2", "-O0") for flag in build.FLAGS])
     core = tmp_path / "core"
     shutil.copytree(REPOSITORY / "core", core)
     (core / "ops" / "noop_example.c").write_text(NOOP)

@@ -33,7 +33,7 @@ candidates = ["mpich"]
 operations = ["pingpong"]
 sizes = "1M"
 samples = 100000
-case_limit = "10s"
+case_limit = "5s"
 placements = [
     "sockets",
     { name = "there", cores = [0, 1] },

@@ -99,6 +99,13 @@ def test_a_text_is_never_rendered_by_chance(spell: Callable[[object], str]) -> N
 
 
 def test_no_command_waits_for_what_only_a_verdict_needs() -> None:
-    """scipy.stats takes longer to load than most commands take to do their work; scipy loads its parts when named."""
-    code = "import sys; from rankbench import cli; cli.application(); print('scipy.stats' in sys.modules)"
+    """SciPy's parts take longer to load than most commands take to do their work; scipy loads them when named."""
+    parts = "{'scipy.special', 'scipy.stats'}"
+    code = f"import sys; from rankbench import cli; cli.application(); print({parts} & {{*sys.modules}})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_a_campaign_begins_before_polars_is_loaded() -> None:
+    """It is loaded while libraries are asked what they are."""
+    code = "import sys; from rankbench import cli; cli.application('run'); print('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -302,7 +302,7 @@ ADDED = {
 @pytest.mark.parametrize("file", ADDED)
 def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
     text, program, said = ADDED[file]
-    shutil.copytree(PACKAGE, tmp_path / "copy" / "rankbench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, tmp_path / "copy" / "rankbench")  # With what is compiled, which takes seconds.
     (tmp_path / "copy" / "rankbench" / file).write_text(text)
     library.make(tmp_path / "attic" / "mpich", "9.1")
     campaigns.make_campaign(tmp_path / "made", launches=1)

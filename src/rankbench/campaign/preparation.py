@@ -72,6 +72,8 @@ class Wanted(NamedTuple):
     """Blocks to measure beyond those that are stored, whatever the plan says; 0: as the plan says."""
     scheduled: bool = False
     """Whether a scheduler's job makes the launches, and the checks before them, on other machines than this."""
+    reach: Callable[[], list[Library]] | None = None
+    """Returns the libraries in reach, where somebody looks for them already."""
 
 
 def prepare(wanted: Wanted, tell: Tell) -> Prepared:
@@ -164,13 +166,13 @@ def supplied(
     theirs = [operation for operation in operations if operation.foreign]
     if not theirs:
         return {}, {}
-    reach = libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
+    reach = find_libraries(wanted)
     return foreign.programs(wanted.plan, theirs, used.values(), reach, wanted.home)
 
 
 def require_libraries(wanted: Wanted, record: Campaign) -> None:
     """Refuse libraries that are not found here as recorded: a record from elsewhere may name any program as wrapper."""
-    reach = libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
+    reach = find_libraries(wanted)
     meant = [libraries.resolve_library(spec, reach) for spec in wanted.plan.candidates]
     here = {library.name: library for library in (*reach, *meant)}
     for library in record.libraries:
@@ -216,9 +218,16 @@ def make_writable(folder: Path) -> None:
         ) from None
 
 
+def find_libraries(wanted: Wanted) -> list[Library]:
+    """Return the libraries in reach, in a list of the caller's, which may add to it."""
+    if wanted.reach:
+        return list(wanted.reach())
+    return libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
+
+
 def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates and the libraries that they use."""
-    reach = libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
+    reach = find_libraries(wanted)
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
     for spec in wanted.plan.candidates:

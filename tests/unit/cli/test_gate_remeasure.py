@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +14,7 @@ from fakes.nights import rewrite
 from typer.testing import CliRunner
 
 from rankbench import cli, store
-from rankbench.campaign import remeasuring
+from rankbench.campaign import pinning, remeasuring
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -31,16 +32,32 @@ until = "blocks"
 """
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two builds of one version, and a campaign of each in `kept`, which nobody changes."""
+    folder = tmp_path_factory.mktemp("builds")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("RANKBENCH_HOME", str(folder / "home"))
+        patch.setattr(pinning, "CPU_FOLDER", folder / "no-cpus")  # As for each test.
+        (folder / "plan.toml").write_text(PLAN)
+        for name in ("old", "new"):
+            make(folder / name, "9.1")
+            assert call("run", "plan.toml", "--name", name, "--prefix", name, "--results", "kept")[0] == 0
+    return folder
+
+
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with a campaign of each of two builds of one version."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
-    (tmp_path / "plan.toml").write_text(PLAN)
+def place(measured: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder with two builds and a campaign of each, as it was before any test."""
+    monkeypatch.chdir(measured)
+    monkeypatch.setenv("RANKBENCH_HOME", str(measured / "home"))
+    (measured / "plan.toml").write_text(PLAN)
+    shutil.rmtree(measured / "results", ignore_errors=True)
+    shutil.copytree(measured / "kept", measured / "results")
     for name in ("old", "new"):
-        make(tmp_path / name, "9.1")
-        assert call("run", "plan.toml", "--name", name, "--prefix", name)[0] == 0
-    return tmp_path
+        behave(measured / name)
+    return measured
 
 
 def call(*words: str) -> tuple[int, str]:

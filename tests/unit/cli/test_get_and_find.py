@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,7 @@ from rankbench import libraries
 from rankbench.cli.commands.find import find, short
 from rankbench.cli.commands.get import get
 from rankbench.cli.display import console
-from rankbench.model import RankbenchError
+from rankbench.model import Library, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,6 +118,26 @@ def test_get_says_what_is_there_already(tmp_path: Path, capsys: pytest.CaptureFi
         f"mpich-9.9 is there already: {prefix}",
         "Next: rankbench find checks every library in reach.",
     ]
+
+
+def test_libraries_are_installed_at_the_same_time_and_reported_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = threading.Barrier(2, timeout=60)
+
+    def install(name: str, home: Path) -> Library:
+        both.wait()  # Neither comes here alone.
+        prefix = str(home / name)
+        return Library(f"{name}-1.0", name, "1.0", "pypi", prefix, f"{prefix}/bin/mpicc", f"{prefix}/bin/mpiexec")
+
+    monkeypatch.setattr(libraries, "install", install)
+    get(["openmpi", "mpich"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines[:2]] == [
+        ["openmpi-1.0", "installed", "after"],
+        ["mpich-1.0", "installed", "after"],
+    ]
+    assert [line.split()[-1] for line in lines[:2]] == [str(tmp_path / "openmpi"), str(tmp_path / "mpich")]
 
 
 def test_get_checks_every_name_before_it_installs(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_of_what_a_launch_of_a_job_prints_the_beginning_and_the_end_are_kept(tmp
 
 
 def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
-    here = site(tmp_path, "slurm", pause_s=2.0)
+    here = site(tmp_path, "slurm", hangs_from=3)  # In the second block.
     assert here.submit().printed.splitlines()[-2:] == [
         "job 101 of Slurm on 2 nodes", "next: rankbench status results/plan --wait",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,8 +47,12 @@ def get(
         show_offered(form)
         return
     there = {name: libraries.find_installed(name, home()) for name in names}
-    for name, library in there.items():
-        get_one(name, library)
+    began_s = monotonic()
+    # At the same time: pip waits for the network, and one of several runs on one core.
+    with ThreadPoolExecutor() as pool:
+        coming = {name: pool.submit(libraries.install, name, home()) for name, library in there.items() if not library}
+        for name, library in there.items():
+            get_one(name, library or coming[name], began_s)
     console.print("Next: [bold]rankbench find[/] checks every library in reach.")
 
 
@@ -64,11 +69,12 @@ def show_offered(form: str) -> None:
     console.print("Install by: rankbench get NAME, or NAME==VERSION", markup=False)
 
 
-def get_one(name: str, there: Library | None) -> None:
-    """Install one library unless it is there, and say which and where."""
-    began = monotonic()
-    with console.status(f"getting {name} …"):
-        library = there or libraries.install(name, home())
+def get_one(name: str, there: Library | Future[Library], began_s: float) -> None:
+    """Say which library is there, or has been installed since that time, and where."""
     another = "" if "==" in name else f" ({name}==VERSION gets another)"
-    what = f"is there already{another}" if there else f"installed in {monotonic() - began:.0f} s"
+    if isinstance(there, Future):
+        with console.status(f"getting {name} …"):
+            library, what = there.result(), f"installed after {monotonic() - began_s:.0f} s"
+    else:
+        library, what = there, f"is there already{another}"
     console.print(f"{library.name} {what}: {library.prefix}", soft_wrap=True, markup=False)

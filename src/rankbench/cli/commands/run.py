@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import campaign, launch, store
-from rankbench.campaign import Wanted
-from rankbench.cli.conclusion import conclude, failures
-from rankbench.cli.decisions import is_finished, stopping
+from rankbench import launch, libraries
+from rankbench.cli import meanwhile
 from rankbench.cli.display import counted, tell
-from rankbench.cli.folders import campaign_folder, home
-from rankbench.cli.forecast import show_forecast
-from rankbench.cli.live_progress import shown
+from rankbench.cli.folders import campaign_folder, home, is_campaign
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
     Hosts,
@@ -51,6 +47,7 @@ from rankbench.launch import schedulers
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
+    from rankbench.campaign import Decision, Prepared, Wanted
     from rankbench.store import Store
 
 ORDER = 30
@@ -119,18 +116,28 @@ def run(
     progress = (lambda _: None) if quiet else tell
     if len(planned.candidates) == 1:
         progress("only one candidate: figures, no comparison")
-    wanted = Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, more)
+    search = libraries.make_search(home(), prefix or (), modules or ())
+    known = is_campaign(folder)
+    reach = None if known else meanwhile.begin(lambda: libraries.find(search))
+    # Polars takes as long to load as libraries take to answer.
+    from rankbench import campaign, store
+
+    wanted = campaign.Wanted(planned, folder, machine, home(), search.prefixes, search.modules, seed, more, reach=reach)
     if dry_run:
+        from rankbench.cli.forecast import show_forecast
+
         show_forecast(wanted, verbose=verbose)
         return
-    if is_finished(wanted):
+    if known and is_finished(wanted):
         tell(finished(store.open(folder)))
         return
+    # So does what judges; nothing of it runs beside a launch that measures.
+    loaded = meanwhile.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
     try:
         prepared = campaign.prepare(wanted, progress)
         before = len(prepared.store.launches())
-        with shown(prepared.store.campaign, quiet=quiet) as watch:
-            decision = campaign.run(prepared, stopping(prepared.store), watch)
+        loaded()
+        decision = measure(prepared, quiet=quiet)
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
             tell(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
@@ -138,9 +145,28 @@ def run(
     if before == len(prepared.store.launches()):
         tell(finished(prepared.store))
         return
+    from rankbench.cli.conclusion import conclude, failures
+
     conclude(prepared.store, decision, again(folder.name), verbose=verbose)
     if failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
+
+
+def is_finished(wanted: Wanted) -> bool:
+    """Return whether a campaign measures nothing more."""
+    from rankbench.cli import decisions
+
+    return decisions.is_finished(wanted)
+
+
+def measure(prepared: Prepared, *, quiet: bool) -> Decision:
+    """Run the blocks of a campaign, shown while it runs; return why it ended."""
+    from rankbench import campaign
+    from rankbench.cli.decisions import stopping
+    from rankbench.cli.live_progress import shown
+
+    with shown(prepared.store.campaign, quiet=quiet) as watch:
+        return campaign.run(prepared, stopping(prepared.store), watch)
 
 
 def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
