@@ -21,6 +21,7 @@ from typer.exceptions import TyperException
 from rankbench import units
 from rankbench.cli import commands as folder
 from rankbench.cli.display import console
+from rankbench.cli.folders import home
 from rankbench.cli.help_pages import Command, Group
 from rankbench.cli.signals import Terminated, exit_code, heed_signals
 from rankbench.cli.standard_output import Output
@@ -152,8 +153,10 @@ def call(words: Sequence[str]) -> int:
     name = next((word for word in completed_words() or words), "")
     if name not in command_modules():
         return run_application(overview(), words)
+    from rankbench import caching
     from rankbench.model import RankbenchError
 
+    caching.use(home() / "kept")
     try:
         return run_application(application(name), words)
     except RankbenchError as error:

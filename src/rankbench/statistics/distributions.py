@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 def t_sf(x: ArrayLike, degrees: ArrayLike) -> Any:
     """Return the probability that Student's t exceeds x."""
-    return special.stdtr(degrees, -np.asarray(x))
+    return scipy.special.stdtr(degrees, -np.asarray(x))
 
 
 def t_isf(tail: ArrayLike, degrees: ArrayLike) -> Any:
     """Return what Student's t exceeds with a probability; not a number without degrees of freedom."""
-    return -special.stdtrit(degrees, tail)
+    return -scipy.special.stdtrit(degrees, tail)
 
 
 def chi2_sf(x: ArrayLike, degrees: ArrayLike) -> Any:
     """Return the probability that chi-squared exceeds x."""
-    return special.chdtrc(degrees, x)
+    return scipy.special.chdtrc(degrees, x)
 
 
 def chi2_ppf(share: ArrayLike, degrees: ArrayLike) -> Any:
     """Return the quantile of chi-squared."""
-    return 2 * special.gammaincinv(np.asarray(degrees) / 2, share)
+    return 2 * scipy.special.gammaincinv(np.asarray(degrees) / 2, share)
 
 
 def normal_pdf(x: ArrayLike) -> Any:
@@ -47,17 +47,17 @@ def normal_pdf(x: ArrayLike) -> Any:
 
 def normal_cdf(x: ArrayLike) -> Any:
     """Return the probability that a standard normal value is at most x."""
-    return special.ndtr(x)
+    return scipy.special.ndtr(x)
 
 
 def normal_sf(x: ArrayLike) -> Any:
     """Return the probability that a standard normal value exceeds x."""
-    return special.ndtr(-np.asarray(x))
+    return scipy.special.ndtr(-np.asarray(x))
 
 
 def normal_log_sf(x: ArrayLike) -> Any:
     """Return the logarithm of the probability that a standard normal value exceeds x."""
-    return special.log_ndtr(-np.asarray(x))
+    return scipy.special.log_ndtr(-np.asarray(x))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -75,8 +75,8 @@ def heads_ppf(share: float, throws: int) -> int:
 def share_interval(count: int, of: int, confidence: float) -> tuple[float, float]:
     """Return the exact interval of a share, `count` of `of` seen (Clopper and Pearson, Biometrika 26, 1934)."""
     tail = (1 - confidence) / 2
-    low = float(special.betaincinv(count, of - count + 1, tail)) if count else 0.0
-    high = float(special.betaincinv(count + 1, of - count, 1 - tail)) if count < of else 1.0
+    low = float(scipy.special.betaincinv(count, of - count + 1, tail)) if count else 0.0
+    high = float(scipy.special.betaincinv(count + 1, of - count, 1 - tail)) if count < of else 1.0
     return low, high
 
 
