@@ -7,6 +7,7 @@ What is kept can be removed at any time. Its name must say what it was made of, 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST = 32
 """Files of one kind; the ones read least lately are removed."""
+CHECK_BYTES = 16
+"""Before the content of each file stands a hash of it."""
 _folders: list[Path] = []
 
 
@@ -31,13 +34,13 @@ def is_used() -> bool:
 
 
 def find(kind: str, name: str) -> bytes | None:
-    """Return what was kept under a name, or None."""
+    """Return what was kept under a name, or None, also where that is damaged."""
     for folder in _folders:
         path = folder / kind / name
         with contextlib.suppress(OSError):
             content = path.read_bytes()
             os.utime(path)
-            return content
+            return content[CHECK_BYTES:] if content[:CHECK_BYTES] == _check(content[CHECK_BYTES:]) else None
     return None
 
 
@@ -46,7 +49,11 @@ def keep(kind: str, name: str, content: bytes) -> None:
     for folder in _folders:
         with contextlib.suppress(OSError):
             (folder / kind).mkdir(parents=True, exist_ok=True)
-            files.write(folder / kind / name, content)
+            files.write(folder / kind / name, _check(content) + content)
             kept = [path for path in (folder / kind).iterdir() if not path.name.endswith(files.PART)]
             for path in sorted(kept, key=lambda path: path.stat().st_mtime)[:-MOST]:
                 path.unlink(missing_ok=True)
+
+
+def _check(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=CHECK_BYTES).digest()

@@ -53,13 +53,14 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     # What computes takes as long to load as all that a kept evaluation needs.
     from rankbench import statistics
     from rankbench.statistics.modes import modes_by_launch
+    from rankbench.statistics.parts import hold
     from rankbench.statistics.ranks import last_ranks
     from rankbench.statistics.references import by_case
     from rankbench.verdict import draft, judge
     from rankbench.verdict.interim import list_interim_looks
     from rankbench.verdict.view import select_judgeable
 
-    samples = store.samples()
+    samples = hold(store.samples())
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
@@ -86,7 +87,7 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
         launches=launches,
         verdict=draft(campaign, launches, summaries, comparisons, control),
         figures=figures,
-        samples=samples,
+        samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,
         modes=modes_by_launch(samples.filter(pl.col("case").is_in(timed(campaign))), ["case", "candidate"]),
