@@ -35,11 +35,20 @@ USAGE_ERROR = 2
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so
     """Print the version, if wanted, and end."""
+    if wanted:
+        console.print(f"rankbench {find_version()}")
+        raise typer.Exit
+
+
+def find_version() -> str:
+    """Return the version as the name of the installed package's metadata has it: to read these takes much longer."""
+    places = [Path(folder).glob("rankbench-*.dist-info") for folder in sys.path if folder]
+    found = next((path.stem.partition("-")[2] for paths in places for path in paths), "")
+    if found:
+        return found
     from importlib import metadata
 
-    if wanted:
-        console.print(f"rankbench {metadata.version('rankbench')}")
-        raise typer.Exit
+    return metadata.version("rankbench")
 
 
 Version = Annotated[
