@@ -102,6 +102,21 @@ def as_data(record: object) -> Any:
     return _objects(msgspec.to_builtins(record))
 
 
+def restore_texts(record: Any) -> None:
+    """Make texts again of what was made of the texts within texts, wherever they are in a record that was decoded."""
+    if isinstance(record, Text):
+        for name, value in record.fields.items():
+            record.fields[name] = _text(value)
+    elif isinstance(record, msgspec.Struct):
+        for name in record.__struct_fields__:
+            restore_texts(getattr(record, name))
+    elif isinstance(record, dict):
+        restore_texts(list(record.values()))
+    elif isinstance(record, list | tuple):
+        for value in record:
+            restore_texts(value)
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == {"template", "fields"}
 

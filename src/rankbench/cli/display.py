@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import textwrap
+import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from rankbench.model import Campaign, RankFact, Verdict
     from rankbench.report.tables import Table as Content
@@ -25,6 +28,53 @@ GRAVEST_FIRST = ("failure", "warning", "note")
 console = Console(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
     console.width = 1000  # Files and pipes have no width: nothing is folded for them.
+
+
+class Working:
+    """What takes time, as a line on standard error after a second, if that is a terminal. It goes when it is over.
+
+    To be used in a `with`.
+    """
+
+    DELAY_S = 1.0
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._timer = threading.Timer(self.DELAY_S, self._show)
+        self._timer.daemon = True
+        self._shown = self._over = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        """Begin to wait."""
+        if sys.stderr.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the line."""
+        self._timer.cancel()
+        with self._lock:
+            self._over = True
+            if self._shown:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201 - no console writes there
+
+    def update(self, text: str) -> None:
+        """Replace the text, also where it is shown already."""
+        with self._lock:
+            self.text = text
+            if self._shown:
+                self._print()
+
+    def _show(self) -> None:
+        with self._lock:
+            if not self._over:
+                self._shown = True
+                self._print()
+
+    def _print(self) -> None:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        print(f"\r\x1b[K{self.text[: width - 1]}", end="", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def columns(*titles: str, left: int = 1) -> Table:

@@ -10,11 +10,11 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from rankbench.campaign import Decision, collect_results
+from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import failures
 from rankbench.cli.conclusion import conclude
 from rankbench.cli.display import columns, console, counted, spell_blocks, spell_seconds, tell
-from rankbench.cli.stored import Quiet, take_in
+from rankbench.cli.stored import take_in
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
@@ -81,7 +81,7 @@ def follow(opened: Store) -> None:
                 f"the job may still run; look again by: rankbench status {opened.folder}"
             )
         time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
-    collect_results.record_refusals(opened, Quiet(opened.campaign))
+    collect_results.record_refusals(opened, Progress(opened.campaign))
     if (
         decision
         and decision.stop

@@ -6,17 +6,18 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from rankbench import evaluation, store
-from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.cli.folders import named_campaign, results_folder
-from rankbench.evaluation.stopping import decide
 from rankbench.language import render
-from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankbench.campaign import Decision
     from rankbench.store import Store
+
+JOB = "job"
+"""In a campaign's folder, that of its job, if it has one: `launch.script.FOLDER`, which takes long to load."""
 
 
 def chosen_folder(folder: Path | None) -> Path:
@@ -27,7 +28,7 @@ def chosen_folder(folder: Path | None) -> Path:
 def current(folder: Path | None) -> Store:
     """Return a campaign, without a folder the newest below results, with what a job of it has brought meanwhile."""
     opened = store.open(chosen_folder(folder))
-    if (opened.folder / FOLDER).exists():
+    if (opened.folder / JOB).exists():
         with contextlib.suppress(RankbenchError):  # Another one takes it in, or it cannot be written here.
             take_in(opened)
     return opened
@@ -35,9 +36,11 @@ def current(folder: Path | None) -> Store:
 
 def take_in(opened: Store) -> Decision | None:
     """Take in what a job brought and end it where that is enough; return what was decided, if it could be looked at."""
+    from rankbench.campaign import Decision, Progress, collect_results
+
     opened.lock()
     try:
-        collect_results.take_in(opened, Quiet(opened.campaign))
+        collect_results.take_in(opened, Progress(opened.campaign))
         if enough := collect_results.said_enough(opened):  # What it was sent after that does not undo it.
             return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)
@@ -53,6 +56,8 @@ def take_in(opened: Store) -> Decision | None:
 
 def decided(opened: Store, blocks: int) -> Decision:
     """Return whether so many blocks are enough."""
+    from rankbench.evaluation.stopping import decide
+
     seconds = [0.0] * blocks
     for launch in opened.launches():
         if launch.block <= blocks:
@@ -60,7 +65,3 @@ def decided(opened: Store, blocks: int) -> Decision:
     decision = decide(opened.campaign.plan, lambda: evaluation.evaluate(opened), seconds)
     most = opened.campaign.plan.stop.blocks_max
     return decision._replace(stop=True, reason=f"the plan's {most} blocks are done") if blocks >= most else decision
-
-
-class Quiet(Progress):
-    """Progress that nobody watches."""

@@ -8,28 +8,59 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from rankbench import statistics
-from rankbench.statistics.modes import modes_by_launch
-from rankbench.statistics.ranks import last_ranks
-from rankbench.statistics.references import by_case
-from rankbench.verdict import draft, judge
-from rankbench.verdict.interim import list_interim_looks
+from rankbench import caching
+from rankbench.evaluation import kept
 from rankbench.verdict.nodes import complete_campaign
-from rankbench.verdict.view import CampaignView, select_judgeable
+from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Campaign
+    from rankbench.model import Campaign, Launch
     from rankbench.store import Store
 
 
 def evaluate(
     store: Store, estimator: str = "", confidence: float = 0.0, threshold: float | None = None
 ) -> CampaignView:
-    """Evaluate what a campaign has measured so far, by the rules of its plan or by those given."""
-    launches, samples = store.launches(), store.samples()
+    """Evaluate what a campaign has measured so far, by the rules of its plan or by those given.
+
+    An evaluation of the same results that was kept is used again, where `caching` has a folder.
+    """
+    launches = store.launches()
     campaign = complete_campaign(_asked(store.campaign, estimator, confidence, threshold), launches)
+    name = kept.name_evaluation(store, campaign) if caching.is_used() else ""
+    if name and (found := kept.find(name, campaign)):
+        return CampaignView(
+            campaign=campaign,
+            launches=launches,
+            verdict=found.verdict,
+            figures=kept.unpack(found.figures),
+            samples=store.samples(),
+            rank_samples=store.rank_samples(),
+            case_rows=store.cases(),
+            modes=dict(found.modes),
+            last_ranks=kept.unpack(found.last_ranks),
+        )
+    view = compute(store, campaign, launches)
+    if name and name == kept.name_evaluation(store, campaign):  # No other process added a launch meanwhile.
+        kept.keep(name, view)
+    return view
+
+
+def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> CampaignView:
+    """Evaluate what these launches measured."""
+    # What computes takes as long to load as all that a kept evaluation needs.
+    from rankbench import statistics
+    from rankbench.statistics.modes import modes_by_launch
+    from rankbench.statistics.parts import hold
+    from rankbench.statistics.ranks import last_ranks
+    from rankbench.statistics.references import by_case
+    from rankbench.verdict import draft, judge
+    from rankbench.verdict.interim import list_interim_looks
+    from rankbench.verdict.view import select_judgeable
+
+    samples = hold(store.samples())
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
@@ -56,7 +87,7 @@ def evaluate(
         launches=launches,
         verdict=draft(campaign, launches, summaries, comparisons, control),
         figures=figures,
-        samples=samples,
+        samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,
         modes=modes_by_launch(samples.filter(pl.col("case").is_in(timed(campaign))), ["case", "candidate"]),

@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import re
 from datetime import datetime, timedelta
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
-from rankbench import files, plots, units
+from rankbench import caching, files, plots, units
 from rankbench.language import Text, format_text, render
 from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
@@ -82,8 +83,13 @@ def templates() -> jinja2.Environment:
 
 @functools.cache
 def engine() -> str:
-    """Return the script that draws charts. It is the same for every page, and to bundle it takes seconds."""
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    """Return the script that draws charts. It is the same for every page, and kept: to bundle it takes seconds."""
+    name = f"charts-{metadata.version('vl-convert-python')}.js"
+    if kept := caching.find("scripts", name):
+        return kept.decode()
+    bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    caching.keep("scripts", name, bundle.encode())
+    return bundle
 
 
 def mark_commands(text: Text) -> Markup:

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+READ = (
+    *("case", "candidate", "block", "launch", "series", "ranks", "last_rank", "time_ns", "discarded"),
+    *("visit", "visit_hop_ns", "visit_position", "visit_after", "skew_ns", "bound_ns", "error_ns"),
+)
+"""Columns of a store's samples that an evaluation reads."""
+
+
+def hold(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> pl.LazyFrame:
+    """Return the samples with the columns READ, in memory if they are one part: they are read a dozen times."""
+    needed = samples.select(READ)
+    count: int = needed.select(pl.len()).collect().item()
+    return needed.collect().lazy() if count <= rows else needed
+
 
 def by_launch(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
     """Yield the samples in the order of their launches: so many rows at once, or one launch."""

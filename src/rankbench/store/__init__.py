@@ -154,6 +154,12 @@ class Store:
         """Return the committed launches in the order of their numbers."""
         return [_read_json(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
 
+    def list_files(self) -> list[Path]:
+        """Return the campaign's record and the files of its committed launches: their records, cases and samples."""
+        records = sorted((self.folder / "launches").glob("*.json"))
+        tables = [self.folder / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records]
+        return [self.folder / "campaign.json", *records, *tables]
+
     def cases(self) -> pl.DataFrame:
         """Return one row per case and committed launch; the columns are CASE_COLUMNS."""
         return self._scan("cases", CASE_COLUMNS).collect()

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankbench.model import ALL_RANKS
+from rankbench.plan.footprint import ROWS_JUDGED
 from rankbench.quantities import format_size
 from rankbench.statistics import references
 from rankbench.statistics.correlation import between_launches
@@ -414,12 +415,17 @@ class CampaignView:
         return ring_modes(self.rank_samples, self.case_rows)
 
     def sample_times(self, case: str, candidate: str) -> np.ndarray:
-        """Return the samples that count of one case and candidate, without reading those of other cases."""
+        """Return the samples that count of one case and candidate; those of other cases are read, too, if few."""
         if case not in self._times:
-            self._times.clear()  # Readers go from case to case, and all of them would fill the memory.
-            frame = self.samples.filter(~pl.col("discarded"), pl.col("case") == case).select("candidate", "time_ns")
-            parts = frame.collect().partition_by("candidate", as_dict=True, include_key=False, maintain_order=True)
-            self._times[case] = {str(name): part["time_ns"].to_numpy() for (name,), part in parts.items()}
+            self._times.clear()  # Readers go from case to case, and those of a large campaign would fill the memory.
+            few = sum(summary.samples for summary in self.summaries) <= ROWS_JUDGED
+            wanted = list({case, *(one.key for one in self.campaign.cases)}) if few else [case]
+            self._times.update({key: {} for key in wanted})
+            valid = self.samples.filter(~pl.col("discarded"), pl.col("case").is_in(wanted))
+            frame = valid.select("case", "candidate", "time_ns").collect()
+            parts = frame.partition_by("case", "candidate", as_dict=True, include_key=False, maintain_order=True)
+            for (key, name), part in parts.items():
+                self._times[str(key)][str(name)] = part["time_ns"].to_numpy()
         return self._times[case].get(candidate, np.empty(0))
 
     @shared_property

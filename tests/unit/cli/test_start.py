@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from fakes.campaigns import Truth, make_campaign
 
 from rankbench import cli, evaluation
 from rankbench.cli import decisions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankbench.store import Store
 
 EXPENSIVE = ("altair", "jinja2", "msgspec", "numpy", "polars", "rankbench.model", "scipy", "vl_convert")
@@ -61,3 +65,55 @@ def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytes
     launches.append(2)
     assert decisions.evaluated(opened) is decisions.evaluated(opened)
     assert len(made) == 2
+
+
+def cpu_seconds(*words: str, home: Path) -> float:
+    """Return the least CPU time that the program and all its processes took, of three runs; a busy machine adds."""
+    code = "import sys; from rankbench.cli import main; sys.argv[0] = 'rankbench'; main()"
+    taken = []
+    for _ in range(3):
+        with subprocess.Popen(
+            [sys.executable, "-c", code, *words],
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "RANKBENCH_HOME": str(home)},
+        ) as process:
+            _, state, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(state)
+        assert process.returncode == 0
+        taken.append(used.ru_utime + used.ru_stime)
+    return min(taken)
+
+
+GENEROUS = 3
+"""Times as much CPU time as on a quiet machine of 2024, for the slow and the busy ones."""
+
+
+@pytest.mark.parametrize(("words", "most_s"), [(["--version"], 0.15), (["--help"], 0.15)])
+def test_little_cpu_time_is_needed_before_a_command(words: list[str], most_s: float, tmp_path: Path) -> None:
+    assert cpu_seconds(*words, home=tmp_path) < GENEROUS * most_s
+
+
+def test_a_campaign_that_was_evaluated_is_shown_in_little_cpu_time(tmp_path: Path) -> None:
+    stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
+    assert cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < GENEROUS * 1.0
+    (kept,) = (tmp_path / "home/kept/evaluations").iterdir()
+    assert kept.stat().st_size
+
+
+def test_a_kept_evaluation_is_shown_without_what_computes_it(tmp_path: Path) -> None:
+    stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
+    modules = ("scipy.special", "scipy.optimize", "altair", "jinja2", "rankbench.campaign")
+    code = (
+        "import sys; from rankbench.cli import main; sys.argv[0] = 'rankbench'\n"
+        "try: main()\n"
+        f"except SystemExit: print([name for name in {modules} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, "show", str(stored.folder)]
+    environment = {**os.environ, "RANKBENCH_HOME": str(tmp_path / "home")}
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.splitlines()
+        for _ in range(2)
+    )
+    assert second[:-1] == first[:-1]
+    assert "scipy.special" in first[-1]
+    assert second[-1] == "[]"

@@ -18,7 +18,7 @@ from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
 from rankbench.cli.decisions import is_finished, stopping
-from rankbench.cli.display import console
+from rankbench.cli.display import Working, console
 from rankbench.cli.display import tell as note
 from rankbench.cli.figures import control
 from rankbench.cli.folders import home
@@ -184,12 +184,14 @@ def gate(
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if against and remeasure:
         report = side_by_side(new, against, parse_pairs(match or []), worth, how)
-    elif against:
-        report = campaigns(new, against, parse_pairs(match or []), worth)
-    elif history:
-        report = earlier(new, history, last, reference, worth)
     else:
-        report = candidates(new, candidate, against_candidate, worth)
+        with Working(f"checking {new} …"):
+            if against:
+                report = campaigns(new, against, parse_pairs(match or []), worth)
+            elif history:
+                report = earlier(new, history, last, reference, worth)
+            else:
+                report = candidates(new, candidate, against_candidate, worth)
     print_json(record(report)) if form == "json" else tell(report)
     if junit:
         write(junit, report, quiet=form == "json")

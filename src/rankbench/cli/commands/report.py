@@ -11,7 +11,7 @@ from rich.markup import escape
 from rankbench import files
 from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
-from rankbench.cli.display import console
+from rankbench.cli.display import Working, console
 from rankbench.cli.options import CampaignFolder, Threshold, asked
 from rankbench.cli.stored import chosen_folder, current
 from rankbench.evaluation import evaluate
@@ -68,7 +68,7 @@ def report(
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
     formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
-    with console.status(f"evaluating {place} …"):
+    with Working(f"evaluating {place} …"):
         campaign = current(place)
         matters = asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
         held = hold(current(chosen_folder(against)), campaign, threshold=matters) if against else None
@@ -100,7 +100,7 @@ def split(text: str) -> list[str]:
 
 def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> None:
     """Write figures, and show how many there are so far."""
-    with console.status(f"drawing figures in {folder} …") as status:
+    with Working(f"drawing figures in {folder} …") as status:
         hand_over.write_figures(
             folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
         )
@@ -114,7 +114,7 @@ def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
 def write_one(path: Path, write: Callable[[Path], object]) -> None:
     """Write one piece of the report and say where it is."""
     try:
-        with console.status(f"writing {path} …"):
+        with Working(f"writing {path} …"):
             write(path)
     except OSError as error:
         raise RankbenchError(

@@ -9,7 +9,7 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from rankbench.cli.display import answer, console, filled, plain_table, spread_lines
+from rankbench.cli.display import Working, answer, console, filled, plain_table, spread_lines
 from rankbench.cli.figures import around, chosen_cases, missing, spread
 from rankbench.cli.formats import AnyFormat, check_format, print_json, with_output
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, asked
@@ -94,12 +94,13 @@ def show(
     """
     printed = check_format(format_, "table", "json", "csv", "markdown")
     opened = current(folder)
-    view = evaluate(
-        opened,
-        asked("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
-        asked("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
-        asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
-    )
+    with Working(f"evaluating {opened.folder} …"):
+        view = evaluate(
+            opened,
+            asked("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
+            asked("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
+            asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
+        )
     picked = view.showing(chosen_cases(view.cases, operation or [], form or [], size or []))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if printed == "json":

@@ -1,0 +1,106 @@
+"""Evaluations that were computed before: of the same stored results, by the same code, as the plan or a command asks.
+
+To evaluate is to look at every sample, which takes seconds; to see whether anything changed takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import polars as pl
+
+from rankbench import caching
+from rankbench.language import restore_texts
+from rankbench.model import Verdict
+from rankbench.statistics.modes import Repeated
+
+if TYPE_CHECKING:
+    from rankbench.model import Campaign
+    from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
+
+KIND = "evaluations"
+SOURCES = ("model", "plan", "store", "statistics", "verdict", "evaluation", "launch")
+"""Rooms whose code an evaluation depends on, beside the modules of none."""
+LIBRARIES = ("polars", "numpy", "scipy", "msgspec")
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What of a view is computed from samples; the rest is read from the store."""
+
+    verdict: Verdict
+    figures: bytes
+    """As Arrow's IPC has it, as the other frame."""
+    last_ranks: bytes
+    modes: list[tuple[tuple[str, ...], list[Repeated]]]
+
+
+def name_evaluation(store: Store, campaign: Campaign) -> str:
+    """Return the name of an evaluation: the same if it would be the same. None has it where a file cannot be read.
+
+    Args:
+        store: its record, its committed launches, and the results of these count by the content of their files.
+        campaign: with the estimator, the confidence and the threshold that were asked for.
+    """
+    found = hashlib.blake2b(digest_size=20)
+    plan = campaign.plan
+    found.update(msgspec.msgpack.encode([code_state(), plan.estimator, plan.confidence, plan.threshold]))
+    try:
+        for path in store.list_files():
+            with path.open("rb") as file:
+                found.update(path.name.encode() + hashlib.file_digest(file, "blake2b").digest())
+    except OSError:
+        return ""
+    return found.hexdigest()
+
+
+@cache
+def code_state() -> list[Any]:
+    """Return what changes with the code: the state of the source files, and of the libraries that it computes with."""
+    package = Path(__file__).parents[1]
+    sources = [*package.glob("*.py"), *(path for room in SOURCES for path in package.glob(f"{room}/**/*.py"))]
+    specs = [importlib.util.find_spec(name) for name in LIBRARIES]
+    paths = [*sorted(sources), *(Path(spec.origin) for spec in specs if spec and spec.origin)]
+    states = [(str(path), path.stat()) for path in paths]
+    return [sys.version, *((name, state.st_mtime_ns, state.st_size) for name, state in states)]
+
+
+def find(name: str, campaign: Campaign) -> Kept | None:
+    """Return what was kept under this name, or None. Its cases are those of the campaign, not only equal to them."""
+    content = caching.find(KIND, name)
+    try:
+        found = msgspec.msgpack.decode(content, type=Kept) if content else None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    if found is None:
+        return None
+    cases = {case.key: case for case in campaign.cases}
+    for verdict in found.verdict.cases:
+        msgspec.structs.force_setattr(verdict, "case", cases[verdict.case.key])
+    restore_texts(found)
+    return found
+
+
+def keep(name: str, view: CampaignView) -> None:
+    """Keep an evaluation under this name."""
+    kept = Kept(view.verdict, pack(view.figures), pack(view.last_ranks), list(view.modes.items()))
+    caching.keep(KIND, name, msgspec.msgpack.encode(kept))
+
+
+def pack(frame: pl.DataFrame) -> bytes:
+    """Return a frame as it is kept."""
+    buffer = io.BytesIO()
+    frame.write_ipc(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def unpack(frame: bytes) -> pl.DataFrame:
+    """Return a frame that was kept."""
+    return pl.read_ipc(io.BytesIO(frame))
