@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from rankbench import evaluation, store
+from rankbench import store
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.cli.folders import named_campaign, results_folder
-from rankbench.evaluation.stopping import decide
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
@@ -53,6 +52,9 @@ def take_in(opened: Store) -> Decision | None:
 
 def decided(opened: Store, blocks: int) -> Decision:
     """Return whether so many blocks are enough."""
+    from rankbench import evaluation  # Where nothing is evaluated, Polars is not needed.
+    from rankbench.evaluation.stopping import decide
+
     seconds = [0.0] * blocks
     for launch in opened.launches():
         if launch.block <= blocks:

@@ -64,14 +64,14 @@ def test_what_is_appended_is_read_back(made: Store) -> None:
     assert again.campaign == made.campaign
     assert [launch.number for launch in again.launches()] == [1, 2]
     cases = again.cases()
-    assert dict(cases.schema) == {name: kind() for name, kind in store.CASE_COLUMNS.items()}
+    assert dict(cases.schema) == {name: kind() for name, kind in store.tables.CASE_COLUMNS.items()}
     assert cases.select("launch", "case", "status", "reason").rows() == [
         (1, CASE.key, "ok", ""),
         (2, CASE.key, "ok", ""),
         (2, OTHER.key, "crashed", "signal 11"),
     ]
     samples = again.samples().collect()
-    assert dict(samples.schema) == {name: kind() for name, kind in store.SAMPLE_COLUMNS.items()}
+    assert dict(samples.schema) == {name: kind() for name, kind in store.tables.SAMPLE_COLUMNS.items()}
     assert samples.select("launch", "index", "time_ns", "last_rank", "late", "overrun").rows() == [
         (number, index, 100.0 + index, 0, index == 0, index == 1) for number in (1, 2) for index in range(3)
     ]
@@ -409,8 +409,8 @@ def test_what_a_foreign_tool_printed_is_kept(made: Store) -> None:
 def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
     new = store.create(tmp_path / "c", campaigns.campaign())
     assert new.launches() == []
-    assert list(new.cases().columns) == list(store.CASE_COLUMNS)
-    assert new.samples().collect().shape == (0, len(store.SAMPLE_COLUMNS))
+    assert list(new.cases().columns) == list(store.tables.CASE_COLUMNS)
+    assert new.samples().collect().shape == (0, len(store.tables.SAMPLE_COLUMNS))
 
 
 def test_launch_without_any_case_is_kept(made: Store) -> None:
