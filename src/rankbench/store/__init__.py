@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -18,7 +18,7 @@ from rankbench import files, units
 from rankbench.model import Campaign, Launch, Look, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     tables = units.lazily("rankbench.store.tables")  # It needs Polars, and to prepare a job does not.
 
-FORMAT = 13
+FORMAT = 1
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
 """In a campaign's folder, what is written by those who hold its lock."""
 ELSEWHERE = "choose another folder with --results"
@@ -113,10 +113,10 @@ class Store:
         if not paths:
             return tables.without_rows(columns)
         if sum(path.stat().st_size for path in paths) > SMALL:
-            return tables.scan(paths, columns, self.campaign.format)
+            return tables.scan(paths)
         # To open many small files costs more than to read them, and an evaluation looks at them a dozen times.
         if kind not in self._read or self._read[kind][0] != paths:
-            self._read[kind] = paths, tables.scan(paths, columns, self.campaign.format).collect().lazy()
+            self._read[kind] = paths, tables.scan(paths).collect().lazy()
         return self._read[kind][1]
 
 
@@ -177,31 +177,22 @@ def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> S
 
 
 def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
-    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench.
+    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of another format.
 
-    One of an older format is read as what it would be today; it cannot be gone on with. `held` is its lock, if the
-    caller holds it.
+    `held` is its lock, if the caller holds it.
     """
     path = folder / "campaign.json"
     if not path.exists():
         raise RankbenchError(
             f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
         )
-    found = _read_json(path, _Formatted).format
-    if found not in {*range(1, FORMAT + 1)}:
+    number = _read_json(path, _Formatted).format
+    if number != FORMAT:
         raise RankbenchError(
-            f"{path}: format {found}, this rankbench reads formats 1 to {FORMAT}; use the one that wrote it"
+            f"{path}: format {number}, this rankbench reads format {FORMAT}; use the one that wrote it, or measure "
+            "again"
         )
-    return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign), held)
-
-
-def _as_today(record: Any) -> Any:
-    """Return the record of a campaign of format 1, whose core knew one clock, as it would be written today."""
-    plan = record.get("plan")
-    if isinstance(plan, dict):
-        plan["starts"], plan["sampling"] = [plan.pop("start", None)], {"good": plan.pop("samples", None)}
-        plan |= {"clock": "clock_gettime", "synchronisation": "linear"}
-    return record
+    return Store(folder, _read_json(path, Campaign), held)
 
 
 def newest(results: Path) -> Path:
@@ -255,9 +246,9 @@ def _write_json(path: Path, record: object) -> None:
     _write(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
-def _read_json(path: Path, kind: type[Kind], mend: Callable[[Any], Any] = lambda record: record) -> Kind:
+def _read_json(path: Path, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.convert(mend(msgspec.json.decode(path.read_bytes())), kind)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RankbenchError(f"{path}: damaged ({error}); {RESTORE}") from None
     except OSError as error:

@@ -60,34 +60,6 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "bound_ns": pl.Float32,
     "error_ns": pl.Float32,
 }
-_SINCE: dict[int, dict[str, pl.Expr]] = {
-    2: {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)},
-    3: {"options": pl.lit("")},
-    4: {"moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit(""))},
-    7: {"error_ns": pl.col("bound_ns")},
-    9: {"visit": pl.lit(0, pl.Int16), "visit_hop_ns": pl.lit(0.0, pl.Float32)},
-    11: {"visit_position": pl.lit(-1, pl.Int8), "visit_after": pl.lit(-1, pl.Int8)},
-    13: {
-        "cause": pl.when(pl.col("reason").str.starts_with("no round began in time"))
-        .then(pl.lit("late-start"))
-        .when(pl.col("reason").str.starts_with("no round ended within the time limit"))
-        .then(pl.lit("time-limit"))
-        .otherwise(pl.lit(""))
-    },
-}
-for _one in _OUTCOME.values():
-    if _one.column.default_before is not None:
-        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(
-            _one.column.default_before, CASE_COLUMNS[_one.name]
-        )
-"""What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
-LACKING = {
-    old: {name: value for since, columns in _SINCE.items() if since > old for name, value in columns.items()}
-    for old in range(1, store.FORMAT)
-}
-_UNTIL_3 = {"migrated": pl.Boolean}
-"""Columns that only campaigns before format 4 have."""
-_MOVED_SINCE = 4
 _ROWS_AT_ONCE = 100_000
 
 
@@ -205,12 +177,6 @@ def of_all_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
     return samples.filter(~pl.col("by_rank"))
 
 
-def scan(files: list[Path], columns: Mapping[str, type[pl.DataType]], campaign_format: int) -> pl.LazyFrame:
-    """Return the rows of parquet files, as a campaign of today's format has them."""
-    if campaign_format == store.FORMAT:
-        return pl.scan_parquet(files, glob=False)
-    old = "moved" in columns and campaign_format < _MOVED_SINCE
-    schema = dict(columns) | (_UNTIL_3 if old else {})
-    frame = pl.scan_parquet(files, schema=schema, missing_columns="insert", glob=False)
-    lacking = LACKING[campaign_format].items()
-    return frame.with_columns(value.alias(name) for name, value in lacking if name in columns).select(list(columns))
+def scan(files: list[Path]) -> pl.LazyFrame:
+    """Return the rows of parquet files."""
+    return pl.scan_parquet(files, glob=False)
