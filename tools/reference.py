@@ -1,6 +1,6 @@
 """Write the pages of `docs/reference` that code knows: plan keys, commands, findings, operations, foreign tools.
 
-Beside them `rankbench.1`, the manual page: `man docs/reference/rankbench.1`.
+Beside them `rankbench.1`, the manual page, which is installed with the package: `man docs/reference/rankbench.1`.
 
 .venv/bin/python tools/reference.py
 """

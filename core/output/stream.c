@@ -63,7 +63,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":10,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":1,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);

@@ -16,7 +16,10 @@ __all__ = ["read"]
 
 
 def read(folder: str | Path) -> CampaignFrames:
-    """Read a campaign from its folder. Raises RankbenchError if it holds none."""
+    """Read a campaign from its folder. Raises RankbenchError if it holds none, or if Polars is not installed."""
+    from rankbench import extras
+
+    extras.require("run", "rankbench.read")
     from rankbench.exports import frames  # Commands that read nothing need not wait for Polars.
 
     return frames.read(folder)

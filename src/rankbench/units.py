@@ -46,6 +46,15 @@ def module(package: ModuleType, name: str) -> ModuleType:
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
+def nearest(wrong: str, allowed: Iterable[str]) -> str:
+    """Return the allowed name that is nearest to a misspelt one, nothing where none is near or it is allowed."""
+    import difflib
+
+    by_lower = {name.lower(): name for name in allowed}
+    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1)
+    return by_lower[near[0]] if near and by_lower[near[0]] != wrong else ""
+
+
 def suggestion(wrong: str, allowed: Iterable[str], command: str = "") -> str:
     """Return the tail of an error line for a misspelt name: the nearest allowed one, then all that are allowed.
 

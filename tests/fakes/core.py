@@ -146,7 +146,7 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: d
     hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
-    stream.write(record="launch", format=10, ranks=ranks, library_version=f"MPICH Version: {version}",
+    stream.write(record="launch", format=1, ranks=ranks, library_version=f"MPICH Version: {version}",
                  mpi_version="4.1", core="0.2.0", source="tsc", source_reason="finest step",
                  resolution_ns=1, cost_ns=20.0, synchronisation="tree", last_level_cache_bytes=1 << 25,
                  sources=[tsc, wtime])  # fmt: skip

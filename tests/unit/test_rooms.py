@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 ENTRANCES = {"__main__": {"cli"}, "__init__": {"exports"}}
 """Modules outside of rooms that lead into one: the command and `rankbench.read`."""
-SHARED = {"model", "units", "quantities", "language", "staging", "files", "caching"}
+SHARED = {"model", "units", "quantities", "language", "staging", "files", "caching", "extras"}
 
 
 def _order() -> list[str]:

@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-import polars as pl
 
 from rankbench import plan
 from rankbench.campaign import launching
@@ -384,13 +383,13 @@ def replay(store: Store, watch: Watch) -> History:
 
 def blocks_done(store: Store) -> int:
     """Return how many blocks are complete: refused candidates have rows in the first block only."""
-    rows = store.cases()
-    last = rows["block"].max()
-    if not isinstance(last, int):
+    rows = store.cases().select("block", "status", "case", "candidate").rows()
+    refused = CaseStatus.REFUSED.value
+    if not rows:
         return 0
-    refused = rows.filter(pl.col("status") == CaseStatus.REFUSED.value)
-    there = pl.concat([rows.filter(pl.col("block") == last), refused]).select("case", "candidate").iter_rows()
-    missing = wanted(store.campaign, store.looks(), last) - set(there)
+    last: int = max(block for block, *_ in rows)
+    there = {(case, candidate) for block, status, case, candidate in rows if block == last or status == refused}
+    missing = wanted(store.campaign, store.looks(), last) - there
     return last - 1 if missing else last
 
 

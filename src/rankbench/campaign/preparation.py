@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, files, libraries, plan, store
-from rankbench.campaign import changes, foreign
+from rankbench.campaign import changes, doctor, foreign
 from rankbench.campaign.preflight import Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
@@ -293,6 +293,8 @@ def examined(
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
         refused, uses = examine(candidates, placements, used, builds, Path(folder).absolute())
     if len(refused) == len(candidates) * len(placements):
+        for reason in filter(None, map(doctor.nameless, placements)):  # No library is to blame.
+            raise RankbenchError(f"{wanted.plan.file}: hosts: {reason}")
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
     return refused, uses

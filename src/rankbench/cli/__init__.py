@@ -174,6 +174,13 @@ def call(words: Sequence[str]) -> int:
         return run_application(application(name), words)
     except RankbenchError as error:
         return complain(str(error))
+    except ModuleNotFoundError as error:
+        from rankbench import extras
+
+        line = extras.explain(error, name)
+        if not line:
+            raise
+        return USAGE_ERROR if completed_words() else complain(line)
 
 
 def completed_words() -> list[str]:

@@ -6,13 +6,11 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import polars as pl
 import typer
 from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import failures
-from rankbench.cli.conclusion import conclude
 from rankbench.cli.display import columns, console, counted, spell_blocks, spell_seconds, tell
 from rankbench.cli.stored import take_in
 from rankbench.language import render
@@ -87,6 +85,8 @@ def follow(opened: Store) -> None:
         and decision.stop
         and any(launch.facts or launch.status == LaunchStatus.OK for launch in opened.launches())
     ):
+        from rankbench.cli.conclusion import conclude  # It evaluates, which no job has to wait for.
+
         conclude(opened, decision)
         return
     show_status(opened)
@@ -199,8 +199,11 @@ def is_sound(launch: Launch, flawed: Container[int]) -> bool:
 
 def wrong_cases(opened: Store) -> dict[int, list[str]]:
     """Return, by the number of a launch, what is wrong with how many of its cases: `2 wrong data`."""
-    rows = opened.cases().filter(pl.col("status").is_in(FAILURES))
+    if not opened.launches():
+        return {}
+    rows = opened.cases().select("launch", "status").iter_rows()
+    counts = Counter((launch, status) for launch, status in rows if status in FAILURES)
     found: dict[int, list[str]] = {}
-    for launch, status, count in rows.group_by("launch", "status").len().sort("launch", "status").iter_rows():
+    for (launch, status), count in sorted(counts.items()):
         found.setdefault(launch, []).append(f"{count} {status.replace('-', ' ')}")
     return found

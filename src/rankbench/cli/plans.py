@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from rankbench import plan
+from rankbench.cli.options import asked
 from rankbench.model import RankbenchError
+from rankbench.plan import notation
 from rankbench.plan.document import parse_document
 
 if TYPE_CHECKING:
@@ -144,6 +146,8 @@ def ending(measured: Measured) -> dict[str, Any]:
     """Return the table `stop` of the options on how long is measured."""
     if measured.time and measured.until:
         raise RankbenchError("--time and --until both say when to stop; leave one of them out")
+    if measured.time:
+        asked("time", measured.time, notation.parse_seconds, notation.TIME_HELP)
     until = f"time {measured.time}" if measured.time else measured.until
     blocks = blocks_of(measured.blocks) if measured.blocks else None
     if until and isinstance(blocks, int):

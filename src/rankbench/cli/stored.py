@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from rankbench import evaluation, store
+from rankbench import store
 from rankbench.cli.folders import named_campaign, results_folder
 from rankbench.language import render
 from rankbench.model import RankbenchError
@@ -56,6 +56,7 @@ def take_in(opened: Store) -> Decision | None:
 
 def decided(opened: Store, blocks: int) -> Decision:
     """Return whether so many blocks are enough."""
+    from rankbench import evaluation  # Where nothing is evaluated, Polars is not needed.
     from rankbench.evaluation.stopping import decide
 
     seconds = [0.0] * blocks

@@ -40,10 +40,6 @@ class Column(NamedTuple):
     """The words of `docs/reference/formats.md`."""
     polars_type: str = ""
     """Name of the Polars type; empty: by the field's own type (STORED)."""
-    since: int = 1
-    """The first format of the store that has it."""
-    default_before: Any = None
-    """What it holds in a campaign of an older format; None: nobody knows."""
     passes: Passes = Passes.FIRST
     streamed: bool = True
     """Whether the core writes it into its record of a case, under the field's name."""

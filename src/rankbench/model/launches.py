@@ -119,7 +119,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "the reason in one word, where programs need it: `late-start` (no round began in time on all ranks), "
             "`time-limit` (no round ended within the time limit); else empty",
-            since=13,
         ),
     ] = ""
     taken: Annotated[int, Column("samples taken", passes=Passes.SUM)] = 0
@@ -144,18 +143,16 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "which rank was on another CPU after the case than before, such as `rank 1 from CPU 0 to CPU 3`; "
             "empty: none",
-            since=4,
             passes=Passes.OTHER,
         ),
     ] = ""
     synchronisations: Annotated[
-        int, Column("how often clocks were compared for this case", polars_type="Int32", since=2, passes=Passes.SUM)
+        int, Column("how often clocks were compared for this case", polars_type="Int32", passes=Passes.SUM)
     ] = 0
     stopped: Annotated[
         str,
         Column(
             "what ended it: `samples` (as many as wanted), `tries`, `rse`, `interval`, `time`; empty without samples",
-            since=2,
             passes=Passes.OTHER,
         ),
     ] = ""
@@ -164,8 +161,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "calls between two readings of the clock; a sample is their mean",
             polars_type="Int32",
-            since=6,
-            default_before=1,
         ),
     ] = 1
     cost_ns: Annotated[
@@ -173,8 +168,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "what the start and the clock's readings take of a sample, measured in the same launch on a call that "
             "does nothing; 0: not known",
-            since=6,
-            default_before=0.0,
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -183,8 +176,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "what handing a cache line from one rank to the next of its host took without MPI, the mean of just "
             "before and just after; 0: not known",
-            since=8,
-            default_before=0.0,
             passes=Passes.OTHER,
             streamed=False,
         ),
@@ -194,16 +185,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of the first visit: see `Visit`. They are columns of samples."""
     first_window_ns: Annotated[
         float,
-        Column("how far apart rounds were planned at first; 0: the start plans none", since=6, default_before=0.0),
+        Column("how far apart rounds were planned at first; 0: the start plans none"),
     ] = 0.0
-    last_window_ns: Annotated[float, Column("and in the end", since=6, default_before=0.0, passes=Passes.LARGEST)] = 0.0
+    last_window_ns: Annotated[float, Column("and in the end", passes=Passes.LARGEST)] = 0.0
     estimate_ns: Annotated[
         float,
         Column(
             "what a sample is when nothing delays the call, as the core last estimated it to set "
             "windows and tolerance; of several visits the largest; 0: not known",
-            since=12,
-            default_before=0.0,
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -212,8 +201,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "how much later than planned a rank may begin a round that counts, as last set; of several visits the "
             "largest; 0: the start allows none",
-            since=12,
-            default_before=0.0,
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -222,8 +209,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "bytes that a rank printed at least (each write counts 8 fewer) while calls of the case were warmed up "
             "and timed, the most of all ranks: times include the printing; 0: none, or not known",
-            since=13,
-            default_before=0,
             passes=Passes.SUM,
         ),
     ] = 0
@@ -232,18 +217,15 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "ranks that took part; the others stayed out, as all but two do in a ping-pong. 0 if it never began",
             polars_type="Int32",
-            since=3,
             former_name="active_ranks",
         ),
     ] = 0
-    moved_bytes: Annotated[int, Column("payload that one sample moves, of all ranks together", since=3)] = 0
-    moved_messages: Annotated[int, Column("messages of one sample, of all ranks together", since=3)] = 0
+    moved_bytes: Annotated[int, Column("payload that one sample moves, of all ranks together")] = 0
+    moved_messages: Annotated[int, Column("messages of one sample, of all ranks together")] = 0
     pure_ns: Annotated[
         float,
         Column(
             "ns; with `quantity=overlap` the median time of the communication alone, else 0",
-            since=3,
-            default_before=0.0,
             passes=Passes.MEAN,
         ),
     ] = 0.0
@@ -251,8 +233,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Column(
             "ns; with `quantity=overlap` the median time of the computation alone, else 0",
-            since=3,
-            default_before=0.0,
             passes=Passes.MEAN,
         ),
     ] = 0.0
@@ -260,16 +240,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Column(
             "with `quantity=memory` what the first use added to a process, the most of all ranks; else 0",
-            since=3,
-            default_before=0,
         ),
     ] = 0
     spread_ns: Annotated[
         float,
         Column(
             "ns; how far apart ranks were made to arrive, 0 where they came together",
-            since=3,
-            default_before=0.0,
             passes=Passes.MEAN,
         ),
     ] = 0.0
@@ -280,8 +256,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "barrier of the core's own messages on, the longest of all ranks' local times, of the whole call (of "
             "a ping-pong the round trip); 0: not known. Rows of a launch stand in the order of measurement, and "
             "only the first of an operation and form saw a first call of these",
-            since=10,
-            default_before=0.0,
             passes=Passes.OPENING,
         ),
     ] = 0.0
@@ -289,22 +263,18 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Column(
             "and the second call, timed in the same way; 0: not known",
-            since=10,
-            default_before=0.0,
             passes=Passes.OPENING,
         ),
     ] = 0.0
     grid: Annotated[
         list[int],
-        Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none", since=4, default_before=""),
+        Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none"),
     ] = []
     order: Annotated[
         list[int],
         Column(
             "numbers of the ranks at each place of it, divided by commas, where the library gave them other "
             "places than their own; else empty",
-            since=4,
-            default_before="",
         ),
     ] = []
     hops: Annotated[
@@ -312,16 +282,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "of rings: messages one after the other that brought a round home; else 0",
             polars_type="Int32",
-            since=4,
-            default_before=0,
         ),
     ] = 0
     printed: Annotated[
         dict[str, float],
         Column(
             "of a foreign tool: all that it printed in this row, as a JSON object by its own headings; else empty",
-            since=5,
-            default_before="",
             streamed=False,
         ),
     ] = {}

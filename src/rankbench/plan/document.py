@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
+REPEATED = re.compile(r"Cannot overwrite a value|Cannot declare .* twice")
+"""What Python's parser says of a name that is set twice."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -127,5 +129,6 @@ def parse_document(text: str, file: str) -> Value:
         return Value(file, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         message, _, position = str(error).rpartition(" (at ")
+        message = REPEATED.sub("this name is set already; remove one of the two", message)
         line = position.removeprefix("line ").partition(",")[0]
         raise RankbenchError(f"{file}:{line if line.isdigit() else len(text.splitlines())}: {message}") from None

@@ -138,7 +138,12 @@ def parse_estimator(raw: object) -> str:
 
 def parse_confidence(raw: object) -> float:
     """Return the confidence of `"95%"` or `0.95`, one of CONFIDENCES."""
-    value = round(parse_share(raw), 9)
+    try:
+        value = round(parse_share(raw), 9)
+    except UnlikelyError:
+        if round(parse_share(f"{raw}%"), 9) in CONFIDENCES:
+            raise
+        raise ValueError(raw) from None
     if value not in CONFIDENCES:
         raise ValueError(raw)
     return value

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from rankbench.model import Placement
-from rankbench.units import suggestion
+from rankbench.units import nearest, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -129,6 +129,8 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
     if match := re.fullmatch(r"(\d+)x(\d+)", name):
         return [place_nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
     if count and (kind not in COUNTED_PLACEMENTS or not re.fullmatch(r"[1-9]\d*", count)):
+        if near := nearest(kind, COUNTED_PLACEMENTS):
+            raise value.make_error(f'found "{name}"; did you mean {near}:{count}?')
         raise value.make_error(
             f'found "{name}"; a number of ranks follows {" and ".join(COUNTED_PLACEMENTS)} only, as in "sockets:2"'
         )
@@ -140,8 +142,13 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
         allowed = [*COUNTED_PLACEMENTS, "nodes", "core-pairs", *PAIRS]
         raise value.make_error(f'found "{name}"; {suggestion(name, allowed)}, or nodes x ranks per node such as "1x2"')
     if len(room.hosts) < 2:
-        raise NoRoomError(f"takes two hosts or more, found {len(room.hosts)}")
+        raise NoRoomError(f"takes two hosts or more, {count_hosts(room)}")
     return [fill_cores(name, len(room.hosts), 1, room)]
+
+
+def count_hosts(room: Resources) -> str:
+    """Return how many hosts there are, and where they are named if there are none."""
+    return f"found {len(room.hosts)}" if room.hosts else "none are named (hosts in the plan, or --hosts)"
 
 
 def check_crowding(placements: Iterable[Placement], room: Resources) -> Iterator[Placement]:
@@ -172,7 +179,7 @@ def place_nodes_by_ranks(value: Value, nodes: int, ranks: int, room: Resources) 
             f'found "{value.raw}", which has no rank; both numbers of nodes x ranks per node are 1 or more'
         )
     if nodes > max(1, len(room.hosts)):
-        raise NoRoomError(f"takes {nodes} hosts, found {len(room.hosts)}")
+        raise NoRoomError(f"takes {nodes} hosts, {count_hosts(room)}")
     return fill_cores(value.raw, nodes, ranks, room)
 
 
@@ -191,7 +198,7 @@ def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[
     if many:
         hosts = "as many hosts each" if len(many) > 1 else "as many hosts"
         reasons.append(
-            f"nodes = {format_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
+            f"nodes = {format_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, {count_hosts(room)}"
         )
     if close:
         reasons.append(

@@ -45,8 +45,10 @@ def load_plan(
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise RankbenchError(f"{path}: cannot read the plan: {reason}; presets: {', '.join(list_presets())}") from None
+        if isinstance(error, UnicodeDecodeError):
+            raise RankbenchError(f"{path}: cannot read the plan: not UTF-8 text") from None
+        reason = f"{error.strerror}; presets: {', '.join(list_presets())}"
+        raise RankbenchError(f"{path}: cannot read the plan: {reason}") from None
     return parse_plan(text, str(path), machine, overrides, job)
 
 
@@ -249,7 +251,8 @@ def parse_candidates(root: Value, values: dict[str, Value]) -> list[CandidateSpe
             label = make_spec_label(spec)
             if label in map(make_spec_label, specs):
                 raise value.make_error(
-                    f'candidate "{label}" is there already; name one otherwise in a [[candidate]] table'
+                    f'candidate "{label}" is listed twice; to compare settings, name one of them in a [[candidate]] '
+                    "table"
                 )
             specs.append(spec)
     return specs
@@ -344,6 +347,8 @@ def parse_bounds(blocks: Value, rule: str) -> tuple[int, int]:
     """Return the fewest and the most blocks."""
     if isinstance(blocks.raw, int):
         return blocks.read_integer(1), blocks.read_integer(1)
+    if not isinstance(blocks.raw, dict):
+        raise blocks.reject("a whole number, or a table such as { min = 5, max = 60 }")
     most = getattr(stop_rules.find_rule(rule), "MOST_BLOCKS", Stop().blocks_max)
     limits = {key: bound.read_integer(1) for key, bound in blocks.read_table(("min", "max")).items()}
     low = limits.get("min", min(Stop().blocks_min, limits.get("max", most)))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankbench.report.derived import csv_frames, frames
-    from rankbench.report.figures import FORMATS, USUAL, check_figures, write_figures
+    from rankbench.report.figures import check_figures, write_figures
     from rankbench.report.page import html, write_html
+    from rankbench.report.pictures import FORMATS, USUAL
     from rankbench.report.text import latex, markdown
 
 __all__ = [
@@ -24,8 +25,8 @@ __all__ = [
     "write_html",
 ]
 MODULES = {
-    "FORMATS": "figures",
-    "USUAL": "figures",
+    "FORMATS": "pictures",
+    "USUAL": "pictures",
     "check_figures": "figures",
     "csv_frames": "derived",
     "frames": "derived",

@@ -6,11 +6,11 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-import vl_convert
-
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
 from rankbench.plots import forms
+from rankbench.report.evidence import evidence_cases
+from rankbench.report.pictures import FORMATS, USUAL
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import case_labels
 from rankbench.verdict.view import SCOPES
@@ -18,25 +18,12 @@ from rankbench.verdict.view import SCOPES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
-    from rankbench.model import Group, Verdict
     from rankbench.verdict.view import CampaignView
 
-FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=2),
-    "svg": lambda spec: vl_convert.vegalite_to_svg(spec).encode(),
-    "pdf": lambda spec: vl_convert.vegalite_to_pdf(spec),
-}
-SHOWN = 3
-"""Cases that are named of those on which a sentence or a finding rests."""
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""
 PAPER = {**forms.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
-
-
-USUAL = ("winner_map", "curves", "bars", "ratios")
-"""Kinds of charts that are written unless others are asked for: the answer, and what it rests on."""
 
 
 def check_figures(formats: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -113,16 +100,3 @@ def lines_left_out(view: CampaignView) -> set[str]:
     drawn = {scope(case) for scope in scopes for case in view.cases if case.key in texts}
     lines = sum(scope == scopes[0] for scope in keys.values())
     return keys.keys() - drawn if lines > MOST_LINES else set()
-
-
-def evidence_cases(view: CampaignView) -> list[str]:
-    """Return the keys of the cases that the conclusion or a finding rests on, or that represent a group."""
-    verdict = view.verdict
-    case_lists = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
-    case_lists += [group.cases[:1] for group in alike(verdict)]
-    return list(dict.fromkeys(key for keys in case_lists for key in keys[:SHOWN]))
-
-
-def alike(verdict: Verdict) -> list[Group]:
-    """Return the groups of lines that are like others."""
-    return [group for group in verdict.groups if len(group.lines) > 1]

@@ -24,7 +24,7 @@ from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_duration, format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables, then_and_now
-from rankbench.report.figures import SHOWN, alike, evidence_cases
+from rankbench.report.evidence import SHOWN, alike, evidence_cases
 from rankbench.report.method import paragraphs
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import format_text, render
 from rankbench.report import foreign_tables, tables
-from rankbench.report.figures import alike
+from rankbench.report.evidence import alike
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Plan
 
-FORMAT = 10
+FORMAT = 1
 COLUMNS = list_columns(CaseResult)
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
@@ -54,7 +54,7 @@ class _Launch(Line, frozen=True, kw_only=True, tag="launch"):
     source: str
     resolution_ns: float
     cost_ns: float
-    # Format 1 had none of these; it is refused by its number, not as damaged.
+    # Another format may lack these; it is refused by its number, not as damaged.
     source_reason: str = ""
     synchronisation: str = ""
     last_level_cache_bytes: int = 0

@@ -8,99 +8,35 @@ does not judge.
 from __future__ import annotations
 
 import fcntl
-import io
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
-import numpy as np
-import polars as pl
 
-from rankbench import files
-from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit, list_columns
+from rankbench import files, units
+from rankbench.model import Campaign, Launch, Look, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
-    from numpy.typing import NDArray
+    import polars as pl
 
-FORMAT = 13
+    from rankbench.model import CaseResult
+    from rankbench.store import tables
+else:
+    tables = units.lazily("rankbench.store.tables")  # It needs Polars, and to prepare a job does not.
+
+FORMAT = 1
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
 """In a campaign's folder, what is written by those who hold its lock."""
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
-MAGIC = b"PAR1"
-"""The last bytes of every parquet file."""
 SMALL = 1 << 20
 """Bytes on the disk up to which samples are kept in memory: some 50 MB there."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
-
-_CASE_OF_LAUNCH = {
-    "launch": pl.Int32,
-    "block": pl.Int32,
-    "candidate": pl.String,
-    "case": pl.String,
-    "operation": pl.String,
-    "form": pl.String,
-    "size_bytes": pl.Int64,
-    "datatype": pl.String,
-    "placement": pl.String,
-    "ranks": pl.Int32,
-    "start": pl.String,
-    "memory": pl.String,
-    "options": pl.String,
-}
-_OUTCOME = list_columns(CaseResult)
-CASE_COLUMNS = _CASE_OF_LAUNCH | {column.name: getattr(pl, column.polars_type) for column in _OUTCOME.values()}
-SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
-    "series": pl.Int32,
-    "index": pl.Int32,
-    "visit": pl.Int16,
-    "visit_hop_ns": pl.Float32,
-    "visit_position": pl.Int8,
-    "visit_after": pl.Int8,
-    "time_ns": pl.Float64,
-    "last_rank": pl.Int32,
-    "late": pl.Boolean,
-    "overrun": pl.Boolean,
-    "discarded": pl.Boolean,
-    "by_rank": pl.Boolean,
-    "skew_ns": pl.Float32,
-    "bound_ns": pl.Float32,
-    "error_ns": pl.Float32,
-}
-_SINCE: dict[int, dict[str, pl.Expr]] = {
-    2: {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)},
-    3: {"options": pl.lit("")},
-    4: {"moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit(""))},
-    7: {"error_ns": pl.col("bound_ns")},
-    9: {"visit": pl.lit(0, pl.Int16), "visit_hop_ns": pl.lit(0.0, pl.Float32)},
-    11: {"visit_position": pl.lit(-1, pl.Int8), "visit_after": pl.lit(-1, pl.Int8)},
-    13: {
-        "cause": pl.when(pl.col("reason").str.starts_with("no round began in time"))
-        .then(pl.lit("late-start"))
-        .when(pl.col("reason").str.starts_with("no round ended within the time limit"))
-        .then(pl.lit("time-limit"))
-        .otherwise(pl.lit(""))
-    },
-}
-for _one in _OUTCOME.values():
-    if _one.column.default_before is not None:
-        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(
-            _one.column.default_before, CASE_COLUMNS[_one.name]
-        )
-"""What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
-_LACKING = {
-    old: {name: value for since, columns in _SINCE.items() if since > old for name, value in columns.items()}
-    for old in range(1, FORMAT)
-}
-_UNTIL_3 = {"migrated": pl.Boolean}
-"""Columns that only campaigns before format 4 have."""
-_MOVED_SINCE = 4
-_ROWS_AT_ONCE = 100_000
 
 
 class Store:
@@ -127,12 +63,10 @@ class Store:
         name = f"{launch.number:06}"
         if (self.folder / "launches" / f"{name}.json").exists():
             raise ValueError(f"launch {launch.number} is stored already, and nothing measured is rewritten")
-        heads = [_head(launch, result) for result in results]
-        rows = [head | _outcome(result) for head, result in zip(heads, results, strict=True)]
-        cases = pl.LazyFrame(rows, CASE_COLUMNS)
-        samples = _samples_frame(heads, self._told(results))
-        _write(self.folder / "cases" / f"{name}.parquet", _parquet(cases))
-        _write(self.folder / "samples" / f"{name}.parquet", _parquet(samples))
+        cases = tables.to_parquet(tables.case_rows(launch, results))
+        samples = tables.to_parquet(tables.sample_rows(self.campaign, launch, results))
+        _write(self.folder / "cases" / f"{name}.parquet", cases)
+        _write(self.folder / "samples" / f"{name}.parquet", samples)
         _write_json(self.folder / "launches" / f"{name}.json", launch)
 
     def append_look(self, look: Look) -> None:
@@ -161,52 +95,35 @@ class Store:
         return [self.folder / "campaign.json", *records, *tables]
 
     def cases(self) -> pl.DataFrame:
-        """Return one row per case and committed launch; the columns are CASE_COLUMNS."""
-        return self._scan("cases", CASE_COLUMNS).collect()
+        """Return one row per case and committed launch; the columns are `tables.CASE_COLUMNS`."""
+        return self._scan("cases", tables.CASE_COLUMNS).collect()
 
     def samples(self) -> pl.LazyFrame:
-        """Return one row per sample of the committed launches; the columns are SAMPLE_COLUMNS."""
-        return self._scan("samples", SAMPLE_COLUMNS).filter(~pl.col("by_rank"))
+        """Return one row per sample of the committed launches; the columns are `tables.SAMPLE_COLUMNS`."""
+        return tables.of_all_ranks(self._scan("samples", tables.SAMPLE_COLUMNS))
 
     def rank_samples(self) -> pl.LazyFrame:
         """Return one row per sample and rank: what single ranks saw of `samples`, where the plan has `every_rank`."""
-        return self._scan("samples", SAMPLE_COLUMNS).filter("by_rank")
+        return self._scan("samples", tables.SAMPLE_COLUMNS).filter("by_rank")
 
     def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, object]) -> None:
         """Write what can be made again from the measured values: frames as NAME.parquet, records as NAME.json."""
         for name, frame in frames.items():
-            _write(self.folder / f"{name}.parquet", _parquet(frame.lazy()))
+            _write(self.folder / f"{name}.parquet", tables.to_parquet(frame.lazy()))
         for name, record in records.items():
             _write_json(self.folder / f"{name}.json", record)
 
     def _scan(self, kind: str, columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
         committed = [path.stem for path in sorted((self.folder / "launches").glob("*.json"))]
-        files = [_whole(self.folder / kind / f"{name}.parquet") for name in committed]
-        if not files:
-            return pl.LazyFrame(schema=dict(columns))
-        if sum(path.stat().st_size for path in files) > SMALL:
-            return self._lazy(files, columns)
+        paths = [tables.check_end(self.folder / kind / f"{name}.parquet") for name in committed]
+        if not paths:
+            return tables.without_rows(columns)
+        if sum(path.stat().st_size for path in paths) > SMALL:
+            return tables.scan(paths)
         # To open many small files costs more than to read them, and an evaluation looks at them a dozen times.
-        if kind not in self._read or self._read[kind][0] != files:
-            self._read[kind] = files, self._lazy(files, columns).collect().lazy()
+        if kind not in self._read or self._read[kind][0] != paths:
+            self._read[kind] = paths, tables.scan(paths).collect().lazy()
         return self._read[kind][1]
-
-    def _lazy(self, files: list[Path], columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
-        if self.campaign.format == FORMAT:
-            return pl.scan_parquet(files, glob=False)
-        old = "moved" in columns and self.campaign.format < _MOVED_SINCE
-        schema = dict(columns) | (_UNTIL_3 if old else {})
-        frame = pl.scan_parquet(files, schema=schema, missing_columns="insert", glob=False)
-        lacking = _LACKING[self.campaign.format].items()
-        return frame.with_columns(value.alias(name) for name, value in lacking if name in columns).select(list(columns))
-
-    def _told(self, results: Iterable[CaseResult]) -> Iterable[_Told]:
-        """Yield every series of a launch's cases."""
-        for number, result in enumerate(results):
-            overruns = self.campaign.discards_overruns(result.case)
-            discarded = sorted(result.own_series.find_discarded(overruns=overruns)) if result.own_series else []
-            for series in result.series:
-                yield _Told(number, series, discarded, by_rank=series is not result.own_series)
 
 
 def is_running(folder: Path) -> bool:
@@ -266,31 +183,22 @@ def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> S
 
 
 def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
-    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench.
+    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of another format.
 
-    One of an older format is read as what it would be today; it cannot be gone on with. `held` is its lock, if the
-    caller holds it.
+    `held` is its lock, if the caller holds it.
     """
     path = folder / "campaign.json"
     if not path.exists():
         raise RankbenchError(
             f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
         )
-    found = _read_json(path, _Formatted).format
-    if found not in {*_LACKING, FORMAT}:
+    number = _read_json(path, _Formatted).format
+    if number != FORMAT:
         raise RankbenchError(
-            f"{path}: format {found}, this rankbench reads formats 1 to {FORMAT}; use the one that wrote it"
+            f"{path}: format {number}, this rankbench reads format {FORMAT}; use the one that wrote it, or measure "
+            "again"
         )
-    return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign), held)
-
-
-def _as_today(record: Any) -> Any:
-    """Return the record of a campaign of format 1, whose core knew one clock, as it would be written today."""
-    plan = record.get("plan")
-    if isinstance(plan, dict):
-        plan["starts"], plan["sampling"] = [plan.pop("start", None)], {"good": plan.pop("samples", None)}
-        plan |= {"clock": "clock_gettime", "synchronisation": "linear"}
-    return record
+    return Store(folder, _read_json(path, Campaign), held)
 
 
 def newest(results: Path) -> Path:
@@ -320,90 +228,6 @@ class _Formatted(msgspec.Struct):
     format: int
 
 
-def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
-    case = result.case
-    named = {name: getattr(case, name) for name in _CASE_OF_LAUNCH if name in case.__struct_fields__}
-    numbers = {"launch": launch.number, "block": launch.block, "candidate": launch.candidate, "case": case.key}
-    options = ", ".join(f"{name}={value}" for name, value in case.options.items())
-    return {**numbers, **named, "memory": case.memory.label, "options": options}
-
-
-def _outcome(result: CaseResult) -> dict[str, object]:
-    own = msgspec.structs.asdict(result) | {"status": result.status.value}
-    own["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
-    own |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
-    return {column.name: own[field] for field, column in _OUTCOME.items()}
-
-
-class _Told(NamedTuple):
-    """A series, the number of its case in the launch, and which of its samples do not count."""
-
-    case: int
-    series: Series
-    discarded: Sequence[int]
-    by_rank: bool
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return what is its own of each sample; the skew is NaN where it is not known."""
-        count = len(self.series.time_ns)
-        index, marks = np.arange(count, dtype=np.int32), self.series
-        visits = marks.visits or [Visit(count)]
-        lengths = [visit.samples for visit in visits]
-        return {
-            "number": np.full(count, self.case, np.uint32),
-            "series": np.full(count, marks.rank, np.int32),
-            "index": index,
-            "visit": np.repeat(np.arange(len(visits), dtype=np.int16), lengths),
-            "visit_hop_ns": np.repeat(np.array([visit.hop_ns for visit in visits], np.float32), lengths),
-            "visit_position": np.repeat(np.array([visit.position for visit in visits], np.int8), lengths),
-            "visit_after": np.repeat(np.array([visit.after for visit in visits], np.int8), lengths),
-            "time_ns": np.asarray(marks.time_ns, float),
-            "last_rank": np.asarray(marks.last_rank or np.full(count, marks.rank), np.int32),
-            "late": np.isin(index, marks.late),
-            "overrun": np.isin(index, marks.overrun),
-            "discarded": np.isin(index, self.discarded),
-            "by_rank": np.full(count, self.by_rank),
-            "skew_ns": np.asarray(marks.skew_ns or np.full(count, np.nan), np.float32),
-            "bound_ns": np.asarray(marks.bound_ns or np.zeros(count), np.float32),
-            "error_ns": np.asarray(marks.error_ns or np.zeros(count), np.float32),
-        }
-
-
-def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl.LazyFrame:
-    """Return the samples of a launch. What is equal in all of a case is joined to them while they are written.
-
-    The join is made of slices: of a million rows at once it would need ten times their memory.
-    """
-    parts = [one.columns() for one in told if one.series.time_ns]
-    if not parts:
-        return pl.LazyFrame(schema=SAMPLE_COLUMNS)
-    frame = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-    cases = pl.LazyFrame(heads, _CASE_OF_LAUNCH).with_row_index("number")
-    slices = (frame.lazy().slice(first, _ROWS_AT_ONCE) for first in range(0, len(frame), _ROWS_AT_ONCE))
-    joined = pl.concat(part.join(cases, on="number", how="left", maintain_order="left") for part in slices)
-    return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
-
-
-def _whole(path: Path) -> Path:
-    """Return the path of a parquet file that is there and has its end."""
-    try:
-        with path.open("rb") as file:
-            length = file.seek(0, os.SEEK_END)
-            file.seek(max(0, length - len(MAGIC)))
-            whole = file.read() == MAGIC
-    except OSError as error:
-        raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None
-    if not whole:
-        raise RankbenchError(f"{path}: damaged (its end is missing); {RESTORE}")
-    return path
-
-
-def _parquet(frame: pl.LazyFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.sink_parquet(buffer, compression="zstd")
-    return buffer.getvalue()
-
-
 def _write(path: Path, content: bytes) -> None:
     """Write a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
     try:
@@ -428,9 +252,9 @@ def _write_json(path: Path, record: object) -> None:
     _write(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
-def _read_json(path: Path, kind: type[Kind], mend: Callable[[Any], Any] = lambda record: record) -> Kind:
+def _read_json(path: Path, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.convert(mend(msgspec.json.decode(path.read_bytes())), kind)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RankbenchError(f"{path}: damaged ({error}); {RESTORE}") from None
     except OSError as error:

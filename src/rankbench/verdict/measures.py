@@ -74,7 +74,7 @@ class Measure:
 def choose_measure(case: Case, operation: Operation, moved_bytes: int = 0, moved_messages: int = 0) -> Measure:
     """Return the measure of a case of which one sample moves so much, over all ranks together.
 
-    Where that is not known, as of campaigns of older formats, it is what the operation says of one call.
+    Where that is not known, as of imported campaigns, it is what the operation says of one call.
     """
     if case.quantity == "memory":
         return Measure("memory", "memory")

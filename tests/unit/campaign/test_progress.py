@@ -38,7 +38,7 @@ def campaign() -> Campaign:
     planned = parse_plan(PLAN, "plan.toml", fakes.machine())
     cases, notes = plan.expand_plan(planned, fakes.description(), fakes.machine())
     return Campaign(
-        format=2,
+        format=1,
         name="plan",
         created="",
         rankbench="0",

@@ -16,7 +16,8 @@ from rankbench.cli.commands.history import history
 from rankbench.cli.display import console
 from rankbench.model import Calls, CaseStatus, RankbenchError
 from rankbench.report import history as history_report
-from rankbench.report.history import Words
+from rankbench.report import history_charts
+from rankbench.report.history_charts import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,12 +156,12 @@ def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
         night(tmp_path / f"n{day}", day=day, control=False, launches=2)
     told = trend.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
-    assert [key for key, _ in history_report.charts(told)] == [case.key for case in CASES]
+    assert [key for key, _ in history_charts.charts(told)] == [case.key for case in CASES]
 
 
 def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
     told = trend.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
-    ((key, chart),) = history_report.charts(told)
+    ((key, chart),) = history_charts.charts(told)
     assert key == BARRIER[0].key
     assert chart.subtitle == "median of each launch, median over 3 launches of a campaign, with its interval"
     assert [(row["candidate"], row["position"], row["end"], row["value"]) for row in chart.datasets["levels"]] == [
@@ -182,12 +183,12 @@ def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
 
 def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> None:
     marks = [Words(4, ("gamma 1.58× slower",), 15), Words(8, ("gamma 1.57× faster",), 15), Words(14, ("alpha",), 15)]
-    assert [(row["words"], row["side"], row["line"]) for row in history_report.stack_marks(marks)] == [
+    assert [(row["words"], row["side"], row["line"]) for row in history_charts.stack_marks(marks)] == [
         ("gamma 1.58× slower", "right", 0),
         ("gamma 1.57× faster", "left", 1),
         ("alpha", "left", 0),
     ]
-    assert history_report.stack_marks([]) == []
+    assert history_charts.stack_marks([]) == []
 
 
 def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:

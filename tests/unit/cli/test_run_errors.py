@@ -95,6 +95,10 @@ def test_candidates_without_operations(refused: Refused) -> None:
         (["--time", "9m", "--until", "decided"], "--time and --until both say when to stop; leave one of them out"),
         (["--preset", "quick", "plan.toml"], "name one plan: found plan.toml and --preset quick"),
         (["a.toml", "b.toml"], "name one plan; found a.toml and b.toml"),
+        (
+            ["--time", "3 parsecs"],
+            "--time 3 parsecs: expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00",
+        ),
         (["--sizes", "64K:8"], '--sizes: 64K is larger than 8: write "8:64K"'),
         (
             ["--threshold", "3"],
@@ -216,11 +220,71 @@ def test_nodes_that_are_one(place: Path, library: Path, refused: Refused) -> Non
 def test_no_hosts(place: Path, refused: Refused) -> None:
     file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
     assert refused(file) == (
-        "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, found 0"
+        "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, none are named (hosts in "
+        "the plan, or --hosts)"
     )
 
 
 def test_a_misspelt_scheduler(place: Path, refused: Refused) -> None:
     assert refused(write(place, PLAN + '[job]\nscheduler = "slrum"\n')).startswith(
         'rankbench: no scheduler "slrum"; did you mean slurm? (allowed: '
+    )
+
+
+WRONG = [
+    ('placements = ["64x128"]', "placements: nothing is left of 64x128: takes 64 hosts, none are named (hosts in the "
+     "plan, or --hosts)"),
+    ('placements = ["sokets:2"]', 'placements[0]: found "sokets:2"; did you mean sockets:2?'),
+    ('placements = ["0x2"]', 'placements[0]: found "0x2", which has no rank; both numbers of nodes x ranks per node '
+     "are 1 or more"),
+    ('blocks = "three"', 'stop.blocks: found "three", expected a whole number, or a table such as { min = 5, '
+     "max = 60 }"),
+    ("blocks = 1.5", "stop.blocks: found 1.5, expected a whole number, or a table such as { min = 5, max = 60 }"),
+    ("blocks = { min = 9, max = 3 }", "stop.blocks: found max = 3 below min = 9"),
+    ("confidence = 1", 'confidence: found 1, expected "90%", "95%" or "99%"'),
+    ("confidence = 95", 'confidence: found 95, expected "90%", "95%" or "99%"; did you mean "95%"?'),
+    ('hosts = "n1"', 'hosts: found "n1", expected names of hosts such as ["n1", "n2"], each once'),
+    ('[calls]\n"allreduce 8" = -3', "calls.allreduce 8: found 'allreduce 8' = -3, expected a call such as `allreduce "
+     "8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"),
+    ('[job]\ntime = "2 parsecs"', 'job.time: found "2 parsecs", expected a time such as 0.5, "500ms", "30s", "2m", '
+     '"1h", "02:00:00" or "1-12:00:00"'),
+    ("samples = 0", "samples: found 0, expected a whole number, 1 to 100000000"),
+    ('candidates = ["mpich", "mpich"]', 'candidates[1]: candidate "mpich" is listed twice; to compare settings, name '
+     "one of them in a [[candidate]] table"),
+]  # fmt: skip
+"""Lines of a plan that cannot be meant so, and what is said of them."""
+
+
+def spoil(line: str) -> str:
+    """Return a plan in which a line is another, or one that has it, too."""
+    text = 'candidates = ["mpich"]\noperations = ["allreduce"]\nsizes = "8"\n'
+    if line.startswith("candidates"):
+        return text.replace('candidates = ["mpich"]', line)
+    return f"{text}[stop]\n{line}\n" if line.startswith("blocks") else f"{text}{line}\n"
+
+
+@pytest.mark.parametrize(("line", "answer"), WRONG)
+def test_a_plan_that_cannot_be_meant(place: Path, refused: Refused, line: str, answer: str) -> None:
+    assert refused(write(place, spoil(line)), "--dry-run") == f"rankbench: plan.toml: {answer}"
+
+
+@pytest.mark.parametrize("line", ['sizes = "8"', "[sizes]\na = 1", "[stop]\n[stop]"])
+def test_a_name_that_is_set_twice(place: Path, refused: Refused, line: str) -> None:
+    text = spoil(line)
+    number = 1 + text[: text.rindex(line.split()[-1] if line.startswith("[stop]") else line.split()[0])].count("\n")
+    assert refused(write(place, text)) == (
+        f"rankbench: plan.toml:{number}: this name is set already; remove one of the two"
+    )
+
+
+def test_no_plan_but_other_bytes(place: Path, refused: Refused) -> None:
+    (place / "plan.toml").write_bytes('question = "?"'.encode("utf-16"))
+    assert refused("plan.toml") == "rankbench: plan.toml: cannot read the plan: not UTF-8 text"
+
+
+def test_hosts_that_do_not_resolve(place: Path, library: Path, refused: Refused) -> None:
+    file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
+    assert refused(file, "--prefix", str(library), "--hosts", "a.invalid,b.invalid") == (
+        "rankbench: plan.toml: hosts: the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or "
+        "--hosts), or add to /etc/hosts"
     )

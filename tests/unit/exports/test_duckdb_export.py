@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 import duckdb as real
 import msgspec
-import polars as pl
 import pytest
 from fakes import campaigns
 from fakes.campaigns import make_campaign
-from fakes.nights import rewrite
 
 from rankbench import report, store
 from rankbench.exports import Measured
 from rankbench.exports.formats import duckdb
-from rankbench.model import CaseResult, CaseStatus, Launch, RankbenchError
+from rankbench.model import CaseResult, CaseStatus, Launch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,24 +117,3 @@ def test_the_script_says_what_it_is_in_one_line(tmp_path: Path) -> None:
     assert (
         second == "-- Make a database of them by `duckdb campaign.db < THIS`. Where the folder moves, export it again."
     )
-
-
-def test_the_oldest_campaigns_are_refused(tmp_path: Path) -> None:
-    made = make_campaign(tmp_path / "c", launches=1, samples=10)
-    old = Measured(store.Store(made.folder, msgspec.structs.replace(made.campaign, format=1)))
-    with pytest.raises(RankbenchError) as error:
-        list(duckdb.write(old, tmp_path / "x.sql"))
-    assert str(error.value) == (
-        f"{made.folder}: format 1 shows samples that count otherwise; export it as sqlite or parquet"
-    )
-
-
-def test_an_older_campaign_has_the_same_views(tmp_path: Path) -> None:
-    """Format 4 knew no foreign tools: its cases have a column less."""
-    made = make_campaign(tmp_path / "c", launches=2, samples=10)
-    rewrite(made.folder, msgspec.structs.replace(made.campaign, format=4))
-    for path in (made.folder / "cases").iterdir():
-        pl.read_parquet(path).drop("printed").write_parquet(path)
-    with opened(Measured(store.open(made.folder)), tmp_path) as database:
-        assert database.execute("SELECT count(*) FROM typical").fetchall() == [(27,)]
-        assert database.execute("SELECT DISTINCT status FROM outcomes").fetchall() == [("ok",)]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import altair as alt
 import polars as pl
 import pytest
 
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from rankbench.exports import Measured
 
 PAGE = Path(__file__).parents[3] / "docs" / "howto" / "python.md"
+NOTEBOOK = json.loads(PAGE.with_suffix(".ipynb").read_text(encoding="utf-8"))
+CODE = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 
 
 def test_each_frame_has_its_rows(plain: Measured) -> None:
@@ -60,3 +66,30 @@ def test_importing_the_package_waits_for_nothing() -> None:
 def test_a_folder_without_a_campaign_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError, match="not a campaign"):
         rankbench.read(tmp_path)
+
+
+def test_the_notebook_runs_cell_by_cell(plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that ends with a value shows it: a frame with rows, or a chart that can be drawn."""
+    shutil.copytree(plain.store.folder, tmp_path / "results" / "demo")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    shown = [value for value in (run_cell(text, names) for text in CODE) if value is not None]
+    frames = [value for value in shown if isinstance(value, pl.DataFrame)]
+    (chart,) = (value.to_dict() for value in shown if isinstance(value, alt.LayerChart))
+    assert len(frames) == len(shown) - 1 == 4
+    assert all(frame.height for frame in frames)
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["area", "line"]
+
+
+def run_cell(text: str, names: dict[str, object]) -> object:
+    """Run a cell as a notebook does, and return the value of its last expression."""
+    tree = ast.parse(text)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if isinstance(last, ast.Expr) else None
+
+
+def test_the_notebook_holds_no_outputs() -> None:
+    cells = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
+    assert {(cell["execution_count"], len(cell["outputs"])) for cell in cells} == {(None, 0)}
+    assert f"]({PAGE.with_suffix('.ipynb').name})" in PAGE.read_text(encoding="utf-8")

@@ -126,7 +126,7 @@ def test_columns_are_those_of_the_records(database: sqlite3.Connection) -> None:
         [row[1] for row in database.execute("PRAGMA table_info(outcomes)")],
     ]
     assert outcomes[:2] == ["launch", "case_id"]
-    assert set(outcomes[2:]) == {name for name in store.CASE_COLUMNS if name not in sqlite.OF_CASE}
+    assert set(outcomes[2:]) == {name for name in store.tables.CASE_COLUMNS if name not in sqlite.OF_CASE}
 
 
 def test_numbers_are_numbers_and_what_is_not_known_is_null(database: sqlite3.Connection) -> None:

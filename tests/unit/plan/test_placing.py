@@ -36,6 +36,8 @@ def make_machine(cpus: list[Cpu]) -> Machine:
 
 
 XEON = load_machine("xeon-2x12-smt2")
+NONE = "none are named (hosts in the plan, or --hosts)"
+"""Said of hosts where there are none."""
 PAIR = fakes.machine()
 
 
@@ -252,7 +254,7 @@ def test_the_entries_of_a_table_without_room_are_reported_in_a_line() -> None:
     matrix = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
     planned = read(matrix)
     assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "1x4"]
-    assert planned.notes == ["nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, found 0; left out"]
+    assert planned.notes == [f"nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, {NONE}; left out"]
     planned = read(HOSTS + "oversubscribe = 1\n" + matrix)
     assert [placement.name for placement in planned.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
     assert planned.notes == [
@@ -260,7 +262,7 @@ def test_the_entries_of_a_table_without_room_are_reported_in_a_line() -> None:
         "ranks_per_node = 4: 4 ranks on 2 cores are more than oversubscribe = 1 lets; left out",
     ]
     assert refusal("oversubscribe = 1\nplacements = [{ nodes = [4], ranks_per_node = [4, 8] }]") == (
-        "plan.toml: placements: nothing is left of nodes = 4: takes as many hosts, found 0 "
+        f"plan.toml: placements: nothing is left of nodes = 4: takes as many hosts, {NONE} "
         "and ranks_per_node = [4, 8]: 4 or 8 ranks on 2 cores are more than oversubscribe = 1 lets"
     )
 
@@ -317,8 +319,8 @@ LEFT_OUT = [
     ('"sockets:1"', XEON, "sockets:1: takes two ranks or more"),
     ('"sockets:26"', XEON, "sockets:26: a socket here has 12 cores"),
     ('"socket:13"', XEON, "socket:13: a socket here has 12 cores"),
-    ('"nodes"', PAIR, "nodes: takes two hosts or more, found 0"),
-    ('"4x2"', PAIR, "4x2: takes 4 hosts, found 0"),
+    ('"nodes"', PAIR, f"nodes: takes two hosts or more, {NONE}"),
+    ('"4x2"', PAIR, f"4x2: takes 4 hosts, {NONE}"),
     ('"core-pairs"', ONE_CORE, "core-pairs: takes two CPUs, the machine has one"),
     ('"same-core"', PAIR, "same-core: no two CPUs here are placed so (same-l3)"),
     ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs here are placed so (there is one)"),
@@ -345,7 +347,7 @@ def test_where_nothing_is_left_that_is_an_error(text: str, machine: Machine, rea
 def test_an_error_shows_of_all_that_was_left_out() -> None:
     assert refusal('placements = ["sockets", "nodes"]') == (
         "plan.toml: placements: nothing is left of sockets: takes two sockets, the machine has one "
-        "and nodes: takes two hosts or more, found 0"
+        f"and nodes: takes two hosts or more, {NONE}"
     )
 
 

@@ -12,7 +12,7 @@ from rankbench import imports, plots, units
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
-from rankbench.report import figures, write_figures
+from rankbench.report import figures, pictures, write_figures
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_the_answer_and_what_it_rests_on_are_drawn_unless_other_kinds_are_named(
     counts: list[int] = []
     paths = write_figures(tmp_path / "usual", evaluations.evaluation(), ["svg"], watch=counts.append)
     kinds = {path.name.split("-")[0] for path in paths[:-1]}
-    assert {"winner_map", "curves", "ratios"} <= kinds <= {*figures.USUAL}
+    assert {"winner_map", "curves", "ratios"} <= kinds <= {*pictures.USUAL}
     assert counts == [*range(1, len(paths))]
     page = paths[-1].read_text()
     assert all(f'src="{path.name}"' in page for path in paths[:-1])

@@ -41,12 +41,12 @@ CASES = [
     ),
 ]
 
-LAUNCH_1 = (
-    '{"record":"launch","format":1,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.1.0",'
+LAUNCH_OF_ANOTHER_FORMAT = (
+    '{"record":"launch","format":9,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.1.0",'
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":10,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0",'
+    '{"record":"launch","format":1,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0",'
     '"source":"tsc","source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
@@ -77,7 +77,7 @@ SECOND = (
     '"grid":[2,1],"order":[1,0],"hops":2,'
     '"series":[]}\n'
 )
-OF_FORMAT_2 = re.sub(r'"options":.*?"series"', '"series"', FIRST)
+WITHOUT_OPTIONS = re.sub(r'"options":.*?"series"', '"series"', FIRST)
 END = '{"record":"end","cases":2}\n'
 WHOLE = LAUNCH + RANK + FIRST + SECOND + END
 
@@ -163,11 +163,11 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":10', '"format":11'), "stream format 11, this rankbench reads format 10"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 10"),
+        (WHOLE.replace('"format":1,', '"format":2,'), "stream format 2, this rankbench reads format 1"),
+        (LAUNCH_OF_ANOTHER_FORMAT + RANK + END, "stream format 9, this rankbench reads format 1"),
         (
-            LAUNCH.replace('"format":10', '"format":2') + RANK + OF_FORMAT_2,
-            "stream format 2, this rankbench reads format 10",
+            LAUNCH.replace('"format":1,', '"format":10,') + RANK + WITHOUT_OPTIONS,
+            "stream format 10, this rankbench reads format 1",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],

@@ -16,7 +16,7 @@ from fakes import campaigns
 from fakes.campaigns import Truth, make_campaign
 from polars.testing import assert_frame_equal
 
-from rankbench import samples, store
+from rankbench import samples
 from rankbench.across import trend
 from rankbench.across.conditions import Match, Probes
 from rankbench.across.gate import Check
@@ -53,6 +53,7 @@ from rankbench.model import (
     Verdict,
     list_columns,
 )
+from rankbench.store import tables
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -136,7 +137,8 @@ def test_every_file_of_a_campaign_is_reported(stored: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "columns"), [("Columns of `cases`", store.CASE_COLUMNS), ("Columns of `samples`", store.SAMPLE_COLUMNS)]
+    ("title", "columns"),
+    [("Columns of `cases`", tables.CASE_COLUMNS), ("Columns of `samples`", tables.SAMPLE_COLUMNS)],
 )
 def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
     told = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)

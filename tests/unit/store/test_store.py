@@ -21,10 +21,10 @@ from polars.testing import assert_frame_equal
 
 from rankbench import store
 from rankbench.language import Text, as_data
-from rankbench.model import Campaign, CaseResult, CaseStatus, Claim, Memory, Operation, RankbenchError, Series
+from rankbench.model import CaseResult, CaseStatus, Claim, Memory, RankbenchError, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rankbench.store import Store
 
@@ -64,14 +64,14 @@ def test_what_is_appended_is_read_back(made: Store) -> None:
     assert again.campaign == made.campaign
     assert [launch.number for launch in again.launches()] == [1, 2]
     cases = again.cases()
-    assert dict(cases.schema) == {name: kind() for name, kind in store.CASE_COLUMNS.items()}
+    assert dict(cases.schema) == {name: kind() for name, kind in store.tables.CASE_COLUMNS.items()}
     assert cases.select("launch", "case", "status", "reason").rows() == [
         (1, CASE.key, "ok", ""),
         (2, CASE.key, "ok", ""),
         (2, OTHER.key, "crashed", "signal 11"),
     ]
     samples = again.samples().collect()
-    assert dict(samples.schema) == {name: kind() for name, kind in store.SAMPLE_COLUMNS.items()}
+    assert dict(samples.schema) == {name: kind() for name, kind in store.tables.SAMPLE_COLUMNS.items()}
     assert samples.select("launch", "index", "time_ns", "last_rank", "late", "overrun").rows() == [
         (number, index, 100.0 + index, 0, index == 0, index == 1) for number in (1, 2) for index in range(3)
     ]
@@ -148,253 +148,6 @@ def test_options_and_what_they_bring_stand_with_cases_and_samples(made: Store) -
     assert samples_of(made, "launch", "options")[3] == (2, "quantity=overlap, tests=8")
 
 
-UNKNOWN_2 = {"active_ranks", "moved_bytes", "moved_messages"}
-"""Columns since format 3 of which older campaigns know nothing. What their others would hold is known."""
-CASES_3 = ("options", *UNKNOWN_2, "pure_ns", "compute_ns", "growth_bytes", "spread_ns")
-CASES_2 = ("memory", "synchronisations", "stopped")
-SAMPLES_2 = ("memory", "discarded", "by_rank", "skew_ns", "bound_ns")
-
-
-def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], samples: Sequence[str]) -> None:
-    """Change the record of a campaign and drop columns."""
-    record = msgspec.json.decode((folder / "campaign.json").read_bytes())
-    change(record)
-    (folder / "campaign.json").write_bytes(msgspec.json.encode(record))
-    for kind, columns in (("cases", cases), ("samples", samples)):
-        for path in (folder / kind).glob("*.parquet"):
-            pl.read_parquet(path).drop(columns).write_parquet(path)
-
-
-CASES_12 = ("cause", "printed_bytes")
-CASES_11 = ("estimate_ns", "tolerance_ns")
-CASES_10 = ("first_ns", "second_ns")
-
-
-def make_format_12(folder: Path) -> None:
-    """Turn a campaign into what the rankbench before this one would have written."""
-    rewrite(folder, lambda record: record.update(format=12), CASES_12, ())
-
-
-def make_format_11(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 11 would have written."""
-    make_format_12(folder)
-    rewrite(folder, lambda record: record.update(format=11), CASES_11, ())
-
-
-def make_format_10(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 10 would have written."""
-    make_format_11(folder)
-    rewrite(folder, lambda record: record.update(format=10), (), ("visit_position", "visit_after"))
-
-
-def make_format_9(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 9 would have written."""
-    make_format_10(folder)
-    rewrite(folder, lambda record: record.update(format=9), CASES_10, ())
-
-
-CASES_6 = ("calls", "cost_ns", "first_window_ns", "last_window_ns")
-
-
-def make_format_8(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 8 would have written."""
-    make_format_9(folder)
-
-    def change(record: Any) -> None:
-        record["format"] = 8
-        del record["plan"]["together"], record["plan"]["baseline"]
-
-    rewrite(folder, change, (), ("visit", "visit_hop_ns"))
-
-
-def make_format_7(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 7 would have written."""
-    make_format_8(folder)
-    rewrite(folder, lambda record: record.update(format=7), ("hop_ns",), ())
-
-
-def make_format_6(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 6 would have written."""
-    make_format_7(folder)
-    rewrite(folder, lambda record: record.update(format=6), (), ("error_ns",))
-
-
-def make_format_5(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 5 would have written."""
-    make_format_6(folder)
-
-    def change(record: Any) -> None:
-        record["format"] = 5
-        del record["plan"]["each_call"]
-
-    rewrite(folder, change, CASES_6, ())
-
-
-def make_format_4(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 4 would have written."""
-    make_format_5(folder)
-
-    def change(record: Any) -> None:
-        record["format"] = 4
-        for one in record["operations"]:
-            del one["foreign"]
-        for one in record["cases"]:
-            del one["suite"]
-
-    rewrite(folder, change, ("printed",), ())
-
-
-def make_format_3(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 3 would have written."""
-    make_format_4(folder)
-
-    def change(record: Any) -> None:
-        record["format"] = 3
-        del record["plan"]["notes"]
-        del record["machine"]["cpus"]
-        for one in record["operations"]:
-            del one["rings"]
-
-    for path in (folder / "cases").glob("*.parquet"):
-        pl.read_parquet(path).with_columns(migrated=pl.col("moved") != "").write_parquet(path)
-    rewrite(folder, change, ("moved", "grid", "order", "hops"), ())
-
-
-def make_format_2(folder: Path) -> None:
-    """Turn a campaign into what the rankbench of format 2 would have written."""
-    make_format_3(folder)
-
-    def change(record: Any) -> None:
-        record["format"] = 2
-        for key in ("datatypes", "options", "every_pair"):
-            del record["plan"][key]
-        for one in record["operations"]:
-            for key in one.keys() - OPERATION_2:
-                del one[key]
-            for amount in AMOUNTS:
-                del one[amount]["per_message"]
-        for one in record["cases"]:
-            del one["options"]
-
-    rewrite(folder, change, CASES_3, ("options",))
-
-
-AMOUNTS = ("send", "receive", "root_send", "root_receive")
-OPERATION_2 = {
-    *("name", "help", "standard", "kind", "metric", "forms", *AMOUNTS, "sized", "ranks_exactly", "messages"),
-    *("datatype", "start", "in_place", "rooted"),
-}
-
-
-def make_format_1(folder: Path) -> None:
-    """Turn a campaign into what rankbench 0.1.0 would have written."""
-    make_format_2(folder)
-    rewrite(folder, make_record_1, CASES_2, SAMPLES_2)
-    for path in (folder / "launches").glob("*.json"):
-        launch = msgspec.json.decode(path.read_bytes())
-        for key in ("source_reason", "synchronisation", "last_level_cache_bytes", "sources"):
-            del launch["facts"][key]
-        path.write_bytes(msgspec.json.encode(launch))
-
-
-def make_record_1(record: Any) -> None:
-    """Take from a record of format 2 what format 1 had not."""
-    record["format"] = 1
-    plan = record["plan"]
-    plan["start"], plan["samples"] = plan["starts"][0], plan["sampling"]["good"]
-    for key in ("starts", "sampling", "memory", "clock", "synchronisation", "every_rank", "estimator", "confidence"):
-        del plan[key]
-    for one in record["operations"]:
-        del one["in_place"], one["rooted"]
-    for one in record["cases"]:
-        del one["memory"]
-    del record["starts"]
-
-
-def test_a_campaign_of_format_1_is_read_as_it_would_be_today(made: Store) -> None:
-    was = before_4(made.campaign)
-    cases, samples = made.cases(), made.samples().collect()
-    make_format_1(made.folder)
-    again = store.open(made.folder)
-    plan = msgspec.structs.replace(was.plan, clock="clock_gettime", synchronisation="linear")
-    operations = [
-        msgspec.structs.replace(operation, in_place=False, rooted=False) for operation in before_3(was.operations)
-    ]
-    assert again.campaign == msgspec.structs.replace(was, format=1, plan=plan, operations=operations, starts=[])
-    assert [launch.number for launch in again.launches()] == [1]
-    unknown = {"synchronisations", "stopped", *UNKNOWN_2}
-    assert_frame_equal(again.cases(), without(cases, unknown))
-    nobody_knew = {"bound_ns": pl.lit(None, pl.Float32), "error_ns": pl.lit(None, pl.Float32)}
-    assert_frame_equal(again.samples().collect(), samples.with_columns(**nobody_knew))
-    assert again.rank_samples().collect().height == 0
-
-
-def before_4(record: Campaign) -> Campaign:
-    """Return the record of a campaign as format 3 knew it."""
-    return msgspec.structs.replace(record, machine=msgspec.structs.replace(record.machine, cpus=[]))
-
-
-def before_3(operations: Sequence[Operation]) -> list[Operation]:
-    """Return operations as format 2 knew them."""
-    fields = [{name: getattr(operation, name) for name in OPERATION_2} for operation in operations]
-    for field in fields:
-        field |= {name: msgspec.structs.replace(field[name], per_message=False) for name in AMOUNTS}
-    return [Operation(**one) for one in fields]
-
-
-def without(frame: pl.DataFrame, unknown: Iterable[str]) -> pl.DataFrame:
-    """Return a frame in which some columns are not known."""
-    return frame.with_columns(pl.lit(None).cast(frame.schema[name]).alias(name) for name in unknown)
-
-
-def test_a_campaign_of_format_2_is_read_as_it_would_be_today(made: Store) -> None:
-    was = before_4(made.campaign)
-    cases, samples = made.cases(), made.samples().collect()
-    make_format_2(made.folder)
-    again = store.open(made.folder)
-    assert again.campaign == msgspec.structs.replace(was, format=2, operations=before_3(was.operations))
-    assert [launch.number for launch in again.launches()] == [1]
-    assert_frame_equal(again.cases(), without(cases, UNKNOWN_2))
-    assert_frame_equal(again.samples().collect(), samples)
-
-
-def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> None:
-    """It reported that a rank moved, but not which and where."""
-    append(made, 2, result(moved="rank 1 from CPU 0 to CPU 3"))
-    cases, samples = made.cases(), made.samples().collect()
-    make_format_3(made.folder)
-    again = store.open(made.folder)
-    assert again.campaign.format == 3
-    assert again.cases()["moved"].to_list() == ["", "a rank"]
-    assert_frame_equal(again.cases().drop("moved"), cases.drop("moved"))
-    assert_frame_equal(again.samples().collect(), samples)
-
-
-@pytest.mark.parametrize(
-    ("number", "make"),
-    [
-        (4, make_format_4),
-        (5, make_format_5),
-        (6, make_format_6),
-        (7, make_format_7),
-        (8, make_format_8),
-        (9, make_format_9),
-        (10, make_format_10),
-        (12, make_format_12),
-        (11, make_format_11),
-    ],
-)
-def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
-    made: Store, number: int, make: Callable[[Path], None]
-) -> None:
-    was, cases, samples = made.campaign, made.cases(), made.samples().collect()
-    make(made.folder)
-    again = store.open(made.folder)
-    assert again.campaign == msgspec.structs.replace(was, format=number)
-    assert_frame_equal(again.cases(), cases)
-    assert_frame_equal(again.samples().collect(), samples)
-
-
 def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
     new = store.create(tmp_path / "c[1]*", campaigns.campaign())
     append(new, 1, result())
@@ -409,8 +162,8 @@ def test_what_a_foreign_tool_printed_is_kept(made: Store) -> None:
 def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
     new = store.create(tmp_path / "c", campaigns.campaign())
     assert new.launches() == []
-    assert list(new.cases().columns) == list(store.CASE_COLUMNS)
-    assert new.samples().collect().shape == (0, len(store.SAMPLE_COLUMNS))
+    assert list(new.cases().columns) == list(store.tables.CASE_COLUMNS)
+    assert new.samples().collect().shape == (0, len(store.tables.SAMPLE_COLUMNS))
 
 
 def test_launch_without_any_case_is_kept(made: Store) -> None:
@@ -604,6 +357,7 @@ def test_full_disk_is_reported_and_harms_nothing(made: Store) -> None:
 
 
 RESTORE = "restore it or run the plan again"
+OTHER_FORMAT = "this rankbench reads format 1; use the one that wrote it, or measure again"
 
 
 @pytest.mark.parametrize(
@@ -615,8 +369,10 @@ RESTORE = "restore it or run the plan again"
         (b"[1]", f"damaged (Expected `object`, got `array`); {RESTORE}"),
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
-        (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 14, "new": 1}', "format 14, this rankbench reads formats 1 to 13; use the one that wrote it"),
+        (b'{"format": 1, "name": null}', f"damaged (Expected `str`, got `null` - at `$.name`); {RESTORE}"),
+        (b'{"format": 0}', f"format 0, {OTHER_FORMAT}"),
+        (b'{"format": 2, "new": 1}', f"format 2, {OTHER_FORMAT}"),
+        (b'{"format": 13, "plan": {}}', f"format 13, {OTHER_FORMAT}"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, text: str) -> None:

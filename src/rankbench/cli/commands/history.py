@@ -9,6 +9,7 @@ import msgspec
 import typer
 from rich.text import Text
 
+from rankbench import extras
 from rankbench.across import trend
 from rankbench.cli.display import console, filled
 from rankbench.cli.figures import chosen_cases
@@ -17,6 +18,7 @@ from rankbench.cli.formats import check_format, destination, print_json
 from rankbench.cli.stored import current
 from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
+from rankbench.report.pictures import ALL_FORMATS
 from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import campaigns_in
 from rankbench.verdict.wording import format_count
@@ -43,9 +45,7 @@ def history(
     size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     figures: Annotated[
         str,
-        typer.Option(
-            metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(history_report.ALL_FORMATS)}."
-        ),
+        typer.Option(metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(ALL_FORMATS)}."),
     ] = "",
     output: Annotated[
         Path | None,
@@ -64,6 +64,8 @@ def history(
     case once.
     """
     form = check_format(format_, "table", "json", "csv")
+    if figures:
+        extras.require("report", "--figures")
     named = [named_campaign(folder) for folder in folders]
     timeline = narrowed(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
     with destination(None if figures else output):
@@ -149,8 +151,10 @@ def beyond(timeline: History, *, every: bool) -> Iterator[str]:
 
 def draw(timeline: History, folder: Path, formats: list[str]) -> None:
     """Write the charts."""
+    from rankbench.report import history_charts
+
     try:
-        written = history_report.write(folder, timeline, formats)
+        written = history_charts.write(folder, timeline, formats)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); name another --output") from None
     console.print(f"wrote {format_count(len(written), 'file')} to {folder}", markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from rankbench import imports
+from rankbench import extras, imports
 from rankbench.cli.display import console
 from rankbench.cli.folders import campaign_folder
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
@@ -59,6 +59,7 @@ def import_(
     named = [label.strip() for label in labels.split(",")] if labels else []
     if not all(named) or len(set(named)) < len(named):
         raise RankbenchError(f"--labels: found {labels!r}, expected names such as MPICH,OpenMPI, each once")
+    extras.require("run", "`rankbench import`")
     folder = campaign_folder(results, name)
     with console.status("reading …"):
         store = imports.import_files(ImportRequest(sources, named, ranks, strict_errors), folder)

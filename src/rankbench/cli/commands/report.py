@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from rankbench import files
+from rankbench import extras, files
 from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import Working, console
@@ -64,6 +64,7 @@ def report(
 
     It needs no network. Figures and text are written on request.
     """
+    extras.require("report", "`rankbench report`")
     place = chosen_folder(folder)
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")

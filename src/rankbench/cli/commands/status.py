@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import store
+from rankbench import extras, store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.display import columns, console, counted, tell
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
@@ -45,6 +45,9 @@ def status(
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
     opened = store.open(chosen_folder(folder))
+    judged = extras.has("run")
+    if wait:
+        extras.require("run", "--wait")
     if spent:
         show_spending(opened, form)
     elif not (opened.folder / FOLDER).exists():
@@ -52,12 +55,14 @@ def status(
     elif wait:
         follow(opened)
     else:
-        decision = take_in(opened)
+        decision = take_in(opened) if judged else None
         if form == "json":
             show_json(opened, decision)
             return
         show_status(opened)
         tell_job(opened, decision)
+        if not judged:
+            tell(f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}")
 
 
 def show_json(opened: Store, decision: Decision | None) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rankbench import campaign
+from rankbench import campaign, extras
 from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.campaign.batch import scripted, write
 from rankbench.cli.display import spell_blocks, tell
@@ -36,6 +36,8 @@ def submit(
     A campaign whose job ended too early is resumed.
     """
     chosen = schedulers.chosen(wanted.plan.job)
+    if wait:
+        extras.require("run", "--wait")
     if waiting := in_the_queue(wanted.folder):
         raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
     prepared = campaign.prepare(wanted, tell)

@@ -9,7 +9,7 @@ import enum
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from rankbench.exports.writing import present, write_text
-from rankbench.model import Campaign, Launch, RankbenchError
+from rankbench.model import Campaign, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 TITLE = "a script of views over the campaign's own files"
 SUFFIX = ".sql"
-OLDEST = 2
-"""Format of the first campaigns whose samples say themselves whether they count."""
 TYPES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
 LISTS = ("candidates", "libraries", "operations")
 """Lists of the campaign's record that have a view each."""
@@ -46,11 +44,6 @@ ORDER BY "case", typical_ns;
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the script."""
     made = measured.store.campaign
-    if made.format < OLDEST:
-        raise RankbenchError(
-            f"{measured.store.folder}: format {made.format} shows samples that count otherwise; "
-            "export it as sqlite or parquet"
-        )
     yield write_text(path, script(measured.store.folder.resolve(), made))
 
 

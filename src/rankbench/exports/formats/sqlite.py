@@ -151,14 +151,14 @@ def case_table(view: CampaignView) -> Table:
 
 def outcome_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return how each case ended in each launch."""
-    own = [name for name in store.CASE_COLUMNS if name not in OF_CASE]
+    own = [name for name in store.tables.CASE_COLUMNS if name not in OF_CASE]
     frame = view.case_rows.select("launch", "case", *own)
     return Table("outcomes", [LAUNCH, CASE, *typed(frame.select(own))], numbered(frame, places), "launch, case_id")
 
 
 def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
     """Return every sample, also those that do not count and those of single ranks, as they are stored."""
-    own = [name for name in store.SAMPLE_COLUMNS if name not in OF_CASE]
+    own = [name for name in store.tables.SAMPLE_COLUMNS if name not in OF_CASE]
     chosen = [
         frame.select("launch", "case", *own) for frame in (measured.store.samples(), measured.store.rank_samples())
     ]

@@ -19,7 +19,7 @@ TITLE = "First calls"
 HELP = "Show the first call of each operation, and the second."
 FLAG = "first-calls"
 ORDER = 70
-ABSENT = "not known of these cases; campaigns of rankbench's own core have them since format 10"
+ABSENT = "not known of these cases; campaigns of rankbench's own core have them"
 FAR = 50
 """Above which median ratio a sentence names an operation."""
 LEAST = 0.1

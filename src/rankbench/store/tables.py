@@ -1,0 +1,182 @@
+"""Launches as tables: the columns, what a launch adds to them, and how its parquet files are read and written.
+
+Apart from the store itself, since it needs Polars: a campaign can be prepared for a job where that is not installed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from rankbench import store
+from rankbench.model import CaseResult, RankbenchError, Series, Visit, list_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from rankbench.model import Campaign, Launch
+
+MAGIC = b"PAR1"
+"""The last bytes of every parquet file."""
+_CASE_OF_LAUNCH = {
+    "launch": pl.Int32,
+    "block": pl.Int32,
+    "candidate": pl.String,
+    "case": pl.String,
+    "operation": pl.String,
+    "form": pl.String,
+    "size_bytes": pl.Int64,
+    "datatype": pl.String,
+    "placement": pl.String,
+    "ranks": pl.Int32,
+    "start": pl.String,
+    "memory": pl.String,
+    "options": pl.String,
+}
+_OUTCOME = list_columns(CaseResult)
+CASE_COLUMNS = _CASE_OF_LAUNCH | {column.name: getattr(pl, column.polars_type) for column in _OUTCOME.values()}
+SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
+    "series": pl.Int32,
+    "index": pl.Int32,
+    "visit": pl.Int16,
+    "visit_hop_ns": pl.Float32,
+    "visit_position": pl.Int8,
+    "visit_after": pl.Int8,
+    "time_ns": pl.Float64,
+    "last_rank": pl.Int32,
+    "late": pl.Boolean,
+    "overrun": pl.Boolean,
+    "discarded": pl.Boolean,
+    "by_rank": pl.Boolean,
+    "skew_ns": pl.Float32,
+    "bound_ns": pl.Float32,
+    "error_ns": pl.Float32,
+}
+_ROWS_AT_ONCE = 100_000
+
+
+def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
+    case = result.case
+    named = {name: getattr(case, name) for name in _CASE_OF_LAUNCH if name in case.__struct_fields__}
+    numbers = {"launch": launch.number, "block": launch.block, "candidate": launch.candidate, "case": case.key}
+    options = ", ".join(f"{name}={value}" for name, value in case.options.items())
+    return {**numbers, **named, "memory": case.memory.label, "options": options}
+
+
+def _outcome(result: CaseResult) -> dict[str, object]:
+    own = msgspec.structs.asdict(result) | {"status": result.status.value}
+    own["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
+    own |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
+    return {column.name: own[field] for field, column in _OUTCOME.items()}
+
+
+class _MarkedSeries(NamedTuple):
+    """A series, the number of its case in the launch, and which of its samples do not count."""
+
+    case: int
+    series: Series
+    discarded: Sequence[int]
+    by_rank: bool
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return what is its own of each sample; the skew is NaN where it is not known."""
+        count = len(self.series.time_ns)
+        index, marks = np.arange(count, dtype=np.int32), self.series
+        visits = marks.visits or [Visit(count)]
+        lengths = [visit.samples for visit in visits]
+        return {
+            "number": np.full(count, self.case, np.uint32),
+            "series": np.full(count, marks.rank, np.int32),
+            "index": index,
+            "visit": np.repeat(np.arange(len(visits), dtype=np.int16), lengths),
+            "visit_hop_ns": np.repeat(np.array([visit.hop_ns for visit in visits], np.float32), lengths),
+            "visit_position": np.repeat(np.array([visit.position for visit in visits], np.int8), lengths),
+            "visit_after": np.repeat(np.array([visit.after for visit in visits], np.int8), lengths),
+            "time_ns": np.asarray(marks.time_ns, float),
+            "last_rank": np.asarray(marks.last_rank or np.full(count, marks.rank), np.int32),
+            "late": np.isin(index, marks.late),
+            "overrun": np.isin(index, marks.overrun),
+            "discarded": np.isin(index, self.discarded),
+            "by_rank": np.full(count, self.by_rank),
+            "skew_ns": np.asarray(marks.skew_ns or np.full(count, np.nan), np.float32),
+            "bound_ns": np.asarray(marks.bound_ns or np.zeros(count), np.float32),
+            "error_ns": np.asarray(marks.error_ns or np.zeros(count), np.float32),
+        }
+
+
+def _samples_frame(heads: Sequence[dict[str, Any]], marked: Iterable[_MarkedSeries]) -> pl.LazyFrame:
+    """Return the samples of a launch. What is equal in all of a case is joined to them while they are written.
+
+    The join is made of slices: of a million rows at once it would need ten times their memory.
+    """
+    parts = [series.columns() for series in marked if series.series.time_ns]
+    if not parts:
+        return pl.LazyFrame(schema=SAMPLE_COLUMNS)
+    frame = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    cases = pl.LazyFrame(heads, _CASE_OF_LAUNCH).with_row_index("number")
+    slices = (frame.lazy().slice(first, _ROWS_AT_ONCE) for first in range(0, len(frame), _ROWS_AT_ONCE))
+    joined = pl.concat(part.join(cases, on="number", how="left", maintain_order="left") for part in slices)
+    return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
+
+
+def check_end(path: Path) -> Path:
+    """Return the path of a parquet file that is there and has its end."""
+    try:
+        with path.open("rb") as file:
+            length = file.seek(0, os.SEEK_END)
+            file.seek(max(0, length - len(MAGIC)))
+            whole = file.read() == MAGIC
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {store.RESTORE}") from None
+    if not whole:
+        raise RankbenchError(f"{path}: damaged (its end is missing); {store.RESTORE}")
+    return path
+
+
+def to_parquet(frame: pl.LazyFrame) -> bytes:
+    """Return the content of a parquet file that holds a table."""
+    buffer = io.BytesIO()
+    frame.sink_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def case_rows(launch: Launch, results: Sequence[CaseResult]) -> pl.LazyFrame:
+    """Return one row per case of a launch; the columns are CASE_COLUMNS."""
+    return pl.LazyFrame([_head(launch, result) | _outcome(result) for result in results], CASE_COLUMNS)
+
+
+def sample_rows(campaign: Campaign, launch: Launch, results: Sequence[CaseResult]) -> pl.LazyFrame:
+    """Return one row per sample of a launch; the columns are SAMPLE_COLUMNS."""
+    return _samples_frame([_head(launch, result) for result in results], _mark_series(campaign, results))
+
+
+def _mark_series(campaign: Campaign, results: Iterable[CaseResult]) -> Iterator[_MarkedSeries]:
+    """Yield every series of a launch's cases."""
+    for number, result in enumerate(results):
+        overruns = campaign.discards_overruns(result.case)
+        discarded = sorted(result.own_series.find_discarded(overruns=overruns)) if result.own_series else []
+        for series in result.series:
+            yield _MarkedSeries(number, series, discarded, by_rank=series is not result.own_series)
+
+
+def without_rows(columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
+    """Return a table that has columns and no rows."""
+    return pl.LazyFrame(schema=dict(columns))
+
+
+def of_all_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the samples that are not of single ranks."""
+    return samples.filter(~pl.col("by_rank"))
+
+
+def scan(files: list[Path]) -> pl.LazyFrame:
+    """Return the rows of parquet files."""
+    return pl.scan_parquet(files, glob=False)

@@ -1,0 +1,111 @@
+"""What is installed without the extras: the base imports none of their libraries, and says which command adds them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from fakes import sites
+
+import rankbench
+from rankbench import cli, extras
+from rankbench.model import RankbenchError
+
+ROOT = Path(__file__).parents[2]
+BASE = (
+    "doctor",
+    "find",
+    "get",
+    "import",
+    "lab",
+    "operations",
+    "plan",
+    "presets",
+    "script",
+    "settings",
+    "status",
+    "submit",
+)
+"""Commands for which a login node needs no extra; `import` needs one when it stores."""
+MODULES = [name for names in extras.LIBRARIES.values() for name in names]
+WITHOUT = f"import sys; sys.modules |= dict.fromkeys({MODULES}); "
+"""Python code after which no library of an extra can be imported."""
+PLAN = """
+question = "Which of two stand-ins?"
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["allreduce"]
+sizes = "8"
+samples = 20
+placements = ["1x2"]
+[stop]
+blocks = 1
+"""
+
+
+def test_extras_bring_what_is_said_to_come_with_them() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    packages = metadata.packages_distributions()
+    for extra, names in extras.LIBRARIES.items():
+        listed = {text.partition(">=")[0] for text in project["optional-dependencies"][extra]} - {"rankbench[run]"}
+        assert listed == {package.lower() for name in names for package in packages[name]}
+    assert "rankbench[run]" in project["optional-dependencies"]["report"]
+
+
+def test_the_base_imports_no_library_of_an_extra() -> None:
+    """Everything that this package imports besides is in its dependencies, or comes with them."""
+    code = f"{WITHOUT}from rankbench import cli; [cli.application(name) for name in {BASE}]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", sorted({*cli.command_modules()} - {*BASE}))
+def test_a_command_says_which_extra_it_needs(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{WITHOUT}from rankbench.cli import main; main()", name], capture_output=True, text=True
+    )
+    extra = "report" if name == "report" else "run"
+    line = (
+        f"rankbench: `rankbench {name}` needs polars, which is not installed; "
+        f"install it by: pip install 'rankbench[{extra}]'\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
+def test_a_report_needs_what_draws(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    for words in (["report"], ["history", ".", "--figures", "svg"]):
+        assert cli.call(words) == 2
+        what = "`rankbench report`" if words == ["report"] else "--figures"
+        assert capsys.readouterr().err == (
+            f"rankbench: {what} needs vl-convert, which is not installed; "
+            "install it by: pip install 'rankbench[report]'\n"
+        )
+
+
+def test_reading_from_python_needs_polars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(RankbenchError, match=r"^rankbench\.read needs polars, .* pip install 'rankbench\[run\]'$"):
+        rankbench.read(tmp_path)
+
+
+def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = sites.make(tmp_path, "slurm", PLAN)
+    with monkeypatch.context() as patched:
+        patched.setattr(sites, "MAIN", WITHOUT + sites.MAIN)
+        refused = here.submit("--wait")
+        assert "--wait needs polars" in refused.printed
+        assert not here.campaign.exists()
+        done = here.submit()
+        assert done.exit_code == 0, done.printed
+        text = here.wait_for_end()
+        line = "what its job measured is not taken in here; install what that needs by: pip install 'rankbench[run]'"
+        assert text.splitlines()[-1] == line
+        assert here.opened().launches() == []
+    assert "done: the plan's 1 blocks are done" in here.run("status").printed
+    assert len(here.opened().launches()) == 3
