@@ -210,12 +210,25 @@ static bool set_value(const struct cvar *cvar, const union value *value, struct 
            is_same(cvar, value, &after);
 }
 
+/* MPICH and its kin bind the handle of a text to the text's default: a read never shows what the environment has set, and a write reaches
+ * nothing that the library uses. */
+static bool is_only_a_default(const struct cvar *cvar) {
+    static const char *const begins[] = {"MPIR_CVAR_", "I_MPI_", "MVP_"};
+    for (size_t i = 0; cvar->type == MPI_CHAR && i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(cvar->name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
 static void set_one(const char *name, const char *text, struct cvars *cvars, struct outcome *outcome) {
     char line[LINE_BYTES / 2];
     struct cvar *cvar = obtain_memory(sizeof *cvar);
     union value *value = obtain_memory(sizeof *value);
     if (!find_cvar(name, cvar)) {
         snprintf(line, sizeof line, "%.150s is no variable of this library", name);
+        note(outcome, LACKING, line);
+    } else if (is_only_a_default(cvar)) {
+        snprintf(line, sizeof line, "%.150s is a text, which this library takes from the environment alone, at its start", name);
         note(outcome, LACKING, line);
     } else if (!read_value_of(cvar, text, value)) {
         snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);

@@ -63,7 +63,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":10,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":11,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -189,6 +189,7 @@ static void write_counts(FILE *stream, const struct result *result) {
             (long long)measurement->tolerance_ns);
     fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
     write_text(stream, "moved", result->moved);
+    write_text(stream, "fallback", result->fallback);
 }
 
 static void write_numbers(FILE *stream, const char *key, const int *numbers, int count) {

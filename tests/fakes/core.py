@@ -145,7 +145,7 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: d
     hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
-    stream.write(record="launch", format=10, ranks=ranks, library_version=f"MPICH Version: {version}",
+    stream.write(record="launch", format=11, ranks=ranks, library_version=f"MPICH Version: {version}",
                  mpi_version="4.1", core="0.2.0", source="tsc", source_reason="finest step",
                  resolution_ns=1, cost_ns=20.0, synchronisation="tree", last_level_cache_bytes=1 << 25,
                  sources=[tsc, wtime])  # fmt: skip
@@ -200,7 +200,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
         "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0,
-        "moved": settings["moved"].get(name, ""),
+        "moved": settings["moved"].get(name, ""), "fallback": "",
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip
     if name in settings["torn"]:

@@ -48,7 +48,7 @@ def text(records: list[dict[str, Any]]) -> str:
 def launch(ranks: int) -> dict[str, Any]:
     """Return the first line."""
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 11.2}
-    return {"record": "launch", "format": 10, "ranks": ranks, "library_version": "MPICH Version: 9.9",
+    return {"record": "launch", "format": 11, "ranks": ranks, "library_version": "MPICH Version: 9.9",
             "mpi_version": "4.1", "core": "0.2.0", "source": "tsc", "source_reason": "finest step",
             "resolution_ns": 1, "cost_ns": 11.2, "synchronisation": "tree", "last_level_cache_bytes": 1 << 25,
             "sources": [tsc]}  # fmt: skip

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from mpi.conftest import rankbench
-from mpi.test_core import ONE_LIBRARY, Core, core
+from mpi.test_core import Core, core
 from rankbench import libraries, store
 from rankbench.campaign.variables import variables
 from rankbench.libraries import tuned, tuners
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["core"]
 
+MPICH_ONLY = pytest.mark.parametrize("core", ["mpich"], indirect=True)
 OFF = "MPIR_CVAR_DEVICE_COLLECTIVES=none"
 ALGORITHM = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
 RING, RING_NUMBER = f"{OFF};{ALGORITHM}=ring", "8"
@@ -55,7 +56,7 @@ def algorithm(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@ONE_LIBRARY
+@MPICH_ONLY
 def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_path: Path) -> None:
     plain = {"operation": "allreduce", "bytes": 8, "samples": 20}
     cases = [plain, plain | {"settings": RING}, plain, plain | {"settings": ";"}]
@@ -64,18 +65,37 @@ def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_pat
     assert [record["status"] for record in records] == ["ok", "wrong-data", "ok", "ok"]
 
 
-@ONE_LIBRARY
+@MPICH_ONLY
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
         ("NO_SUCH=1", "NO_SUCH is no variable of this library"),
         (f"{ALGORITHM}=rnig", f"{ALGORITHM} has no value rnig in this library"),
+        (
+            "MPIR_CVAR_BCAST_TREE_TYPE=knomial_1",
+            "MPIR_CVAR_BCAST_TREE_TYPE is a text, which this library takes from the environment alone, at its start",
+        ),
     ],
 )
 def test_what_the_library_does_not_have_is_lacking(core: Core, settings: str, reason: str, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 8, "samples": 20, "settings": settings}
     (record,) = core.job(tmp_path, 2, [case])
     assert (record["status"], record["reason"]) == ("lacking", reason)
+
+
+ALLTOALL = "MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM"
+IN_PLACE_ONLY = f"{OFF};{ALLTOALL}=pairwise_sendrecv_replace"
+
+
+@MPICH_ONLY
+def test_an_algorithm_that_cannot_serve_a_call_is_reported(core: Core, tmp_path: Path) -> None:
+    """The library prints it once more for each call, but neither in timed calls nor for the next case."""
+    plain = {"operation": "alltoall", "bytes": 8, "samples": 20}
+    cases = [plain | {"settings": IN_PLACE_ONLY}, plain, plain | {"settings": f"{OFF};{ALLTOALL}=pairwise"}]
+    records = core.job(tmp_path, 2, cases)
+    reports = [record["fallback"] for record in records]
+    assert reports == ["Alltoall pairwise_sendrecv_replace cannot be applied.", "", ""]
+    assert [(record["status"], record["printed_bytes"]) for record in records] == [("ok", 0)] * 3
 
 
 PLAN = """

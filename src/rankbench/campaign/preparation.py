@@ -20,7 +20,7 @@ import msgspec
 
 from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import changes, foreign
-from rankbench.campaign.preflight import Refusal, examine
+from rankbench.campaign.preflight import Examined, Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
@@ -96,7 +96,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
     machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
     cases, notes = plan.expand_plan(wanted.plan, description, machine)
-    refused, uses = examined(candidates, wanted, used, builds, tell)
+    refused, uses, usage = examined(candidates, wanted, used, builds, tell)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
     programs, without = supplied(wanted, operations, used)
@@ -115,6 +115,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
         notes=[*notes, *refusals(refused), *foreign.refusals(without)],
+        usage=usage,
     )
     for note in record.notes:
         tell(f"note: {note}")
@@ -150,7 +151,7 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
         for note in plan.check_calls(wanted.plan, description, record.cases):
             tell(f"note: {note}")
-    refused, uses = examined(record.candidates, wanted, used, builds, tell)
+    refused, uses, _ = examined(record.candidates, wanted, used, builds, tell)
     for line in refusals(refused):
         tell(f"note: {line}; not launched now")
     changes.take_over(opened, wanted.plan, wanted.more)
@@ -272,21 +273,22 @@ def examined(
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     tell: Tell,
-) -> tuple[Refusals, Uses]:
+) -> Examined:
     """Check every candidate in every placement, and what it uses of the machine. It is an error if none works.
 
     What the checks leave lies in the campaign's own folder, which other nodes see as well. A job checks for itself.
     """
     if wanted.scheduled:
-        return {}, {}
+        return Examined({}, {}, [])
     tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
-        refused, uses = examine(candidates, placements, used, builds, Path(folder).absolute())
+        found = examine(candidates, placements, used, builds, Path(folder).absolute())
+    refused = found.refused
     if len(refused) == len(candidates) * len(placements):
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
-    return refused, uses
+    return found
 
 
 def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:

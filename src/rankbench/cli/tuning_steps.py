@@ -155,6 +155,9 @@ class Session(NamedTuple):
         result = choosing.read_search(self.run(step, plans.write_search(task, blocks)), task)
         for variant, operations in result.wrong.items():
             tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
+        for variant, reports in result.fallbacks.items():
+            for operation, report in reports.items():
+                tell(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
         gains = choosing.list_gains(task, result)
         if gains:
             point = min(gains, key=lambda key: gains[key])

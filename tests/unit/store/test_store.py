@@ -165,13 +165,20 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
             pl.read_parquet(path).drop(columns).write_parquet(path)
 
 
+CASES_13 = ("fallback",)
 CASES_12 = ("cause", "printed_bytes")
 CASES_11 = ("estimate_ns", "tolerance_ns")
 CASES_10 = ("first_ns", "second_ns")
 
 
-def make_format_12(folder: Path) -> None:
+def make_format_13(folder: Path) -> None:
     """Turn a campaign into what the rankbench before this one would have written."""
+    rewrite(folder, lambda record: record.update(format=13), CASES_13, ())
+
+
+def make_format_12(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 12 would have written."""
+    make_format_13(folder)
     rewrite(folder, lambda record: record.update(format=12), CASES_12, ())
 
 
@@ -380,6 +387,7 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
         (8, make_format_8),
         (9, make_format_9),
         (10, make_format_10),
+        (13, make_format_13),
         (12, make_format_12),
         (11, make_format_11),
     ],
@@ -616,7 +624,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 14, "new": 1}', "format 14, this rankbench reads formats 1 to 13; use the one that wrote it"),
+        (b'{"format": 15, "new": 1}', "format 15, this rankbench reads formats 1 to 14; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, text: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families, hydra
+from rankbench.libraries import families, hydra, ucx
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +35,36 @@ class Family(families.Family):
         ),
     )
 
+    report_settings = MappingProxyType({"MPIR_CVAR_DEBUG_SUMMARY": "1", **ucx.SETTINGS})
+
+    def read_usage(self, output: str) -> dict[str, str]:
+        """Read the summary of rank 0, which names the files that its trees of algorithms come from."""
+        return read_summary(output)
+
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Hydra binds."""
         return hydra.make_launch_line(library, placement, self.encode_settings(settings), program)
+
+
+TREES = {"MPIR": "algorithms", "MPID": "algorithms of the device", "MPID/shm": "algorithms within a node"}
+"""Parts of the library that choose algorithms, as its summary calls them."""
+
+
+def read_summary(output: str) -> dict[str, str]:
+    """Return what `MPIR_CVAR_DEBUG_SUMMARY` and UCX print of network layer, transports and trees of algorithms."""
+    layer = re.search(r"^=+ (\w+) netmod Capability", output, re.MULTILINE)
+    provider = re.search(r"libfabric provider: (\S+)", output)
+    sources = {
+        label: match[1]
+        for name, label in TREES.items()
+        if (match := re.search(rf"^{re.escape(name)}: (\S+)$", output, re.MULTILINE))
+    }
+    usage = {
+        "network layer": layer[1] if layer else "",
+        "provider": provider[1] if provider else "",
+        "transports": ucx.read_transports(output),
+        **{label: "built in" if source.endswith("_json") else source for label, source in sources.items()},
+    }
+    return {name: text for name, text in usage.items() if text}
