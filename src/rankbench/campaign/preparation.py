@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.sharing import Uses
-    from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt
+    from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt, Rule
     from rankbench.store import Store
 
 Tell = Callable[[str], None]
@@ -70,6 +71,8 @@ class Wanted(NamedTuple):
     """Of the random orders; 0 leaves it to the plan, and 0 there to chance."""
     more: int = 0
     """Blocks to measure beyond those that are stored, whatever the plan says; 0: as the plan says."""
+    rules: Mapping[str, Sequence[Rule]] = MappingProxyType({})
+    """Of candidates that a tuning made: which variant their settings use for which calls."""
     scheduled: bool = False
     """Whether a scheduler's job makes the launches, and the checks before them, on other machines than this."""
 
@@ -238,11 +241,16 @@ def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
 def make_candidate(spec: CandidateSpec, library: Library, wanted: Wanted) -> Candidate:
     """Return a candidate of a plan; one that is wanted as tuned has the newest proven settings of its library."""
     if not tuned.split_name(spec.library)[1]:
-        return Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
+        name = spec.name or library.name
+        rules = list(wanted.rules.get(name, ()))
+        return Candidate(name=name, library=library.name, settings=spec.settings, rules=rules)
     host = "" if wanted.scheduled else wanted.machine.host
-    settings = tuned.find_proven(library, wanted.home, host).settings
+    proven = tuned.find_proven(library, wanted.home, host)
     return Candidate(
-        name=spec.name or f"{library.name}{tuned.SUFFIX}", library=library.name, settings=settings | spec.settings
+        name=spec.name or f"{library.name}{tuned.SUFFIX}",
+        library=library.name,
+        settings=proven.settings | spec.settings,
+        rules=proven.rules,
     )
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rankbench.libraries import families
+from rankbench.model import Library
+
+LIBRARY = Library(
+    name="openmpi-5.0.11", family="openmpi", version="5.0.11", source="", prefix="", wrapper="", launcher=""
+)
 
 OPEN_MPI = """\
 [vm:2] coll:base:comm_select: new communicator: MPI_COMM_WORLD (cid 0)
@@ -19,6 +24,7 @@ OPEN_MPI = """\
 [vm:1] mca: bml: Using self btl for send to [[49639,1],0] on node vm
 [vm:1] mca: bml: Using sm btl for send to [[49639,1],1] on node vm
 """
+HAN_TOO = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
 MPICH = """\
 ==== UCX netmod Capability ====
 MPIDI_UCX_CONTEXT_ID_BITS: 16
@@ -54,7 +60,7 @@ INTEL_MPI = """\
             {
                 "network layer": "UCX",
                 "transports": "intra-node sysv/memory cma/memory",
-                "algorithms": "/t/algorithms.json",
+                "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "/t/algorithms.json",
                 "algorithms of the device": "built in",
                 "algorithms within a node": "built in",
             },
@@ -75,3 +81,29 @@ def test_what_libraries_use(family: str, text: str, usage: dict[str, str]) -> No
     read = families.list_families()[family].read_usage
     assert read(text) == usage
     assert read("") == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "ignored"),
+    [
+        (("", ""), []),
+        (
+            ("tuned, priority  30, Enabled", "tuned, priority  30, Disabled"),
+            ["parameters coll_tuned_* are ignored: the component tuned is not in use"],
+        ),
+        (
+            (
+                "tuned, priority  30, Enabled",
+                f"tuned, priority  30, Enabled\n{HAN_TOO}",
+            ),
+            ["parameters coll_tuned_* do not reach the calls that the component han serves first"],
+        ),
+    ],
+)
+def test_parameters_of_a_component_that_does_not_come_first(change: tuple[str, str], ignored: list[str]) -> None:
+    """The component with the highest priority is named last."""
+    family = families.list_families()["openmpi"]
+    text = OPEN_MPI.replace(*change) if change[0] else OPEN_MPI
+    assert family.list_ignored(LIBRARY, {"coll_tuned_bcast_algorithm": "ring"}, text) == ignored
+    assert family.list_ignored(LIBRARY, {"coll_tuned_bcast_algorithm": "ring"}, "") == []
+    assert family.list_ignored(LIBRARY, {}, text) == []

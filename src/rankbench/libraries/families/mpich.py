@@ -48,23 +48,27 @@ class Family(families.Family):
         return hydra.make_launch_line(library, placement, self.encode_settings(settings), program)
 
 
-TREES = {"MPIR": "algorithms", "MPID": "algorithms of the device", "MPID/shm": "algorithms within a node"}
-"""Parts of the library that choose algorithms, as its summary calls them."""
+TREES = {
+    "MPIR": ("algorithms", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"),
+    "MPID": ("algorithms of the device", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"),
+    "MPID/shm": ("algorithms within a node", "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"),
+}
+"""Parts of the library that choose algorithms, as its summary calls them; what they are, and the variable of a file."""
 
 
 def read_summary(output: str) -> dict[str, str]:
     """Return what `MPIR_CVAR_DEBUG_SUMMARY` and UCX print of network layer, transports and trees of algorithms."""
     layer = re.search(r"^=+ (\w+) netmod Capability", output, re.MULTILINE)
     provider = re.search(r"libfabric provider: (\S+)", output)
-    sources = {
-        label: match[1]
-        for name, label in TREES.items()
-        if (match := re.search(rf"^{re.escape(name)}: (\S+)$", output, re.MULTILINE))
-    }
+    trees = {}
+    for name, (label, variable) in TREES.items():
+        if match := re.search(rf"^{re.escape(name)}: (\S+)$", output, re.MULTILINE):
+            built_in = match[1].endswith("_json")
+            trees[label if built_in else variable] = "built in" if built_in else match[1]
     usage = {
         "network layer": layer[1] if layer else "",
         "provider": provider[1] if provider else "",
         "transports": ucx.read_transports(output),
-        **{label: "built in" if source.endswith("_json") else source for label, source in sources.items()},
+        **trees,
     }
     return {name: text for name, text in usage.items() if text}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
 OBJECTS = {"core": "core", "thread": "hwthread", "none": "none"}
 RANKFILE = "rankfile.txt"
+TUNED = "tuned"
+"""The component whose algorithms can be chosen."""
 
 
 class Family(families.Family):
@@ -80,18 +82,9 @@ class Family(families.Family):
         """Read which components serve messages, and collectives of the world's communicator."""
         return read_components(output)
 
-    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
-        """Read the file of rules as the library does, which drops a broken one silently."""
-        file = settings.get(openmpi_rules.FILE_VARIABLE, "")
-        if not file:
-            return []
-        if openmpi_rules.is_off(settings):
-            return [f"{file} is not read without {openmpi_rules.SWITCH}=1"]
-        try:
-            wrong = openmpi_rules.find_fault(Path(file).read_text(encoding="utf-8", errors="replace"), library.version)
-        except OSError as error:
-            wrong = error.strerror or "cannot be read"
-        return [f"{file} is ignored: {wrong}"] if wrong else []
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
+        """Read the file of rules as the library does, which drops a broken one silently, and the components."""
+        return [*list_ignored_rules(library, settings), *list_ignored_of_tuned(settings, output)]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
         """Name the prefix where the library lies below it (Debian's does not), and let root run where root asks."""
@@ -140,6 +133,33 @@ def read_components(output: str) -> dict[str, str]:
         "collectives": ", ".join(components),
     }
     return {name: text for name, text in usage.items() if text}
+
+
+def list_ignored_rules(library: Library, settings: Mapping[str, str]) -> list[str]:
+    """Return why the library drops the file of rules that settings name; empty: it reads the file, or there is none."""
+    file = settings.get(openmpi_rules.FILE_VARIABLE, "")
+    if not file:
+        return []
+    if openmpi_rules.is_off(settings):
+        return [f"{file} is not read without {openmpi_rules.SWITCH}=1"]
+    try:
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return [f"{file} is ignored: {error.strerror or 'it cannot be read'}"]
+    fault = openmpi_rules.find_fault(text, library.version)
+    return [f"{file} is ignored: {fault}"] if fault else []
+
+
+def list_ignored_of_tuned(settings: Mapping[str, str], output: str) -> list[str]:
+    """Return why parameters of the component `tuned` do not reach calls, by the components in verbose output."""
+    components = read_components(output).get("collectives", "").split(", ")
+    if components == [""] or not any(name.startswith("coll_tuned_") for name in settings):
+        return []
+    if TUNED not in components:
+        return ["parameters coll_tuned_* are ignored: the component tuned is not in use"]
+    if components[0] != TUNED:
+        return [f"parameters coll_tuned_* do not reach the calls that the component {components[0]} serves first"]
+    return []
 
 
 def collect_exports(library: Library) -> dict[str, str]:
