@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -110,7 +111,7 @@ def pair_table(view: CampaignView, pair: Pair) -> Table:
             Cell(view.size_text(change.case)),
             Cell(change.variant or own),
             Cell(format_ratio(change.comparison.ratio), best=is_faster(change.comparison)),
-            Cell(format_text("{low:ratio} to {high:ratio}", low=change.comparison.low, high=change.comparison.high)),
+            Cell(format_interval(change.comparison)),
             Cell(name_outcome(change.comparison)),
         ]
         for change in changes
@@ -129,6 +130,13 @@ def pair_table(view: CampaignView, pair: Pair) -> Table:
     )
     columns = ("operation", "ranks", "size", "variant", "tuned / default", "interval", "as tuned")
     return Table(caption, [format_text(column) for column in columns], rows)
+
+
+def format_interval(comparison: Comparison) -> str:
+    """Return the interval, which too few blocks leave open."""
+    if not math.isfinite(comparison.high):
+        return format_text("not known: too few blocks")
+    return format_text("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)
 
 
 def is_faster(comparison: Comparison) -> bool:
