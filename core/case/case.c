@@ -12,6 +12,7 @@
 #include "base/startup.h"
 #include "base/tree.h"
 #include "case/cvars.h"
+#include "case/fallback.h"
 #include "case/prepare.h"
 #include "case/quantities.h"
 #include "case/validity.h"
@@ -35,7 +36,9 @@ static void keep_layout(const struct layout *layout, struct result *result) {
 
 static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
     spend_on(PART_REHEARSE);
+    watch_fallback(setting->plan->wanted->settings);
     timing->long_ns = rehearse(setting);
+    end_fallback_watch(setting->outcome);
     if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
         return;
     struct thread_team *thread_team = NULL;
@@ -152,6 +155,7 @@ static void finish(struct result *result, const struct outcome *outcome, const s
     result->status = statuses[outcome->severity];
     snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
     snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
+    memcpy(result->fallback, outcome->fallback, sizeof result->fallback);
     result->drift_ns = outcome->drift_ns;
     if (outcome->migrated)
         snprintf(result->moved, sizeof result->moved, "rank %d from CPU %d to CPU %d", outcome->moved_rank, outcome->moved_from,

@@ -13,8 +13,7 @@
 #include "base/op.h"
 #include "output/stream.h"
 
-/* `MOST_COUNT`: elements of a variable, which of a text are its characters. */
-enum { MOST_CVARS = 16, TEXT_BYTES = 8192, MOST_COUNT = TEXT_BYTES / (int)sizeof(int64_t) };
+enum { MOST_CVARS = 16, TEXT_BYTES = 8192 };
 
 struct cvar {
     int index;
@@ -170,6 +169,11 @@ static int bytes_of(const struct cvar *cvar) {
     return bytes;
 }
 
+/* Of a text the elements are characters, of which Open MPI always allows 2048. */
+static bool has_room_for(const struct cvar *cvar, int count) {
+    return count <= TEXT_BYTES / (bytes_of(cvar) > 0 ? bytes_of(cvar) : 1);
+}
+
 /* Returns false if the text is no value of the variable. */
 static bool read_value_of(const struct cvar *cvar, const char *text, union value *value) {
     struct search search = {text, 0};
@@ -204,10 +208,20 @@ static bool set_value(const struct cvar *cvar, const union value *value, struct 
     memset(&after, 0, sizeof after);
     if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &kept->handle, &count) != MPI_SUCCESS)
         return false;
-    if (count >= MOST_COUNT || MPI_T_cvar_read(kept->handle, &kept->before) != MPI_SUCCESS)
+    if (!has_room_for(cvar, count) || MPI_T_cvar_read(kept->handle, &kept->before) != MPI_SUCCESS)
         return false;
     return MPI_T_cvar_write(kept->handle, value) == MPI_SUCCESS && MPI_T_cvar_read(kept->handle, &after) == MPI_SUCCESS &&
            is_same(cvar, value, &after);
+}
+
+/* MPICH and its kin bind the handle of a text to the text's default: a read never shows what the environment has set, and a write reaches
+ * nothing that the library uses. */
+static bool is_only_a_default(const struct cvar *cvar) {
+    static const char *const begins[] = {"MPIR_CVAR_", "I_MPI_", "MVP_"};
+    for (size_t i = 0; cvar->type == MPI_CHAR && i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(cvar->name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
 }
 
 static void set_one(const char *name, const char *text, struct cvars *cvars, struct outcome *outcome) {
@@ -216,6 +230,9 @@ static void set_one(const char *name, const char *text, struct cvars *cvars, str
     union value *value = obtain_memory(sizeof *value);
     if (!find_cvar(name, cvar)) {
         snprintf(line, sizeof line, "%.150s is no variable of this library", name);
+        note(outcome, LACKING, line);
+    } else if (is_only_a_default(cvar)) {
+        snprintf(line, sizeof line, "%.150s is a text, which this library takes from the environment alone, at its start", name);
         note(outcome, LACKING, line);
     } else if (!read_value_of(cvar, text, value)) {
         snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);
@@ -290,7 +307,7 @@ static void print_value(FILE *out, const struct cvar *cvar) {
     char text[NAME_BYTES];
     int count = 0;
     if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &handle, &count) == MPI_SUCCESS) {
-        if (count < MOST_COUNT)
+        if (has_room_for(cvar, count))
             MPI_T_cvar_read(handle, value);
         MPI_T_cvar_handle_free(&handle);
     }

@@ -10,7 +10,7 @@
 /* The values that variables had before, in the order in which they were set. */
 struct cvars;
 
-/* Prints all variables as one JSON list. MPI must be initialised, since libraries register most of them there. Returns false where
+/* Prints all variables as one JSON list; texts of MPICH and its kin show their default, whatever is set. MPI must be initialised, since libraries register most of them there. Returns false where
  * the library has no MPI_T. */
 bool list_cvars(FILE *out);
 /* Sets each of `NAME=VALUE;NAME=VALUE` on this rank and reads it back. A value is a number, a text, or a name of the variable's values. Notes

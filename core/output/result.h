@@ -10,6 +10,7 @@ struct result {
     const char *status;
     char reason[LINE_BYTES];
     char cause[NAME_BYTES];
+    char fallback[LINE_BYTES / 2];
     struct measurement measurement;
     int64_t sync_bound_ns;
     /* By how much two ranks' clocks may differ more than one from rank 0's, which is exact: twice, if there are two others. */

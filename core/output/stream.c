@@ -189,6 +189,7 @@ static void write_counts(FILE *stream, const struct result *result) {
             (long long)measurement->tolerance_ns);
     fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
     write_text(stream, "moved", result->moved);
+    write_text(stream, "fallback", result->fallback);
 }
 
 static void write_numbers(FILE *stream, const char *key, const int *numbers, int count) {

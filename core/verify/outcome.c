@@ -29,6 +29,7 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
     merged.moved_messages = largest(local->moved_messages, theirs->moved_messages);
     merged.growth_bytes = largest(local->growth_bytes, theirs->growth_bytes);
     merged.printed_bytes = largest(local->printed_bytes, theirs->printed_bytes);
+    memcpy(merged.fallback, *local->fallback ? local->fallback : theirs->fallback, sizeof merged.fallback);
     for (int i = 0; i < 2; i++)
         merged.call_ns[i] = largest(local->call_ns[i], theirs->call_ns[i]);
     *local = merged;

@@ -26,6 +26,8 @@ struct outcome {
     char reason[LINE_BYTES / 2];
     /* One word by which programs know the reason; empty: none needs to. */
     char cause[NAME_BYTES];
+    /* What the library reports of an algorithm that it was to use and did not; empty: nothing. */
+    char fallback[LINE_BYTES / 2];
 };
 
 /* Keeps the worst, and of equally bad ones the first. */

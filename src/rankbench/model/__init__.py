@@ -20,7 +20,7 @@ from rankbench.model.base import (
     RankbenchError,
     Record,
 )
-from rankbench.model.campaigns import Campaign, ImportRecord, Look
+from rankbench.model.campaigns import Campaign, ImportRecord, Look, Usage
 from rankbench.model.columns import Column, Passes, RecordColumn, list_columns
 from rankbench.model.launches import (
     BROKEN,
@@ -154,6 +154,7 @@ __all__ = [
     "Stream",
     "SuiteSpec",
     "Summary",
+    "Usage",
     "Variable",
     "Variant",
     "Verdict",

@@ -22,6 +22,17 @@ class ImportRecord(Record, frozen=True):
     """What was found in it, and beside it, that a reader of its figures must know."""
 
 
+class Usage(Record, frozen=True):
+    """What a candidate's library uses in a placement, as the library reported it in a check before the campaign."""
+
+    candidate: str
+    placement: str
+    uses: dict[str, str]
+    """Such as transports, network devices, components, and where its algorithms come from."""
+    ignored: list[str] = []
+    """A clause on each setting or file that the library drops."""
+
+
 class Campaign(Record, frozen=True):
     """Run facts written once, when a campaign is made."""
 
@@ -43,6 +54,8 @@ class Campaign(Record, frozen=True):
     """What the core says of the starts of the cases."""
     imported: list[ImportRecord] = []
     """Of a campaign that was not run but read: the files, in the order in which they were named."""
+    usage: list[Usage] = []
+    """Empty: not known, as in campaigns whose checks a scheduler's job makes."""
 
     @property
     def baseline(self) -> str:

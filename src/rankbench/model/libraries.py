@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbench.model.base import Record
+from rankbench.model.tuning import Rule
 
 
 class Library(Record, frozen=True):
@@ -55,3 +56,5 @@ class Candidate(Record, frozen=True):
     library: str
     settings: dict[str, str] = {}
     control_of: str = ""
+    rules: list[Rule] = []
+    """Of a library as tuned: which variant its settings use for which calls; empty: not known."""

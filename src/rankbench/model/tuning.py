@@ -80,3 +80,5 @@ class ProvenSettings(Record, frozen=True):
     """Of a candidate, as plans have them."""
     folder: str = ""
     """The folder of the library's own files."""
+    rules: list[Rule] = []
+    """Which variant is used for which calls; empty in records of older versions."""

@@ -79,6 +79,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Payload and messages of one sample, of all ranks together; 0 where the core did not say it."""
     printed_bytes: int = 0
     """What a rank printed while calls were timed, in the launch in which it was most."""
+    fallback: str = ""
+    """What the library reported of an algorithm that it was set to use and did not."""
     pure_ns: float = math.nan
     compute_ns: float = math.nan
     overlap: float = math.nan

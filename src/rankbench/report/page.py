@@ -142,6 +142,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "provenance": [
             foreign_tables.files(view),
             tables.libraries(view),
+            *tables.usage(view),
             tables.seats(view),
             tables.clocks(view),
             foreign_tables.meanings(view),

@@ -57,7 +57,7 @@ def summarise(
         (pl.col("cause") == LATE_START).sum().alias("all_late"),
         pl.col("late").sum(),
         pl.col("overrun").sum(),
-        pl.col("sync_bound_ns", "cost_ns", "printed_bytes").max(),
+        pl.col("sync_bound_ns", "cost_ns", "printed_bytes", "fallback").max(),
         (pl.col("moved") != "").sum(),
         pl.col("moved_bytes", "moved_messages").max(),
     )
@@ -189,6 +189,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         moved_bytes=row["moved_bytes"] or 0,
         moved_messages=row["moved_messages"] or 0,
         printed_bytes=row["printed_bytes"] or 0,
+        fallback=row["fallback"] or "",
         uncertain=row["uncertain"] or 0,
         few=row["few"] or 0,
         doubt=_doubt(row) if row["doubted"] else NOTHING,

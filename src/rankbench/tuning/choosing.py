@@ -7,6 +7,7 @@ among many gains is biased upwards; the proof, on other measurements, gives the 
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -48,6 +49,8 @@ class SearchResult(NamedTuple):
     """Time of a variant over time by default."""
     wrong: dict[str, list[str]]
     """Operations in which a variant delivered wrong data, by variant."""
+    fallbacks: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """What the library reported, by variant and operation, where it did not use the variant; it has no ratio there."""
 
     def list_sizes(self, placement: str, operation: str) -> list[int]:
         """Return the sizes in which an operation was measured, in rising order."""
@@ -68,8 +71,10 @@ def read_search(store: Store, task: Task) -> SearchResult:
     """Return what a search measured."""
     campaign = store.campaign
     index = _index_variants(campaign, task)
+    fell_back = store.cases().filter(pl.col("fallback") != "").join(index, on=["case", "candidate"])
+    fell_back = fell_back.filter(pl.col("variant") != DEFAULT)
     figures = statistics.launch_figures(store.samples(), campaign.plan.estimator)
-    figures = figures.filter(~pl.col("uncertain"), ~pl.col("few"))
+    figures = figures.filter(~pl.col("uncertain"), ~pl.col("few")).join(fell_back, on=["case", "candidate"], how="anti")
     rows = (
         figures.join(index, on=["case", "candidate"])
         .with_columns(case="like", candidate="variant")
@@ -82,7 +87,10 @@ def read_search(store: Store, task: Task) -> SearchResult:
     for comparison in comparisons:
         case = cases[comparison.case]
         ratios[Point(case.placement, case.operation, case.size_bytes, comparison.other)] = comparison
-    return SearchResult(ratios, _find_wrong(store, index, campaign))
+    fallbacks: dict[str, dict[str, str]] = {}
+    for variant, operation, report in fell_back.select("variant", "operation", "fallback").iter_rows():
+        fallbacks.setdefault(variant, {})[operation] = report
+    return SearchResult(ratios, _find_wrong(store, index, campaign), fallbacks)
 
 
 def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
-          "printed_bytes": 0}  # fmt: skip
+          "printed_bytes": 0, "fallback": ""}  # fmt: skip
 """What a case of usual quantity has beside its times."""
 
 

@@ -74,7 +74,7 @@ def tune(
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     folder = campaign_folder(results, f"tune-{chosen.name}")
     with console.status(f"querying {chosen.name} …"):
-        target = tuners.Target(libraries.find_libmpi(chosen), variables(chosen, home()))
+        target = tuners.Target(libraries.find_libmpi(chosen), variables(chosen, home()), chosen.version)
     session = Session(
         chosen,
         tuners.find_tuner(chosen),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from rankbench import units
@@ -40,6 +41,8 @@ class Family(Protocol):
     """Patterns of the texts by which such a library names itself; the group is the version."""
     failures: tuple[tuple[str, str], ...]
     """Pattern of what a launcher or library prints when it fails, and one line on what to change."""
+    report_settings: Mapping[str, str] = MappingProxyType({})
+    """Settings with which a launch prints what the library uses."""
 
     def recognise(self, text: str) -> str | None:
         """Return the version if the text (of a wrapper, a launcher, a library) is of this family."""
@@ -76,6 +79,22 @@ class Family(Protocol):
     def make_srun_environment(self, library: Library) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
         """Return what programs need set that Slurm's own launcher starts."""
         return {}
+
+    def read_usage(self, output: str) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
+        """Return what the library uses, from a launch with `report_settings`: transports, network devices, components.
+
+        Names and values are as reports show them.
+        """
+        return {}
+
+    def list_ignored(
+        self,
+        library: Library,  # noqa: ARG002
+        settings: Mapping[str, str],  # noqa: ARG002
+        output: str,  # noqa: ARG002
+    ) -> list[str]:
+        """Return a clause on each setting that the library drops, by such a launch and by the files that it reads."""
+        return []
 
     def explain(self, output: str) -> str | None:
         """Return one line on what a known failure in a launch's output means and what to change."""

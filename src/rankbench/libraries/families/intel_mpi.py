@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import families, hydra
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 LIBRARY_FOLDERS = ("/usr/lib64", "/usr/lib64/slurm", "/usr/lib/x86_64-linux-gnu", "/usr/lib", "/opt/slurm/lib64")
 PMI2 = ("libpmi2.so", "libpmi2.so.0")
+STARTUP = re.compile(r"MPI startup\(\): (libfabric provider|Load tuning file): (.*\S)")
+IGNORED = re.compile(r"Incorrect adjust value: (\w+)=(.*), will be ignored")
 PINNING = {
     # The default order deals ranks out over sockets; compact fills core after core, as the other families do.
     "core": {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "compact"},
@@ -48,6 +52,25 @@ class Family(families.Family):
             "no usable network fabric; within one node set I_MPI_FABRICS=shm, else check FI_PROVIDER",
         ),
     )
+
+    report_settings = MappingProxyType({"I_MPI_DEBUG": "6"})
+
+    def read_usage(self, output: str) -> dict[str, str]:
+        """Read the lines of rank 0."""
+        startup = dict(STARTUP.findall(output))
+        devices = dict.fromkeys(re.findall(r"MPI startup\(\): \d+ +\d+ +([a-z]\w*)$", output, re.MULTILINE))
+        file = Path(startup.get("Load tuning file", "").strip('"')).name
+        usage = {
+            "provider": startup.get("libfabric provider", ""),
+            "network devices": ", ".join(devices),
+            "tuning file": file,
+        }
+        adjusted = re.findall(r"MPI startup\(\): (I_MPI_ADJUST_\w+)=(.*)$", output, re.MULTILINE)
+        return {name: text for name, text in usage.items() if text} | dict(adjusted)
+
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
+        """Read what it reports of values that it cannot read."""
+        return [f"I_MPI_ADJUST_{name}: {value} is ignored" for name, value in dict.fromkeys(IGNORED.findall(output))]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
         """Wrapper and libraries look for everything below I_MPI_ROOT."""

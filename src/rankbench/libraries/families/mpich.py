@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families, hydra
+from rankbench.libraries import families, hydra, ucx
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +35,40 @@ class Family(families.Family):
         ),
     )
 
+    report_settings = MappingProxyType({"MPIR_CVAR_DEBUG_SUMMARY": "1", **ucx.SETTINGS})
+
+    def read_usage(self, output: str) -> dict[str, str]:
+        """Read the summary of rank 0, which names the files that its trees of algorithms come from."""
+        return read_summary(output)
+
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Hydra binds."""
         return hydra.make_launch_line(library, placement, self.encode_settings(settings), program)
+
+
+TREES = {
+    "MPIR": ("algorithms", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"),
+    "MPID": ("algorithms of the device", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"),
+    "MPID/shm": ("algorithms within a node", "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"),
+}
+"""Parts of the library that choose algorithms, as its summary calls them; what they are, and the variable of a file."""
+
+
+def read_summary(output: str) -> dict[str, str]:
+    """Return what `MPIR_CVAR_DEBUG_SUMMARY` and UCX print of network layer, transports and trees of algorithms."""
+    layer = re.search(r"^=+ (\w+) netmod Capability", output, re.MULTILINE)
+    provider = re.search(r"libfabric provider: (\S+)", output)
+    trees = {}
+    for name, (label, variable) in TREES.items():
+        if match := re.search(rf"^{re.escape(name)}: (\S+)$", output, re.MULTILINE):
+            built_in = match[1].endswith("_json")
+            trees[label if built_in else variable] = "built in" if built_in else match[1]
+    usage = {
+        "network layer": layer[1] if layer else "",
+        "provider": provider[1] if provider else "",
+        "transports": ucx.read_transports(output),
+        **trees,
+    }
+    return {name: text for name, text in usage.items() if text}

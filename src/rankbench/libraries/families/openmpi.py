@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankbench.libraries import families
+from rankbench.libraries import families, openmpi_rules, ucx
 from rankbench.model import CommandLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from rankbench.model import Library, Placement
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
 OBJECTS = {"core": "core", "thread": "hwthread", "none": "none"}
 RANKFILE = "rankfile.txt"
+TUNED = "tuned"
+"""The component whose algorithms can be chosen."""
 
 
 class Family(families.Family):
@@ -65,6 +69,23 @@ class Family(families.Family):
         ),
     )
 
+    report_settings = MappingProxyType(
+        {
+            "coll_base_verbose": "20",
+            "pml_base_verbose": "10",
+            "btl_base_verbose": "5",
+            **ucx.SETTINGS,
+        }
+    )
+
+    def read_usage(self, output: str) -> dict[str, str]:
+        """Read which components serve messages, and collectives of the world's communicator."""
+        return read_components(output)
+
+    def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
+        """Read the file of rules as the library does, which drops a broken one silently, and the components."""
+        return [*list_ignored_rules(library, settings), *list_ignored_of_tuned(settings, output)]
+
     def make_environment(self, prefix: Path) -> dict[str, str]:
         """Name the prefix where the library lies below it (Debian's does not), and let root run where root asks."""
         moved = {"OPAL_PREFIX": str(prefix)} if (prefix / "lib" / "libmpi.so").exists() else {}
@@ -91,6 +112,54 @@ class Family(families.Family):
             environment={**library.environment, **environment},
             files={RANKFILE: render_rankfile(placement)} if RANKFILE in seats else {},
         )
+
+
+def read_components(output: str) -> dict[str, str]:
+    """Return components as verbose output names them; of collectives, those that come first serve what they can."""
+    messages = re.search(r"checking my pml (\w+) against", output)
+    transports = re.findall(r"bml: Using (\w+) btl for send", output)
+    world = re.search(r"\[(\S+)\] coll:base:comm_select: new communicator: MPI_COMM_WORLD", output)
+    lines = re.findall(rf"\[{re.escape(world[1])}\] coll:base:comm_select: (.*)", output) if world else []
+    components: list[str] = []
+    for line in lines[next((at for at, one in enumerate(lines) if "MPI_COMM_WORLD" in one), 0) + 1 :]:
+        if line.startswith("new communicator"):
+            break
+        if match := re.match(r"selecting +(\w+), priority +\d+, Enabled", line):
+            components.insert(0, match[1])
+    usage = {
+        "messages": messages[1] if messages else "",
+        "transports": ", ".join(dict.fromkeys(name for name in transports if name != "self"))
+        or ucx.read_transports(output),
+        "collectives": ", ".join(components),
+    }
+    return {name: text for name, text in usage.items() if text}
+
+
+def list_ignored_rules(library: Library, settings: Mapping[str, str]) -> list[str]:
+    """Return why the library drops the file of rules that settings name; empty: it reads the file, or there is none."""
+    file = settings.get(openmpi_rules.FILE_VARIABLE, "")
+    if not file:
+        return []
+    if openmpi_rules.is_off(settings):
+        return [f"{file} is not read without {openmpi_rules.SWITCH}=1"]
+    try:
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return [f"{file} is ignored: {error.strerror or 'it cannot be read'}"]
+    fault = openmpi_rules.find_fault(text, library.version)
+    return [f"{file} is ignored: {fault}"] if fault else []
+
+
+def list_ignored_of_tuned(settings: Mapping[str, str], output: str) -> list[str]:
+    """Return why parameters of the component `tuned` do not reach calls, by the components in verbose output."""
+    components = read_components(output).get("collectives", "").split(", ")
+    if components == [""] or not any(name.startswith("coll_tuned_") for name in settings):
+        return []
+    if TUNED not in components:
+        return ["parameters coll_tuned_* are ignored: the component tuned is not in use"]
+    if components[0] != TUNED:
+        return [f"parameters coll_tuned_* do not reach the calls that the component {components[0]} serves first"]
+    return []
 
 
 def collect_exports(library: Library) -> dict[str, str]:

@@ -28,6 +28,7 @@ class Target(NamedTuple):
     libmpi: str
     """Its file; empty where it is not known."""
     variables: Mapping[str, Variable]
+    version: str = ""
 
 
 class Tuner(Protocol):

@@ -33,7 +33,7 @@ from rankbench.statistics.estimators import TRIMMED
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
     from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
@@ -328,6 +328,24 @@ def describe_launches(launches: Iterable[Launch], candidate: str) -> str:
     """Return the first line of the version string that the library gave inside a launch."""
     strings = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == candidate)
     return next(strings, "–").strip().split("\n")[0]
+
+
+def usage(view: CampaignView) -> Iterator[Table]:
+    """Yield what libraries reported of what they use, a row for each candidate, placement and part of it."""
+    several = len(view.campaign.plan.placements) > 1
+    rows = [
+        [Cell(usage.candidate), *([Cell(usage.placement)] if several else []), Cell(name), Cell(text)]
+        for usage in view.campaign.usage
+        for name, text in usage.uses.items()
+    ]
+    columns = [
+        format_text("candidate"),
+        *([format_text("placement")] if several else []),
+        format_text("what"),
+        format_text("as the library reports it"),
+    ]
+    if rows:
+        yield Table(format_text("What libraries used, by a check before the campaign"), columns, rows)
 
 
 def seats(view: CampaignView) -> Table:

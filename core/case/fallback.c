@@ -1,0 +1,98 @@
+/* MPICH and its kin leave an algorithm that cannot serve a call without a word, unless MPIR_CVAR_COLLECTIVE_FALLBACK is `print`: then
+ * they print two lines for each call. With `error` the call would fail, on some ranks alone, which the others would wait for. */
+#define _GNU_SOURCE
+#include "case/fallback.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/allocation.h"
+#include "case/cvars.h"
+
+static const char report[] = "User set collective algorithm is not usable";
+
+/* `terminal`: the descriptor of standard error as it was; negative: nothing is watched. */
+static struct watch {
+    int terminal, memory;
+    struct cvars *cvars;
+} watch = {-1, -1, NULL};
+
+static bool requests_algorithm(const char *settings) {
+    if (strstr(settings, "_ALGORITHM="))
+        return true;
+    for (char **variable = environ; *variable; variable++)
+        if (strncmp(*variable, "MPIR_CVAR_", 10) == 0 && strstr(*variable, "_ALGORITHM="))
+            return true;
+    return false;
+}
+
+/* Gives standard error back and returns what came to it, which the caller frees. */
+static char *end_redirection(void) {
+    fflush(stderr);
+    dup2(watch.terminal, STDERR_FILENO);
+    const off_t end = lseek(watch.memory, 0, SEEK_END);
+    const size_t bytes = end > 0 ? (size_t)end : 0;
+    char *text = obtain_memory(bytes + 1);
+    const ssize_t length = pread(watch.memory, text, bytes, 0);
+    text[length > 0 ? length : 0] = '\0';
+    close(watch.memory);
+    close(watch.terminal);
+    watch.terminal = watch.memory = -1;
+    return text;
+}
+
+/* A library that ends the program within a call has printed why. */
+static void print_at_exit(void) {
+    if (watch.terminal < 0)
+        return;
+    char *text = end_redirection();
+    fputs(text, stderr);
+    free(text);
+}
+
+static void redirect(void) {
+    static bool registered = false;
+    if (!registered && atexit(print_at_exit) != 0)
+        return;
+    registered = true;
+    fflush(stderr);
+    watch.memory = memfd_create("rankbench-stderr", MFD_CLOEXEC);
+    watch.terminal = watch.memory < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (watch.terminal >= 0)
+        dup2(watch.memory, STDERR_FILENO);
+    else if (watch.memory >= 0)
+        close(watch.memory);
+}
+
+void watch_fallback(const char *settings) {
+    struct outcome outcome = {.severity = GOOD};
+    if (!requests_algorithm(settings))
+        return;
+    watch.cvars = set_cvars("MPIR_CVAR_COLLECTIVE_FALLBACK=print", &outcome);
+    if (outcome.severity == GOOD)
+        redirect();
+}
+
+void end_fallback_watch(struct outcome *outcome) {
+    char *rest = NULL;
+    bool detail = false;
+    if (watch.cvars)
+        restore_cvars(watch.cvars);
+    watch.cvars = NULL;
+    if (watch.terminal < 0)
+        return;
+    char *text = end_redirection();
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const bool head = strncmp(line, report, strlen(report)) == 0;
+        if (head ? !*outcome->fallback : detail)
+            snprintf(outcome->fallback, sizeof outcome->fallback, "%.*s", (int)sizeof outcome->fallback - 1, line);
+        else if (!head)
+            fprintf(stderr, "%s\n", line);
+        detail = head;
+    }
+    free(text);
+}

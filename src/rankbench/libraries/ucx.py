@@ -1,0 +1,15 @@
+"""What UCX, below several libraries, prints of the transports that it uses, with `UCX_LOG_LEVEL=info`."""
+
+from __future__ import annotations
+
+import re
+
+SETTINGS = {"UCX_LOG_LEVEL": "info"}
+CONFIGURED = re.compile(r"UCX +INFO .*?\b(self|intra-node|inter-node)? ?(?:cfg#\d+|ep_cfg\[\d+\]:?) tag\(([^)]*)\)")
+
+
+def read_transports(text: str) -> str:
+    """Return the transports of tagged messages, those to a rank itself left out, as in `intra-node sysv/memory`."""
+    matches = CONFIGURED.findall(text)
+    parts = (f"{where} {transports}".strip() for where, transports in matches if where != "self")
+    return "; ".join(dict.fromkeys(parts))

@@ -1,0 +1,37 @@
+"""A library drops a setting or a file of rules, so that the candidate is not what its settings say.
+
+Why: Libraries drop a broken file, or a value that they cannot read, without a word or with one line.
+
+What to do: Correct it where the finding says, or leave it out.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rankbench.language import listed, say
+from rankbench.model import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Ignored settings"
+
+
+def find(view: CampaignView) -> Iterator[Finding]:
+    """Yield a finding for each candidate of which the library ignores something."""
+    for candidate, group in groupby(
+        sorted(view.campaign.usage, key=lambda usage: usage.candidate), lambda usage: usage.candidate
+    ):
+        if clauses := list(dict.fromkeys(clause for usage in group for clause in usage.ignored)):
+            yield Finding(
+                kind="ignored",
+                title=say("{candidate}: settings are ignored", candidate=candidate),
+                text=say("Of the settings of {candidate}, {clauses}.", candidate=candidate, clauses=listed(clauses)),
+                advice=say("Correct it, or leave it out: the candidate is measured without."),
+                cases=[],
+                severity="warning",
+            )

@@ -1,0 +1,106 @@
+"""Open MPI's file of rules: JSON as written for version 6, and faults for which the library drops a file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from unit.libraries.test_tuners import rule
+
+from rankbench.libraries import openmpi_rules, tuners
+from rankbench.libraries.families import openmpi
+from rankbench.model import Library, Rule
+
+RULES = [
+    rule("allreduce", 8, 4095, "3", coll_tuned_allreduce_algorithm="recursive_doubling"),
+    rule("allreduce", 4096, 65536, "5", coll_tuned_allreduce_algorithm_segmentsize="4096"),
+    rule("allreduce", 8, 65536, "4", ranks=8, coll_tuned_allreduce_algorithm="ring"),
+    rule("reduce-scatter", 64, 64, "2"),
+]
+V5, V6 = "5.0.11", "6.0.0rc1"
+
+
+def test_version_6_has_json_with_both_ends_of_each_rule() -> None:
+    handover = tuners.list_tuners()["openmpi"].make_handover(RULES, tuners.Target("", {}, V6))
+    ((name, text),) = handover.files.items()
+    assert handover.settings["coll_tuned_dynamic_rules_filename"] == f"{{folder}}/{name}"
+    everywhere = {"comm_rank_distribution": "any"}
+    assert json.loads(text) == {
+        "rule_file_version": 3,
+        "module": "tuned",
+        "collectives": {
+            "allreduce": [
+                {
+                    "comm_size_min": 4,
+                    "comm_size_max": 4,
+                    **everywhere,
+                    "rules": [
+                        {"msg_size_min": 8, "msg_size_max": 4095, "alg": "recursive_doubling"},
+                        {"msg_size_min": 4096, "msg_size_max": 65536, "alg": 5, "seg_size": 4096},
+                    ],
+                },
+                {
+                    "comm_size_min": 8,
+                    "comm_size_max": 8,
+                    **everywhere,
+                    "rules": [{"msg_size_min": 8, "msg_size_max": 65536, "alg": "ring"}],
+                },
+            ],
+            # The library counts the bytes of all ranks.
+            "reduce_scatter": [
+                {
+                    "comm_size_min": 4,
+                    "comm_size_max": 4,
+                    **everywhere,
+                    "rules": [{"msg_size_min": 256, "msg_size_max": 256, "alg": 2}],
+                }
+            ],
+        },
+    }
+    assert openmpi_rules.find_fault(text, V6) == ""
+
+
+@pytest.mark.parametrize("rules", [RULES, RULES[:1], RULES[3:]])
+def test_written_files_have_no_fault(rules: list[Rule]) -> None:
+    for version in ("4.1.4", V5, V6):
+        assert openmpi_rules.find_fault(openmpi_rules.write_classic(rules), version) == ""
+
+
+GOOD = "1 # operations\n7\n1\n1\n2\n0 0 0 0\n8 3 0 64\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "fault"),
+    [
+        (GOOD, V5, ""),
+        ("", V5, "line 1: the file ends where the number of operations is expected"),
+        ("1\n7\nbroken\n", V5, "line 2: the file ends where how many numbers of ranks follow is expected"),
+        (GOOD.removesuffix(" 64\n"), V5, "line 7: the file ends where a segment size is expected"),
+        (GOOD.replace("\n0 0", "\n1 0"), V5, "line 6: found 1 where a rule's first size is expected"),
+        (GOOD.replace("\n7", "\n99"), V5, "line 2: found 99 where an operation is expected"),
+        (GOOD + "16 1 0 0\n", V5, "line 8: what follows the last rule is not read"),
+        (f"rule-file-version-2\n{GOOD.replace('64', '64 5')}", V5, ""),
+        (f"rule-file-version-1\n{GOOD}", "5.0.6", "line 1: versions before 5.0.7 have no header"),
+        (GOOD, V6, ""),
+        ("{}", V6, "it has no table of collectives"),
+        ('{"collectives": {"allreduc": []}}', V6, "allreduc: no collective has this name"),
+        ('{"collectives": {"bcast": [{"rules": [{}]}]}}', V6, "bcast: a rule has no algorithm"),
+        ('{"collectives": {"bcast": 1}}', V6, "bcast: a list of entries with rules is expected"),
+    ],
+)
+def test_faults_for_which_the_library_drops_a_file(text: str, version: str, fault: str) -> None:
+    assert openmpi_rules.find_fault(text, version) == fault
+
+
+LIBRARY = Library(name="openmpi-5.0.11", family="openmpi", version=V5, source="", prefix="", wrapper="", launcher="")
+
+
+def test_a_file_that_is_not_there_or_not_switched_on_is_ignored() -> None:
+    settings = {openmpi_rules.FILE_VARIABLE: "/nowhere/rules"}
+    assert openmpi.Family().list_ignored(LIBRARY, settings, "") == [
+        "/nowhere/rules is not read without coll_tuned_use_dynamic_rules=1"
+    ]
+    assert openmpi.Family().list_ignored(LIBRARY, settings | {openmpi_rules.SWITCH: "1"}, "") == [
+        "/nowhere/rules is ignored: No such file or directory"
+    ]
+    assert openmpi.Family().list_ignored(LIBRARY, {}, "") == []

@@ -1,0 +1,109 @@
+"""What libraries report of what they use. The texts are parts of what they printed, in November 2026."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankbench.libraries import families
+from rankbench.model import Library
+
+LIBRARY = Library(
+    name="openmpi-5.0.11", family="openmpi", version="5.0.11", source="", prefix="", wrapper="", launcher=""
+)
+
+OPEN_MPI = """\
+[vm:2] coll:base:comm_select: new communicator: MPI_COMM_WORLD (cid 0)
+[vm:1] coll:base:comm_select: new communicator: MPI_COMM_WORLD (cid 0)
+[vm:1] check:select: checking my pml ob1 against process [[33138,1],0] pml ob1
+[vm:2] coll:base:comm_select: selecting       adapt, priority   0, Disabled
+[vm:1] coll:base:comm_select: selecting       basic, priority  10, Enabled
+[vm:2] coll:base:comm_select: selecting       basic, priority  10, Enabled
+[vm:2] coll:base:comm_select: selecting       tuned, priority  30, Enabled
+[vm:2] coll:base:comm_select: new communicator: MPI_COMM_SELF (cid 1)
+[vm:2] coll:base:comm_select: selecting        self, priority  75, Enabled
+[vm:1] mca: bml: Using self btl for send to [[49639,1],0] on node vm
+[vm:1] mca: bml: Using sm btl for send to [[49639,1],1] on node vm
+"""
+HAN_TOO = "[vm:2] coll:base:comm_select: selecting         han, priority  35, Enabled"
+MPICH = """\
+==== UCX netmod Capability ====
+MPIDI_UCX_CONTEXT_ID_BITS: 16
+==== collective selection ====
+MPIR_CVAR_DEVICE_COLLECTIVES: percoll
+MPIR: /t/algorithms.json
+MPID: MPIDI_coll_generic_json
+MPID/shm: MPIDI_POSIX_coll_generic_json
+[17.0] [vm:17:0] ucp_worker.c:1912 UCX  INFO    ucp_context_0 self cfg#0 tag(self/memory cma/memory)  rma(self/memory)
+[17.1] [vm:17:0] ucp_worker.c:1912 UCX  INFO    ucp_context_0 intra-node cfg#1 tag(sysv/memory cma/memory)  rma(x)
+"""
+INTEL_MPI = """\
+[0] MPI startup(): libfabric version: 2.4.0-impi
+[0] MPI startup(): libfabric provider: tcp
+[0] MPI startup(): Incorrect adjust value: BCAST=abc;0-, will be ignored
+[0] MPI startup(): Load tuning file: "/opt/mpi/etc/tuning_generic_shm-ofi.dat"
+[0] MPI startup(): ===== NIC pinning on vm =====
+[0] MPI startup(): Rank    Thread id  Pin nic
+[0] MPI startup(): 0       0          eth0
+[0] MPI startup(): 1       0          eth0
+[0] MPI startup(): 0       13503    vm         {0}
+[0] MPI startup(): I_MPI_ADJUST_ALLREDUCE=3:0-1024;1:1025-2147483647
+"""
+
+
+@pytest.mark.parametrize(
+    ("family", "text", "usage"),
+    [
+        ("openmpi", OPEN_MPI, {"messages": "ob1", "transports": "sm", "collectives": "tuned, basic"}),
+        (
+            "mpich",
+            MPICH,
+            {
+                "network layer": "UCX",
+                "transports": "intra-node sysv/memory cma/memory",
+                "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "/t/algorithms.json",
+                "algorithms of the device": "built in",
+                "algorithms within a node": "built in",
+            },
+        ),
+        (
+            "intel-mpi",
+            INTEL_MPI,
+            {
+                "provider": "tcp",
+                "network devices": "eth0",
+                "tuning file": "tuning_generic_shm-ofi.dat",
+                "I_MPI_ADJUST_ALLREDUCE": "3:0-1024;1:1025-2147483647",
+            },
+        ),
+    ],
+)
+def test_what_libraries_use(family: str, text: str, usage: dict[str, str]) -> None:
+    read = families.list_families()[family].read_usage
+    assert read(text) == usage
+    assert read("") == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "ignored"),
+    [
+        (("", ""), []),
+        (
+            ("tuned, priority  30, Enabled", "tuned, priority  30, Disabled"),
+            ["parameters coll_tuned_* are ignored: the component tuned is not in use"],
+        ),
+        (
+            (
+                "tuned, priority  30, Enabled",
+                f"tuned, priority  30, Enabled\n{HAN_TOO}",
+            ),
+            ["parameters coll_tuned_* do not reach the calls that the component han serves first"],
+        ),
+    ],
+)
+def test_parameters_of_a_component_that_does_not_come_first(change: tuple[str, str], ignored: list[str]) -> None:
+    """The component with the highest priority is named last."""
+    family = families.list_families()["openmpi"]
+    text = OPEN_MPI.replace(*change) if change[0] else OPEN_MPI
+    assert family.list_ignored(LIBRARY, {"coll_tuned_bcast_algorithm": "ring"}, text) == ignored
+    assert family.list_ignored(LIBRARY, {"coll_tuned_bcast_algorithm": "ring"}, "") == []
+    assert family.list_ignored(LIBRARY, {}, text) == []

@@ -1,0 +1,62 @@
+"""The findings on settings that a library drops, and on algorithms that it was set to use and did not."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import verdicts
+
+from rankbench.language import render
+from rankbench.model import Usage
+from rankbench.verdict.findings import fallback, ignored
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.verdict.view import CampaignView
+
+REPORT = "Allreduce ring cannot be applied."
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CampaignView:
+    return verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, cases=verdicts.LINE)
+
+
+def with_settings(view: CampaignView, **settings: str) -> CampaignView:
+    candidates = [
+        msgspec.structs.replace(candidate, settings=settings if candidate.name == "beta" else {})
+        for candidate in view.campaign.candidates
+    ]
+    return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, candidates=candidates))
+
+
+def test_an_algorithm_that_was_not_used_is_reported_with_its_setting_and_cases(view: CampaignView) -> None:
+    summaries = [
+        msgspec.structs.replace(summary, fallback=REPORT if summary.candidate == "beta" else "")
+        for summary in view.summaries
+    ]
+    view = with_settings(view, X_ALLREDUCE_INTRA_ALGORITHM="ring", X_BCAST_ALGORITHM="tree", EAGER="8")
+    (finding,) = fallback.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
+    assert render(finding.title) == "beta did not use the algorithm that it was set to"
+    assert render(finding.text) == (
+        "beta with X_ALLREDUCE_INTRA_ALGORITHM=ring used another algorithm in allreduce, 8 B, allreduce, 1 KiB and "
+        f"allreduce, 64 KiB. It reports: {REPORT}"
+    )
+    assert len(finding.cases) == 3
+    assert list(fallback.find(view)) == []
+
+
+def test_what_a_library_ignores_is_reported_once_per_candidate(view: CampaignView) -> None:
+    usage = [
+        Usage(candidate="beta", placement=place, uses={}, ignored=["/x is ignored: line 1", *more])
+        for place, more in (("socket", []), ("nodes", ["Y is ignored"]))
+    ]
+    usage.append(Usage(candidate="alpha", placement="socket", uses={"transports": "sm"}))
+    campaign = msgspec.structs.replace(view.campaign, usage=usage)
+    (finding,) = ignored.find(dataclasses.replace(view, campaign=campaign))
+    assert render(finding.text) == "Of the settings of beta, /x is ignored: line 1 and Y is ignored."
+    assert list(ignored.find(view)) == []
