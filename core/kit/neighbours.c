@@ -131,12 +131,12 @@ int keep_neighbourhood(struct call *call, bool gaps) {
     int code = keep_new_comm(call, sizeof(struct neighbourhood));
     if (code)
         return code;
-    struct neighbourhood *kept = neighbourhood_of(call);
-    kept->grid.gaps = gaps;
-    code = choose_grid(call, &kept->grid);
-    call->layout = &kept->grid.layout;
+    struct neighbourhood *neighbourhood = neighbourhood_of(call);
+    neighbourhood->grid.gaps = gaps;
+    code = choose_grid(call, &neighbourhood->grid);
+    call->layout = &neighbourhood->grid.layout;
     if (!code)
-        kept->local = neighbours_of(&kept->grid, call->rank);
+        neighbourhood->local = neighbours_of(&neighbourhood->grid, call->rank);
     return code;
 }
 
@@ -177,14 +177,14 @@ static int64_t count_edges(const struct grid *grid) {
     return edges;
 }
 
-static void lay_blocks(struct call *call, struct neighbourhood *kept) {
+static void lay_blocks(struct call *call, struct neighbourhood *neighbourhood) {
     for (int i = 0; i < call->messages; i++) {
-        kept->counts[i] = call->count;
-        kept->places[i] = i * call->count;
-        kept->offsets[i] = (MPI_Aint)(i * call->extent);
-        kept->types[i] = call->type;
+        neighbourhood->counts[i] = call->count;
+        neighbourhood->places[i] = i * call->count;
+        neighbourhood->offsets[i] = (MPI_Aint)(i * call->extent);
+        neighbourhood->types[i] = call->type;
     }
-    call->moved_messages = count_edges(&kept->grid);
+    call->moved_messages = count_edges(&neighbourhood->grid);
     call->moved_bytes = call->moved_messages * call->bytes;
 }
 

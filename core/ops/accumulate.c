@@ -36,8 +36,8 @@ static const struct operation once = {
     .help = "one rank adds data to those in another's memory, until they are there" ENDS,
     ACCUMULATE,
     TO_SECOND,
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
+    .root_send = {.base = 1},
+    .receive = {.base = 1},
     .prepare = prepare_accumulate,
 };
 
@@ -48,8 +48,8 @@ static const struct operation all_to_one = {
     ONE_BY_ONE,
     ALL_MEASURE,
     .ranks_least = 2,
-    .send = {.own = 1},
-    .root_receive = {.own = 1},
+    .send = {.base = 1},
+    .root_receive = {.base = 1},
     .prepare = prepare_all_to_one,
 };
 REGISTER(operation, once);

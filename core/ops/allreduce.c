@@ -29,7 +29,7 @@ static int persistent_large(struct call *call) {
 }
 
 #define ALLREDUCE \
-    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 6.9.6", .sized = true, .datatypes = NUMBERS, \
+    COLLECTIVE, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 6.9.6", .sized = true, .datatypes = NUMBERS, \
         .in_place = IN_PLACE, .fill = fill_addends, .check = check_sums
 
 static const struct operation allreduce = {

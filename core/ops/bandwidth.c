@@ -278,7 +278,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     POINT_TO_POINT, .standard = "MPI-4.1 3.7", .count_messages = count_messages, .resends = true, .completes = true, \
         .threads = true, .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .finish = finish, .fill = fill, \
         .check = check
-#define A_WINDOW {.own = 1, .per_message = true}
+#define A_WINDOW {.base = 1, .per_message = true}
 #define BOTH_WAYS SENDS(A_WINDOW), RECEIVES(A_WINDOW)
 
 static const struct operation bandwidth = {
@@ -341,7 +341,7 @@ static const struct operation fan_in = {
     WINDOWS,
     .metric = "bandwidth",
     .send = A_WINDOW,
-    .root_receive = {.own = -1, .each = 1, .per_message = true},
+    .root_receive = {.base = -1, .each = 1, .per_message = true},
     .ranks_least = 2,
     .start = "window",
     .refuses = refuses,
@@ -354,7 +354,7 @@ static const struct operation fan_out = {
     .help = "windows of messages from rank 0 to all others at once, until each says that all have arrived",
     WINDOWS,
     .metric = "bandwidth",
-    .root_send = {.own = -1, .each = 1, .per_message = true},
+    .root_send = {.base = -1, .each = 1, .per_message = true},
     .receive = A_WINDOW,
     .ranks_least = 2,
     .start = "window",

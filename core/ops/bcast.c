@@ -39,7 +39,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define BCAST \
-    COLLECTIVE, .receive = {.own = 1}, .root_send = {.own = 1}, .sized = true, .rooted = true, .fill = fill, .check = check
+    COLLECTIVE, .receive = {.base = 1}, .root_send = {.base = 1}, .sized = true, .rooted = true, .fill = fill, .check = check
 
 static const struct operation bcast = {
     .name = "bcast",

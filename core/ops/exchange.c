@@ -160,8 +160,8 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define AT_ONCE \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = "time", SENDS({.own = 1, .per_message = true}), \
-        RECEIVES({.own = 1, .per_message = true}), .threads = true, .start = "window", \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = "time", SENDS({.base = 1, .per_message = true}), \
+        RECEIVES({.base = 1, .per_message = true}), .threads = true, .start = "window", \
         .forms = {blocking, nonblocking, persistent}, .finish = finish, .fill = fill, .check = check
 
 static const struct operation pingping = {

@@ -53,8 +53,8 @@ static const struct operation once = {
     .help = "one rank gets data from another's memory, until they are here" ENDS,
     GET,
     TO_SECOND,
-    .root_receive = {.own = 1},
-    .send = {.own = 1},
+    .root_receive = {.base = 1},
+    .send = {.base = 1},
     .prepare = prepare_get,
 };
 
@@ -99,7 +99,7 @@ static const struct operation one_to_all = {
     GET,
     TO_OTHERS,
     .root_receive = EACH_MESSAGE,
-    .send = {.own = 1},
+    .send = {.base = 1},
     .prepare = prepare_one_to_all,
 };
 

@@ -53,7 +53,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define PACK \
-    .kind = "local", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 5.2", .sized = true, \
+    .kind = "local", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", .sized = true, \
     .rank_0_measures = true, .threads = true, .start = "none", .refuses = refuses, .prepare = prepare, .finish = finish, \
     .fill = fill, .check = check
 

@@ -311,7 +311,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define TO_AND_FRO \
-    POINT_TO_POINT, .metric = "latency", SENDS({.own = 1}), RECEIVES({.own = 1}), .completes = true, .finish = finish, \
+    POINT_TO_POINT, .metric = "latency", SENDS({.base = 1}), RECEIVES({.base = 1}), .completes = true, .finish = finish, \
         .fill = fill, .check = check
 #define ALONE .between_two = true, .rank_0_measures = true, .start = "none"
 

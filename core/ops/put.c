@@ -96,8 +96,8 @@ static const struct operation once = {
     .help = "one rank puts data into another's memory, until they are there" ENDS,
     PUT,
     TO_SECOND,
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
+    .root_send = {.base = 1},
+    .receive = {.base = 1},
     .prepare = prepare_put,
 };
 
@@ -142,7 +142,7 @@ static const struct operation one_to_all = {
     PUT,
     TO_OTHERS,
     .root_send = EACH_MESSAGE,
-    .receive = {.own = 1},
+    .receive = {.base = 1},
     .prepare = prepare_one_to_all,
 };
 
@@ -164,8 +164,8 @@ static const struct operation passive = {
     .between_two = true,
     .rank_0_measures = true,
     .start = "barrier",
-    .root_send = {.own = 1},
-    .receive = {.own = 1},
+    .root_send = {.base = 1},
+    .receive = {.base = 1},
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
     .refuses = refuses_active_targets,
     .forms = {put_meanwhile},

@@ -46,7 +46,7 @@ static const struct operation reduce_scatter = {
     .help = "every rank's numbers, a block for each rank, reduced; every rank gets its own block, as much as its count says",
     .standard = "MPI-4.1 6.10.2",
     REDUCE_SCATTER,
-    RECEIVES({.own = 1}),
+    RECEIVES({.base = 1}),
     .room = 2,
     COUNTED(prepare_single_counts),
     .refuses = refuse_counts,
@@ -58,7 +58,7 @@ static const struct operation reduce_scatter_block = {
     .help = "every rank's numbers, an equal block for each rank, reduced; every rank gets its own block",
     .standard = "MPI-4.1 6.10.1",
     REDUCE_SCATTER,
-    RECEIVES({.own = 1}),
+    RECEIVES({.base = 1}),
     .forms = {blocking_block, nonblocking_block, persistent_block},
 };
 REGISTER(operation, reduce_scatter);

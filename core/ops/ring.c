@@ -302,7 +302,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 /* --- before and after --- */
 
-/* Which rank of the team has which place; asked of groups, which no other rank needs to take part in. */
+/* Which rank of the team has which place; from groups, which no other rank needs to take part in. */
 static int read_order(struct call *call, struct ring *ring) {
     MPI_Group team = MPI_GROUP_NULL, grid = MPI_GROUP_NULL;
     const int ranks = ring->on.grid.layout.ranks;
@@ -489,7 +489,7 @@ static void finish(struct call *call) {
 
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
-    .metric = "time", .start = "none", .sized = true, .datatypes = WHOLE_NUMBERS, SENDS({.own = 1}), RECEIVES({.own = 1}), \
+    .metric = "time", .start = "none", .sized = true, .datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), RECEIVES({.base = 1}), \
     .takes = ranks_of_grid, .measures = is_edge, .completes = true, .keeps_buffers = true, .numbers_rounds = true, \
     .finish = finish, .before = before, .after = after, .fill = fill, .check = check
 

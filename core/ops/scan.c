@@ -38,7 +38,7 @@ static void check_exclusive(const struct call *call, struct mismatch *mismatch) 
 }
 
 #define SCAN \
-    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .sized = true, .datatypes = NUMBERS, .in_place = IN_PLACE, \
+    COLLECTIVE, SENDS({.base = 1}), RECEIVES({.base = 1}), .sized = true, .datatypes = NUMBERS, .in_place = IN_PLACE, \
         .fill = fill_addends
 
 static const struct operation scan = {

@@ -39,7 +39,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define AROUND \
-    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .ranks_least = 2, \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.10", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), .ranks_least = 2, \
         .threads = true, .start = "window", .check = check
 
 static const struct operation sendrecv = {

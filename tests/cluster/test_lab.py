@@ -195,7 +195,7 @@ def test_srun_starts_one_world_over_nodes(core: Core, pair: Lab) -> None:
 
 
 def test_a_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) -> None:
-    path = pair.folder / "told"
+    path = pair.folder / "report"
     assert pair.run(["sbatch", "-W", "-N2", "-o", path, "--wrap", "srun hostname"]).exit_code == 0
     assert sorted(path.read_text().split()) == ["n1", "n2"]
     job = pair.run(["sbatch", "--parsable", "-o", path, "--wrap", "sleep 1000"]).printed.strip()
@@ -264,7 +264,7 @@ def left_over() -> set[str]:
     return links | {name for name in files if "rankbench-lab" in name or "slurm" in name or "munge" in name} | mounts
 
 
-TOLD = """
+REPORT_SCRIPT = """
 readlink /proc/self/ns/net /proc/self/ns/pid
 dirname "$SLURM_CONF"
 ssh n2 "sleep 1000 >/dev/null & echo up"
@@ -275,7 +275,7 @@ exec sleep 1000
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
 def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path, tmp_path: Path) -> None:
     before = left_over()
-    command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", TOLD]
+    command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", REPORT_SCRIPT]
     environment = {**os.environ, "RANKBENCH_HOME": str(home)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout

@@ -16,7 +16,7 @@ import pytest
 from cluster.nodes import Delay, cluster, in_use, launch, one_way_ns, preload
 from rankbench import lab
 from rankbench.lab import Wanted, making
-from rankbench.lab.making import CLOCKS, compiled
+from rankbench.lab.making import CLOCKS, compile_program
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_clocks_differ_by_what_was_set(trio: Lab) -> None:
 @pytest.mark.parametrize("offset_ns", [0, 1, 999_999_999, 5_000_000_001, -1, -999_999_999, -1_000_000_000])
 def test_an_offset_is_set_to_the_nanosecond(offset_ns: int, tmp_path: Path) -> None:
     shown = ["cat", "/proc/self/timens_offsets"]
-    command = ["unshare", "--user", "--map-root-user", str(compiled(CLOCKS, tmp_path)), str(offset_ns), *shown]
+    command = ["unshare", "--user", "--map-root-user", str(compile_program(CLOCKS, tmp_path)), str(offset_ns), *shown]
     sentence = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     offsets = re.findall(r"(\w+) +(-?\d+) +(\d+)", sentence)
     assert {clock: int(s) * 10**9 + int(ns) for clock, s, ns in offsets} == {

@@ -71,7 +71,7 @@ def measured(one: Planted, state: float) -> CaseResult:
     return CaseResult(
         case=one.case,
         status=CaseStatus.OK,
-        taken=len(times),
+        sample_count=len(times),
         valid=len(times),
         ranks=2,
         moved_bytes=one.bytes,

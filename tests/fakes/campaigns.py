@@ -189,7 +189,7 @@ class Draw:
         return CaseResult(
             case=case,
             status=CaseStatus.OK,
-            taken=self.samples,
+            sample_count=self.samples,
             valid=self.samples - len(late),
             late=len(late),
             sync_bound_ns=truth.bound_ns,

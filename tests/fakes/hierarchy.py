@@ -155,7 +155,7 @@ def result(one: Case, true_ns: float, spread: float, random: np.random.Generator
     return CaseResult(
         case=one,
         status=CaseStatus.OK,
-        taken=SAMPLES,
+        sample_count=SAMPLES,
         valid=SAMPLES,
         stopped="samples",
         ranks=2,

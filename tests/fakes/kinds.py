@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankbench.store import Store
 
-NOTHING, ONE = Amount(own=0, each=0), Amount(own=1, each=0)
+NOTHING, ONE = Amount(base=0, each=0), Amount(base=1, each=0)
 PLACEMENT, RANKS = "1x4", 4
 LAUNCHES, SAMPLES = 6, 20
 GROWTH_BYTES = 96 << 10
@@ -119,7 +119,7 @@ def result(one: Case, candidate: str, block: int) -> CaseResult:
     return CaseResult(
         case=one,
         status=CaseStatus.OK,
-        taken=len(times),
+        sample_count=len(times),
         valid=len(times),
         stopped="samples",
         ranks=RANKS,

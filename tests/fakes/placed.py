@@ -121,7 +121,7 @@ def result(one: Case, typical_ns: float) -> CaseResult:
     return CaseResult(
         case=one,
         status=CaseStatus.OK,
-        taken=SAMPLES,
+        sample_count=SAMPLES,
         valid=SAMPLES,
         stopped="samples",
         ranks=2,

@@ -101,7 +101,7 @@ def result(one: Case, place: Placement, outcome: float | CaseStatus, factor: flo
     return CaseResult(
         case=one,
         status=CaseStatus.OK,
-        taken=SAMPLES,
+        sample_count=SAMPLES,
         valid=SAMPLES,
         stopped="samples",
         ranks=place.ranks,

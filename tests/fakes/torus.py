@@ -93,7 +93,7 @@ def result(one: Case, candidate: str, random: np.random.Generator, samples: int,
     return CaseResult(
         case=one,
         status=CaseStatus.OK,
-        taken=samples,
+        sample_count=samples,
         valid=samples,
         stopped="samples",
         grid=[extent, extent],

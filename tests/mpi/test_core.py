@@ -477,7 +477,7 @@ def calls_of(operation: Operation, form: str) -> tuple[str, ...]:
 def delivers(operation: Operation) -> bool:
     """Report whether there are data to be checked; of what processes make, something else is."""
     return operation.kind != "process" and any(
-        amount.own or amount.each for amount in (operation.receive, operation.root_receive)
+        amount.base or amount.each for amount in (operation.receive, operation.root_receive)
     )
 
 

@@ -97,7 +97,7 @@ def two_sockets(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """Return a machine of two sockets, the even CPUs on one; launchers that ask hwloc take this one for it."""
     monkeypatch.setenv("HWLOC_XMLFILE", str(INTERLEAVED))
     monkeypatch.setenv("HWLOC_THISSYSTEM", "1")
-    cpus = topology.assembled(topology.of_xml(INTERLEAVED.read_text()), range(4))
+    cpus = topology.assemble(topology.of_xml(INTERLEAVED.read_text()), range(4))
     return msgspec.structs.replace(launch.machine(), cpus=cpus, sockets=2, cores=4)
 
 

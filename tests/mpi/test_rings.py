@@ -81,7 +81,7 @@ def memory_bytes(stream: Path) -> int:
     return int(json.loads(stream.read_text().splitlines()[-1])["rank_0_memory_bytes"])
 
 
-TOLD = re.compile(
+LINE = re.compile(
     rf"^up to {ROUNDS} samples a case: a launch takes (\S+ \S+) of memory on rank 0, (\S+ \S+) to read and "
     r"(\S+ \S+) of disk; all leave (\S+ \S+), and take up to \S+ \S+ of memory to judge$",
     re.MULTILINE,
@@ -98,7 +98,7 @@ def test_many_rounds_take_what_was_stated_beforehand(core: Core, home: Path, tmp
         f'samples = {{ good = {ROUNDS}, passes = 1 }}\ncase_limit = "60s"\ncontrol = false\nstop = {{ blocks = 1 }}\n'
     )
     process = rankbench("run", str(file), "--results", str(tmp_path), home=home)
-    match = TOLD.search(process.stdout)
+    match = LINE.search(process.stdout)
     assert (process.returncode, bool(match)) == (0, True), process.stdout + process.stderr
     assert match
     memory, _, disk, left = (float(amount) * UNITS[unit] for amount, unit in (text.split() for text in match.groups()))

@@ -158,7 +158,7 @@ def test_reconcile_divides_what_imb_says_by_what_the_core_says(home: Path, tmp_p
 def test_a_program_that_is_not_there(home: Path) -> None:
     reach = libraries.find(libraries.make_search(home))
     mpich = libraries.choose("mpich", reach)
-    operation = foreign.known()["osu"].OPERATIONS[0]
+    operation = foreign.find_tools()["osu"].OPERATIONS[0]
     with pytest.raises(RankbenchError) as caught:
         foreign.program(None, operation, mpich, reach, home)
     assert str(caught.value) == (

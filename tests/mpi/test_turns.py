@@ -91,7 +91,7 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
             step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]])
             for place in range(len(SIZES))
         ]
-        outcomes = launch.run_together(steps, turns.ended)
+        outcomes = launch.run_together(steps, turns.end_launch)
     os.close(keep)
     reader.join()
     assert [outcome.exit_code for outcome in outcomes if isinstance(outcome, Outcome)] == [0, 0, 0]
@@ -119,7 +119,7 @@ def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[O
             )
             for place, file in enumerate([job(folder, 0, case(8), case(16)), other])
         ]
-        one, two = launch.run_together(steps, turns.ended)
+        one, two = launch.run_together(steps, turns.end_launch)
     assert isinstance(one, Outcome)
     assert isinstance(two, Outcome)
     records = [json.loads(line) for line in (folder / "stream0").read_text().splitlines()]
@@ -149,7 +149,7 @@ def test_a_library_that_keeps_a_message_until_its_next_call_holds_up_nobody(
             own = [*turns.arguments(place), "--stream", str(stream), "--job", job(tmp_path, place, case(8), case(16))]
             one = step(core, tmp_path, place, own, settings)
             steps.append(msgspec.structs.replace(one, watch=stream, limit_s=20))
-        outcomes = launch.run_together(steps, turns.ended)
+        outcomes = launch.run_together(steps, turns.end_launch)
     for place in range(2):
         records = map(json.loads, (tmp_path / f"stream{place}").read_text().splitlines())
         statuses.append([record["status"] for record in records if record["record"] == "case"])
@@ -218,7 +218,7 @@ def test_who_waits_for_a_long_turn_of_another_shows_that_it_lives(core: Core, tm
             one = step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file])
             steps.append(msgspec.structs.replace(one, watch=stream, limit_s=30, sign=turns.sign(place)))
         steps[0] = msgspec.structs.replace(steps[0], limit_s=4)
-        waiting, long = launch.run_together(steps, turns.ended)
+        waiting, long = launch.run_together(steps, turns.end_launch)
     assert isinstance(waiting, Outcome)
     assert isinstance(long, Outcome)
     assert (waiting.exit_code, long.exit_code) == (0, 0)
@@ -236,7 +236,7 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
             watch=tmp_path / "output1",
             limit_s=9,
         )
-        one, other = launch.run_together([good, bad], turns.ended)
+        one, other = launch.run_together([good, bad], turns.end_launch)
     assert isinstance(one, Outcome)
     assert one.exit_code == 0
     assert isinstance(other, RankbenchError)

@@ -286,7 +286,9 @@ ADDED = {
     ),
     "launch/schedulers/oar.py": (
         SCHEDULER,
-        "from rankbench.launch import schedulers\nprint(schedulers.known()['oar'].title, len(schedulers.known()))",
+        "from rankbench.launch import schedulers\n"
+        "found = schedulers.find_schedulers()\n"
+        "print(found['oar'].title, len(found))",
         "OAR 7",
     ),
     "cli/commands/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),

@@ -84,8 +84,8 @@ def looks(
 ) -> Iterator[Seen]:
     """Check each candidate that is no twin in each placement, and yield what was found."""
     for placement in placements:
-        asked = [candidate for candidate in candidates if not candidate.control_of]
-        for at, batch in enumerate(batches(asked, placement)):
+        originals = [candidate for candidate in candidates if not candidate.control_of]
+        for at, batch in enumerate(batches(originals, placement)):
             trials = [
                 doctor.Trial(
                     libraries[candidate.library],
@@ -98,7 +98,7 @@ def looks(
             ]
             checks = check_alone_if_scarce(trials)
             yield from (
-                Seen(candidate, placement, check, printed(trial.output), used)
+                Seen(candidate, placement, check, read_output(trial.output), used)
                 for candidate, trial, (check, used) in zip(batch, trials, checks, strict=True)
             )
 
@@ -122,6 +122,6 @@ def batches(candidates: Sequence[Candidate], placement: Placement) -> list[Seque
     return [candidates[at : at + count] for at in range(0, len(candidates), count)]
 
 
-def printed(output: Path) -> str:
+def read_output(output: Path) -> str:
     """Return what a check printed."""
     return output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""

@@ -87,10 +87,10 @@ _SINCE: dict[int, dict[str, pl.Expr]] = {
         .otherwise(pl.lit(""))
     },
 }
-for _one in _OUTCOME.values():
-    if _one.column.default_before is not None:
-        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(
-            _one.column.default_before, CASE_COLUMNS[_one.name]
+for _column in _OUTCOME.values():
+    if _column.column.default_before is not None:
+        _SINCE.setdefault(_column.column.since, {})[_column.name] = pl.lit(
+            _column.column.default_before, CASE_COLUMNS[_column.name]
         )
 """What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
 _LACKING = {
@@ -106,10 +106,10 @@ _ROWS_AT_ONCE = 100_000
 class Store:
     """A campaign's folder. Made by `create` or `open`."""
 
-    def __init__(self, folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> None:
+    def __init__(self, folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> None:
         self.folder = folder
         self.campaign = campaign
-        self._lock = held
+        self._lock = lock_file
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
 
     def lock(self) -> None:
@@ -130,7 +130,7 @@ class Store:
         heads = [_head(launch, result) for result in results]
         rows = [head | _outcome(result) for head, result in zip(heads, results, strict=True)]
         cases = pl.LazyFrame(rows, CASE_COLUMNS)
-        samples = _samples_frame(heads, self._told(results))
+        samples = _samples_frame(heads, self._list_series(results))
         _write(self.folder / "cases" / f"{name}.parquet", _parquet(cases))
         _write(self.folder / "samples" / f"{name}.parquet", _parquet(samples))
         _write_json(self.folder / "launches" / f"{name}.json", launch)
@@ -175,7 +175,7 @@ class Store:
 
     def _scan(self, kind: str, columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
         committed = [path.stem for path in sorted((self.folder / "launches").glob("*.json"))]
-        files = [_whole(self.folder / kind / f"{name}.parquet") for name in committed]
+        files = [_check_end(self.folder / kind / f"{name}.parquet") for name in committed]
         if not files:
             return pl.LazyFrame(schema=dict(columns))
         if sum(path.stat().st_size for path in files) > SMALL:
@@ -194,7 +194,7 @@ class Store:
         lacking = _LACKING[self.campaign.format].items()
         return frame.with_columns(value.alias(name) for name, value in lacking if name in columns).select(list(columns))
 
-    def _told(self, results: Iterable[CaseResult]) -> Iterable[_Told]:
+    def _list_series(self, results: Iterable[CaseResult]) -> Iterable[_Told]:
         """Yield every series of a launch's cases."""
         for number, result in enumerate(results):
             overruns = self.campaign.discards_overruns(result.case)
@@ -231,7 +231,7 @@ def lock(folder: Path) -> IO[bytes]:
     return random
 
 
-def create(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
+def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
     """Make the folder of a new campaign. Raises RankbenchError where it cannot be written or holds one already.
 
     It is locked meanwhile, where the caller does not hold its lock.
@@ -240,13 +240,13 @@ def create(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> S
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
-    if held:
-        return _begun(folder, campaign, held)
+    if lock_file:
+        return _begin(folder, campaign, lock_file)
     with lock(folder):
-        return _begun(folder, campaign)
+        return _begin(folder, campaign)
 
 
-def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
+def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
     if (folder / "campaign.json").exists():
         raise RankbenchError(f"{folder}: holds a campaign already; choose another --name, or remove the folder")
     try:
@@ -256,13 +256,13 @@ def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> S
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
     _write(folder / "plan.toml", campaign.plan.text.encode())
     _write_json(folder / "campaign.json", campaign)
-    return Store(folder, campaign, held)
+    return Store(folder, campaign, lock_file)
 
 
-def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
+def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
     """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench.
 
-    One of an older format is read as what it would be today; it cannot be gone on with. `held` is its lock, if the
+    One of an older format is read as what it would be today; it cannot be gone on with. `lock_file` is its lock, if the
     caller holds it.
     """
     path = folder / "campaign.json"
@@ -270,12 +270,14 @@ def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - 
         raise RankbenchError(
             f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
         )
-    found = _read_json(path, _Formatted).format
-    if found not in {*_LACKING, FORMAT}:
+    version = _read_json(path, _Formatted).format
+    if version not in {*_LACKING, FORMAT}:
         raise RankbenchError(
-            f"{path}: format {found}, this rankbench reads formats 1 to {FORMAT}; use the one that wrote it"
+            f"{path}: format {version}, this rankbench reads formats 1 to {FORMAT}; use the one that wrote it"
         )
-    return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign), held)
+    return Store(
+        folder, _read_json(path, Campaign, _as_today) if version == 1 else _read_json(path, Campaign), lock_file
+    )
 
 
 def _as_today(record: Any) -> Any:
@@ -323,10 +325,10 @@ def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
 
 
 def _outcome(result: CaseResult) -> dict[str, object]:
-    own = msgspec.structs.asdict(result) | {"status": result.status.value}
-    own["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
-    own |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
-    return {column.name: own[field] for field, column in _OUTCOME.items()}
+    values = msgspec.structs.asdict(result) | {"status": result.status.value}
+    values["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
+    values |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
+    return {column.name: values[field] for field, column in _OUTCOME.items()}
 
 
 class _Told(NamedTuple):
@@ -363,12 +365,12 @@ class _Told(NamedTuple):
         }
 
 
-def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl.LazyFrame:
+def _samples_frame(heads: Sequence[dict[str, Any]], entries: Iterable[_Told]) -> pl.LazyFrame:
     """Return the samples of a launch. What is equal in all of a case is joined to them while they are written.
 
     The join is made of slices: of a million rows at once it would need ten times their memory.
     """
-    parts = [one.columns() for one in told if one.series.time_ns]
+    parts = [entry.columns() for entry in entries if entry.series.time_ns]
     if not parts:
         return pl.LazyFrame(schema=SAMPLE_COLUMNS)
     frame = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
@@ -378,16 +380,16 @@ def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl
     return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
 
 
-def _whole(path: Path) -> Path:
+def _check_end(path: Path) -> Path:
     """Return the path of a parquet file that is there and has its end."""
     try:
         with path.open("rb") as file:
             length = file.seek(0, os.SEEK_END)
             file.seek(max(0, length - len(MAGIC)))
-            whole = file.read() == MAGIC
+            complete = file.read() == MAGIC
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None
-    if not whole:
+    if not complete:
         raise RankbenchError(f"{path}: damaged (its end is missing); {RESTORE}")
     return path
 
@@ -401,7 +403,7 @@ def _parquet(frame: pl.LazyFrame) -> bytes:
 def _write(path: Path, content: bytes) -> None:
     """Write a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
     try:
-        with files.placed(path) as beside, beside.open("wb") as file:
+        with files.write_beside(path) as beside, beside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -422,9 +424,9 @@ def _write_json(path: Path, record: object) -> None:
     _write(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
-def _read_json(path: Path, kind: type[Kind], mend: Callable[[Any], Any] = lambda record: record) -> Kind:
+def _read_json(path: Path, kind: type[Kind], upgrade: Callable[[Any], Any] = lambda record: record) -> Kind:
     try:
-        return msgspec.convert(mend(msgspec.json.decode(path.read_bytes())), kind)
+        return msgspec.convert(upgrade(msgspec.json.decode(path.read_bytes())), kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RankbenchError(f"{path}: damaged ({error}); {RESTORE}") from None
     except OSError as error:

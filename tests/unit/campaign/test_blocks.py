@@ -23,7 +23,7 @@ from rankbench.store import open as open_store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.campaign.preparation import Tell
+    from rankbench.campaign.preparation import Show
     from rankbench.model import CaseResult
     from rankbench.store import Store
 
@@ -59,7 +59,7 @@ def prepare(
     tmp_path: Path,
     text: str = PLAN,
     here: Machine | None = None,
-    tell: Tell | None = None,
+    show: Show | None = None,
     *,
     seed: int = 0,
     more: int = 0,
@@ -71,7 +71,7 @@ def prepare(
     # Shorter than a plan may ask for, so that a hang is seen soon.
     planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
     wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
-    return campaign.prepare(wanted, tell or (lambda _: None))
+    return campaign.prepare(wanted, show or (lambda _: None))
 
 
 def go_on(_: Store) -> Decision:
@@ -320,8 +320,8 @@ class Interrupting(Progress):
 
     left = 0
 
-    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
-        super().ended(launch, results)
+    def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        super().on_end(launch, results)
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
@@ -545,7 +545,7 @@ def test_a_run_beside_another_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     lines: list[str] = []
     with lock(tmp_path / "results"), pytest.raises(RankbenchError, match="another rankbench is running"):
-        prepare(tmp_path, tell=lines.append)
+        prepare(tmp_path, show=lines.append)
     assert (lines, [path.name for path in (tmp_path / "results").iterdir()]) == ([], ["lock"])
 
 
@@ -605,7 +605,7 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
     run(tmp_path)
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []
-    prepare(tmp_path, tell=lines.append)
+    prepare(tmp_path, show=lines.append)
     assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: set to be dead; not launched now")
 
 

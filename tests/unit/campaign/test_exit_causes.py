@@ -136,7 +136,7 @@ def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], k
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    assert exit_causes.killed_for_memory(tmp_path) == killed
+    assert exit_causes.count_memory_kills(tmp_path) == killed
 
 
 def test_what_happened_to_the_machine_is_evidence() -> None:

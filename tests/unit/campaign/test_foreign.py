@@ -85,16 +85,16 @@ def refused(library: Library, home: Path, spec: SuiteSpec | None = None, operati
 
 
 def test_tools_that_can_be_run_show_program_and_arguments() -> None:
-    assert list(foreign.known()) == ["imb", "osu"]
+    assert list(foreign.find_tools()) == ["imb", "osu"]
 
 
 def test_a_plan_knows_the_benchmarks_of_tools_that_it_names_as_a_family() -> None:
-    described = foreign.described(fakes.description(), plan_of())
+    described = foreign.add_operations(fakes.description(), plan_of())
     assert {operation.kind for operation in described.operations if operation.foreign} == {"osu"}
     own = fakes.description()
     assert described.operations[: len(own.operations)] == own.operations
     alone = msgspec.structs.replace(plan_of(), operations=["allreduce"])
-    assert foreign.described(own, alone) == own
+    assert foreign.add_operations(own, alone) == own
 
 
 def test_a_place_is_a_folder_or_a_tarball() -> None:
@@ -438,7 +438,7 @@ class Ended:
     ) -> Ending:
         self.output.write_text(text)
         outcome = Outcome(exit_code=exit_code, hung=exit_code is None, duration_s=1.0)
-        return foreign.classed(order(operation, sizes, ranks), operation, outcome, self.output, text)
+        return foreign.classify(order(operation, sizes, ranks), operation, outcome, self.output, text)
 
 
 @pytest.fixture
@@ -611,7 +611,9 @@ def planned_as(operation: Operation, arguments: str = "") -> Operation:
     if arguments:
         text += f"[suites.{suite}]\narguments = [{arguments}]\n"
     plan = parse_plan(text, "plan.toml", fakes.machine())
-    return next(one for one in foreign.described(fakes.description(), plan).operations if one.name == operation.name)
+    return next(
+        one for one in foreign.add_operations(fakes.description(), plan).operations if one.name == operation.name
+    )
 
 
 def test_a_reduction_of_a_tool_adds_what_the_core_adds() -> None:

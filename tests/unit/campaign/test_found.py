@@ -10,7 +10,7 @@ from fakes import machine, modules
 
 from rankbench import plan
 from rankbench.campaign import Wanted
-from rankbench.campaign.preparation import found
+from rankbench.campaign.preparation import find_candidates
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def meant(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict
     file = tmp_path / "plan.toml"
     file.write_text(f'operations = ["allreduce"]\n{text}\n', "utf-8")
     wanted = Wanted(plan.load_plan(file, machine()), tmp_path, machine(), tmp_path, [tmp_path / "a"], modules=names)
-    return found(wanted)
+    return find_candidates(wanted)
 
 
 def test_compilers_are_candidates(tmp_path: Path) -> None:

@@ -50,5 +50,5 @@ def test_launches_of_a_turn_are_those_of_its_group() -> None:
 
 def test_cases_without_a_row_are_left() -> None:
     told = history((launch(1, 3), THREADED, CaseStatus.OK))
-    assert told.left(TURNS[1], [PLAIN, THREADED]) == [PLAIN]
-    assert told.left(Turn(4, "alpha", "socket"), [PLAIN, THREADED]) == [PLAIN, THREADED]
+    assert told.list_remaining(TURNS[1], [PLAIN, THREADED]) == [PLAIN]
+    assert told.list_remaining(Turn(4, "alpha", "socket"), [PLAIN, THREADED]) == [PLAIN, THREADED]

@@ -57,12 +57,12 @@ def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> 
     there = sorted(str(path) for path in (folder / "exports").rglob("*") if path.is_file())
     assert sorted(written) == there
     assert all(path.startswith(str(folder / "exports" / "fake")) for path in there)
-    assert written[0] == str(folder / "exports" / "fake") + exports.chosen(name).SUFFIX or name == "osu"
+    assert written[0] == str(folder / "exports" / "fake") + exports.find_format(name).SUFFIX or name == "osu"
 
 
 def test_the_formats_are_these() -> None:
-    assert exports.known() == FORMATS
-    assert all(exports.chosen(name).TITLE for name in FORMATS)
+    assert exports.list_formats() == FORMATS
+    assert all(exports.find_format(name).TITLE for name in FORMATS)
 
 
 def test_the_newest_campaign_is_exported_where_none_is_named(folder: Path) -> None:

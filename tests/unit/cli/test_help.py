@@ -48,7 +48,7 @@ def test_a_usage_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_RANKBENCH_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "rankbench show --th")
-    assert cli.completed_words() == ["show", "--th"]
+    assert cli.read_completed_words() == ["show", "--th"]
 
 
 def test_the_template_explains_its_keys() -> None:

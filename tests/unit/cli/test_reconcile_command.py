@@ -39,7 +39,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(foreign, "program", program)
-    monkeypatch.setattr(command, "chosen", lambda *_: [campaigns.library("mpich")])
+    monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.library("mpich")])
     monkeypatch.setattr(console, "width", 2000)
     return tmp_path
 
@@ -116,7 +116,7 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
         blocks=4,
     )
     planned = plan.parse_plan(text, "plan.toml", fakes.machine())
-    described = foreign.described(fakes.description(), planned)
+    described = foreign.add_operations(fakes.description(), planned)
     cases, notes = plan.expand_plan(planned, described, fakes.machine())
     assert {(case.operation, case.start) for case in cases} == {
         ("allreduce", "window"),

@@ -57,7 +57,7 @@ def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytes
         return made[-1]
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
-    assert decisions.evaluated(opened) is decisions.evaluated(opened)
+    assert decisions.evaluate_latest(opened) is decisions.evaluate_latest(opened)
     launches.append(2)
-    assert decisions.evaluated(opened) is decisions.evaluated(opened)
+    assert decisions.evaluate_latest(opened) is decisions.evaluate_latest(opened)
     assert len(made) == 2

@@ -47,7 +47,9 @@ def site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
     return sites.make(place, kind, plan, **behaviour)
 
 
-@pytest.mark.parametrize("kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.known())])
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.find_schedulers())]
+)
 def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
     here = site(tmp_path, kind)
     done = here.submit("--wait")

@@ -27,7 +27,7 @@ def told(name: str, text: str = DOC) -> bool:
 
 def test_formats() -> None:
     rows = re.findall(r"^\| (.*?) \|", SECTION.partition("**Tidy")[0], re.MULTILINE)
-    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(exports.known())
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(exports.list_formats())
 
 
 def test_columns_of_tidy_tables(plain: Measured, tmp_path: Path) -> None:

@@ -92,11 +92,11 @@ def test_a_socket_without_a_number_is_the_first(tmp_path: Path, monkeypatch: pyt
 
 
 def test_both_readings_agree_on_this_machine() -> None:
-    text = topology.asked()
+    text = topology.ask_lstopo()
     assert text, "lstopo is not here; on Debian: apt-get install hwloc-nox"
     usable = os.sched_getaffinity(0)
-    by_hwloc = topology.assembled(topology.of_xml(text), usable)
-    assert by_hwloc == topology.assembled(topology.of_system(Path("/"), usable), usable)
+    by_hwloc = topology.assemble(topology.of_xml(text), usable)
+    assert by_hwloc == topology.assemble(topology.of_system(Path("/"), usable), usable)
     assert by_hwloc == topology.cpus()
     assert {cpu.number for cpu in by_hwloc} == usable
 
@@ -116,7 +116,7 @@ def test_where_lstopo_fails_the_kernel_is_asked(program: str, tmp_path: Path, mo
 def test_without_lstopo_the_kernel_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = topology.cpus()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert topology.asked() == ""
+    assert topology.ask_lstopo() == ""
     assert topology.cpus() == usual
 
 

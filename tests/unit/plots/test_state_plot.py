@@ -41,7 +41,7 @@ def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
         "candidate": "alpha",
         "launch": 7,
         "block": 1,
-        "exchange_ns": marks.rounded(math.sqrt(50 * 52)),
+        "exchange_ns": marks.shorten(math.sqrt(50 * 52)),
         "before_ns": 50.0,
         "after_ns": 52.0,
         "before": "50.0 ns",

@@ -16,7 +16,7 @@ from rankbench.cli import display
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import Summary
-from rankbench.report.tables.mpiperf import HEADINGS, cells, pooled, wanted
+from rankbench.report.tables.mpiperf import HEADINGS, cells, make_row, wanted
 from rankbench.report.tables.mpiperf import frame as mpiperf_frame
 from rankbench.report.tables.mpiperf import tables as mpiperf_tables
 from rankbench.report.text import markdown
@@ -91,6 +91,6 @@ def test_show_prints_them_as_tables_and_as_csv(
 
 def test_a_lone_sample_has_no_errors() -> None:
     alone = Summary(case="c", candidate="a", launches=1, samples=1, late=0, overrun=0, trimmed_samples=1)
-    row = pooled(alone)
+    row = make_row(alone)
     assert math.isnan(row["absolute_error_ns"])
     assert [cell.text for cell in cells({**row, "candidate": "a"})][-2:] == ["–", "–"]  # type: ignore[dict-item]

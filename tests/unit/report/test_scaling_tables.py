@@ -271,8 +271,8 @@ def test_a_panel_for_each_candidate_over_all_ranks(view: CampaignView) -> None:
         "1 rank per node",
         "2 ranks per node, more than cores",
     }
-    assert scaling_ranks.folded("openmpi-5.0.11+clang", 15) == "openmpi-5.0.11\n+clang"
-    assert scaling_ranks.folded("openmpi", 15) == "openmpi"
+    assert scaling_ranks.fold_name("openmpi-5.0.11+clang", 15) == "openmpi-5.0.11\n+clang"
+    assert scaling_ranks.fold_name("openmpi", 15) == "openmpi"
     assert scaling_ranks.labels([1, 2, 3, 4, 6, 8, 12]) == ["1", "2", "", "4", "", "8", ""]
 
 

@@ -89,8 +89,8 @@ def test_names_show_the_placement_where_there_are_several() -> None:
 
 
 def test_long_lists_are_cut_and_counted() -> None:
-    assert tables.listed(["a", "b", "c"]) == "a, b, c"
-    assert tables.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert tables.list_names(["a", "b", "c"]) == "a, b, c"
+    assert tables.list_names(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
 @pytest.mark.parametrize(

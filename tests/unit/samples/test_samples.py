@@ -271,7 +271,7 @@ def part(**changes: Any) -> CaseResult:
         bound_ns=[5, 6],
         error_ns=[1, 2],
     )
-    usual = {"status": CaseStatus.OK, "taken": 2, "valid": 1, "late": 1, "overrun": 1, "series": [series]}
+    usual = {"status": CaseStatus.OK, "sample_count": 2, "valid": 1, "late": 1, "overrun": 1, "series": [series]}
     return CaseResult(case=CASES[0], **{**usual, **changes})
 
 
@@ -317,7 +317,7 @@ def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
     path = tmp_path / "stream"
     path.write_text(text)
     (result,) = samples.read(path, [CASES[0], CASES[0]]).results
-    assert (result.taken, result.valid, result.late) == (6, 4, 2)
+    assert (result.sample_count, result.valid, result.late) == (6, 4, 2)
     assert result.series[0].time_ns == [130.5, 131, 9000, 140, 131, 9000]
     assert result.series[0].late == [2, 5]
 
@@ -336,7 +336,7 @@ def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
         ),
     ]
     result = samples.together(parts)
-    assert (result.taken, result.valid, result.late, result.overrun, result.synchronisations) == (4, 2, 2, 2, 3)
+    assert (result.sample_count, result.valid, result.late, result.overrun, result.synchronisations) == (4, 2, 2, 2, 3)
     assert (result.drift_ns, result.sync_bound_ns, result.pure_ns, result.compute_ns) == (-30, 9, 15, 30)
     assert (result.stopped, result.moved) == ("samples, time", "rank 1")
     assert result.series == [

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.statistics.contrasts import Claim, contrasts, judged, within_launches
-from rankbench.statistics.moderation import moderated
+from rankbench.statistics.contrasts import Claim, contrasts, judge, within_launches
+from rankbench.statistics.moderation import moderate_spread
 
 NONE = np.log1p(0.03)
 
@@ -42,7 +42,7 @@ def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
             "margin": [NONE] * 14,
         }
     )
-    found = judged(logs, ["claim"])
+    found = judge(logs, ["claim"])
     assert [(contrast.key, contrast.blocks, contrast.sure) for contrast in found] == [
         ((0,), 6, True),
         ((1,), 6, False),
@@ -89,7 +89,7 @@ def scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:
 
 def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
     values = scatters(np.full(200, 0.05), 5)
-    drawn, degrees = moderated(values, np.full(200, 4), np.full(200, fill_value=True))
+    drawn, degrees = moderate_spread(values, np.full(200, 4), np.full(200, fill_value=True))
     assert np.log(drawn / 0.05).std() < np.log(values / 0.05).std() / 3
     assert degrees.min() > 12
 
@@ -97,14 +97,14 @@ def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
 def test_scatter_that_differs_stands_for_itself() -> None:
     true = np.geomspace(0.001, 1, 200)
     values = scatters(true, 5)
-    drawn, degrees = moderated(values, np.full(200, 4), np.full(200, fill_value=True))
+    drawn, degrees = moderate_spread(values, np.full(200, 4), np.full(200, fill_value=True))
     assert degrees.max() < 6
     assert np.abs(np.log(drawn / values)).mean() < 0.25
 
 
 def test_few_scatters_show_nothing_of_what_is_usual() -> None:
     values = np.array([0.1, 0.2, 0.3])
-    drawn, degrees = moderated(values, np.full(3, 4), np.array([True, True, False]))
+    drawn, degrees = moderate_spread(values, np.full(3, 4), np.array([True, True, False]))
     assert (drawn.tolist(), degrees.tolist()) == ([0.1, 0.2, 0.3], [4, 4, 4])
 
 

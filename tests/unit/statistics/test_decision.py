@@ -13,7 +13,7 @@ from fakes import planted
 from scipy import stats
 
 from rankbench.statistics import decision
-from rankbench.statistics.decision import Estimate, adjusted, decide, log_beyond, p_beyond
+from rankbench.statistics.decision import Estimate, adjust, decide, log_beyond, p_beyond
 from rankbench.statistics.looks import ONE_LOOK, Penalty
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_those_outside_a_family_are_judged_by_its_cutoff() -> None:
 
 
 def test_a_p_value_of_zero_is_no_cutoff_that_divides() -> None:
-    assert adjusted(np.array([0.0, 0.5, 0.0]), members=[True, True, False]).tolist() == [0.0, 0.5, 0.0]
+    assert adjust(np.array([0.0, 0.5, 0.0]), members=[True, True, False]).tolist() == [0.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize("scatter", [0.01, 0.05])

@@ -143,7 +143,7 @@ def test_a_mode_of_every_launch_repeats_and_is_scattered() -> None:
     random = np.random.default_rng(7)
     launches = [level * two_humped(random, 1000) for level in (1.0, 1.02, 0.99, 1.01, 1.0)]
     main, second = modes.modes_of_launches(launches)
-    assert (render(main.mode.name), second.launches, second.seen, render(second.pattern.text)) == (
+    assert (render(main.mode.name), second.launches, second.appearances, render(second.pattern.text)) == (
         "main",
         5,
         5,
@@ -157,7 +157,7 @@ def test_a_mode_that_two_launches_of_six_have_does_not_repeat() -> None:
     random = np.random.default_rng(8)
     launches = [two_humped(random, 1000, 0.1 if number < 2 else 0.0) for number in range(6)]
     second = modes.modes_of_launches(launches)[1]
-    assert (second.seen, second.repeats) == (2, False)
+    assert (second.appearances, second.repeats) == (2, False)
 
 
 def test_launches_in_two_states_make_modes_that_are_whole_launches() -> None:
@@ -173,7 +173,7 @@ def test_levels_that_blur_a_mode_are_taken_out() -> None:
     levels = np.linspace(1, 1.6, 12)
     found = modes.modes_of_launches([level * two_humped(random, 2000, 0.15, 1.3, 0.02) for level in levels])
     assert [round(one.mode.ratio, 1) for one in found] == [1.0, 1.3]
-    assert found[1].seen == 12
+    assert found[1].appearances == 12
 
 
 def test_two_states_that_change_once_are_reported_as_stays() -> None:

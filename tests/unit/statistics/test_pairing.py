@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from rankbench.statistics.pairing import paired_logs, visit_logs
+from rankbench.statistics.pairing import pair_logs, visit_logs
 
 
 def launch(
@@ -26,7 +26,7 @@ def launch(
 
 
 def logs(*launches: dict[str, object]) -> list[float]:
-    return paired_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
+    return pair_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
 
 
 def test_a_block_shows_the_median_ratio_of_its_visits() -> None:

@@ -62,12 +62,12 @@ def test_only_as_many_ranks_are_the_same_case() -> None:
 
 def test_a_ratio_can_be_read_the_other_way_round() -> None:
     (comparison,) = statistics.compare(two_candidates(3.0), [("alpha", "beta")], 0.03)
-    back = placements.turned(comparison)
+    back = placements.invert(comparison)
     assert (back.base, back.other) == ("beta", "alpha")
     assert [back.ratio, back.low, back.high] == pytest.approx(
         [1 / comparison.ratio, 1 / comparison.high, 1 / comparison.low]
     )
-    unbounded = placements.turned(msgspec.structs.replace(comparison, low=0.0, high=math.inf))
+    unbounded = placements.invert(msgspec.structs.replace(comparison, low=0.0, high=math.inf))
     assert (unbounded.low, unbounded.high) == (0.0, math.inf)
 
 
@@ -110,18 +110,18 @@ def test_what_was_not_measured_is_not_known(placement: str, around: State | None
 
 def test_what_ranks_share_is_reported_if_launches_agree() -> None:
     near, far, nodes = (placed.launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
-    assert placements.shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
-    assert placements.shared_kinds([far], [0, 1], machine()) == {"host"}
-    assert placements.shared_kinds([nodes], [0, 1], machine()) == set()
-    assert placements.shared_kinds([near, far], [0, 1], machine()) is None
-    assert placements.shared_kinds([near], [0, 1, 2], machine()) is None
+    assert placements.find_shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
+    assert placements.find_shared_kinds([far], [0, 1], machine()) == {"host"}
+    assert placements.find_shared_kinds([nodes], [0, 1], machine()) == set()
+    assert placements.find_shared_kinds([near, far], [0, 1], machine()) is None
+    assert placements.find_shared_kinds([near], [0, 1, 2], machine()) is None
     assert [placements.one_host(one) for one in ({"host"}, set(), None)] == [True, False, False]
 
 
 def test_copying_counts_what_is_read_and_written() -> None:
     launch = placed.launch(1, 1, "alpha", "same-l2", placed.state(placed.exchange_ns, 1.0))
-    assert placements.copied_per_core([launch]) == pytest.approx(5e9)
-    assert math.isnan(placements.copied_per_core([placed.launch(1, 1, "alpha", "same-l2", None)]))
+    assert placements.measure_copying([launch]) == pytest.approx(5e9)
+    assert math.isnan(placements.measure_copying([placed.launch(1, 1, "alpha", "same-l2", None)]))
 
 
 # --- jumps ------------------------------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
     assert [len(found[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
     for edge in ("0", "2"):
         second = found[key, "beta", edge][1]
-        assert (round(second.mode.ratio, 1), second.seen, render(second.pattern.text)) == (2.0, 6, "scattered")
+        assert (round(second.mode.ratio, 1), second.appearances, render(second.pattern.text)) == (2.0, 6, "scattered")
         assert second.mode.share == pytest.approx(0.03, abs=0.01)
 
 

@@ -37,12 +37,12 @@ def state(times_ns: dict[tuple[int, int], float]) -> State:
 
 @pytest.mark.parametrize(("after_ns", "changing"), [(50 * 1.14, False), (50 * 1.16, True), (50 / 1.16, True)])
 def test_a_state_that_changed_during_a_launch_is_known(after_ns: float, changing: bool) -> None:
-    (met,) = states.met([launch(1, campaigns.state(50), campaigns.state(after_ns))])
+    (met,) = states.find_states([launch(1, campaigns.state(50), campaigns.state(after_ns))])
     assert met.changing is changing
 
 
 def test_one_probe_that_failed_leaves_the_other() -> None:
-    before, after, neither = states.met(
+    before, after, neither = states.find_states(
         [
             launch(1, campaigns.state(50), None),
             launch(2, None, campaigns.state(210)),
@@ -56,12 +56,12 @@ def test_one_probe_that_failed_leaves_the_other() -> None:
 
 def test_only_pairs_of_cpus_in_use_count() -> None:
     far = {(0, 1): 50.0, (0, 2): 300.0, (1, 2): 300.0}
-    (met,) = states.met([launch(1, state(far), state(far))])
+    (met,) = states.find_states([launch(1, state(far), state(far))])
     assert met.exchange_ns == pytest.approx(50)
 
 
 def test_where_no_pair_in_use_was_measured_all_stand_for_them() -> None:
-    (met,) = states.met([launch(1, state({(4, 5): 210.0}), state({(4, 5): 210.0}))])
+    (met,) = states.find_states([launch(1, state({(4, 5): 210.0}), state({(4, 5): 210.0}))])
     assert met.exchange_ns == pytest.approx(210)
 
 
@@ -69,11 +69,11 @@ def test_a_pair_that_was_not_measured_both_times_does_not_count() -> None:
     values, part = {(0, 1): 50.0, (0, 2): 400.0, (1, 2): 400.0}, {(0, 1): 51.0}
     one = launch(1, state(values), state(part), cpus=(0, 1, 2))
     two = launch(2, state(part), state(values), cpus=(0, 1, 2))
-    assert [met.exchange_ns for met in states.met([one, two])] == pytest.approx([math.sqrt(50 * 51)] * 2)
+    assert [met.exchange_ns for met in states.find_states([one, two])] == pytest.approx([math.sqrt(50 * 51)] * 2)
 
 
 def test_a_launch_that_was_never_made_met_nothing() -> None:
-    assert states.met([msgspec.structs.replace(steady(1, 50), command=[])]) == []
+    assert states.find_states([msgspec.structs.replace(steady(1, 50), command=[])]) == []
 
 
 def test_groups_are_steady_states_with_a_gap_between() -> None:
@@ -82,5 +82,5 @@ def test_groups_are_steady_states_with_a_gap_between() -> None:
         *(steady(number, 50 + number) for number in range(3, 8)),
     ]
     launches += [launch(8, campaigns.state(50), campaigns.state(210)), launch(9, None, None)]
-    groups = states.groups(states.met(launches))
+    groups = states.groups(states.find_states(launches))
     assert [[met.launch.number for met in group] for group in groups] == [[3, 4, 5, 6, 7], [0, 1, 2]]

@@ -13,7 +13,7 @@ from rankbench import plan, statistics
 from rankbench.model import Stop
 from rankbench.statistics import median_interval
 from rankbench.statistics.looks import LEVEL, ONE_LOOK, Penalty
-from rankbench.statistics.medians import grouped_median
+from rankbench.statistics.medians import find_grouped_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,12 +39,12 @@ def test_the_grouped_median_sees_between_the_steps_of_a_clock(true_ns: float) ->
     begin = random.uniform(0, 10, 4000)
     end = begin + random.normal(true_ns, 2.0, 4000)
     read = (np.floor(end / 10) - np.floor(begin / 10)) * 10
-    assert abs(grouped_median(read) - true_ns) < 1.5
+    assert abs(find_grouped_median(read) - true_ns) < 1.5
 
 
 def test_the_grouped_median_is_the_median_where_no_two_readings_are_equal() -> None:
     values = np.random.default_rng(1).normal(5e6, 1e5, 999)
-    assert grouped_median(values) == pytest.approx(float(np.median(values)), rel=1e-4)
+    assert find_grouped_median(values) == pytest.approx(float(np.median(values)), rel=1e-4)
 
 
 @pytest.mark.parametrize(("count", "coverage"), [(5, 0.9375), (6, 0.96875), (9, 0.9609375), (30, 0.9572)])

@@ -80,5 +80,5 @@ def test_one_wild_launch_moves_the_ratio_little() -> None:
 def test_a_fifth_is_dropped_at_each_end(blocks: int, fewest: int, left: int) -> None:
     values = np.arange(float(blocks))
     found = trimming.centre([list(values)], fewest)
-    assert (found.left[0], found.mean[0]) == (left, pytest.approx(values.mean()))
+    assert (found.remaining[0], found.mean[0]) == (left, pytest.approx(values.mean()))
     assert found.degrees[0] == max(left - 1, 1)

@@ -41,7 +41,7 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
         plain += sum(one.ratio > 1.05 for one in compare_unpaired(then, now, [("a", "a")], 0.05))
         levelses = held(then, now)
         wrong += sum(at.different for at_levels in levelses for at in (at_levels.levels or {}).values())
-        assert not any(at_levels.whole.different for at_levels in levelses)
+        assert not any(at_levels.overall.different for at_levels in levelses)
     assert plain == 40 * CASES
     assert wrong == 0
 
@@ -51,8 +51,8 @@ def test_mixed_visits_within_launches_are_divided() -> None:
     for at_levels in held(then, now):
         assert at_levels.levels
         assert list(at_levels.levels) == ["near", "far"]
-        assert 0.95 < at_levels.whole.ratio < 1.05
-        assert not at_levels.whole.different
+        assert 0.95 < at_levels.overall.ratio < 1.05
+        assert not at_levels.overall.different
 
 
 def test_the_share_of_far_visits_is_that_of_all_cases_with_levels() -> None:
@@ -67,22 +67,27 @@ def test_a_library_that_is_slower_at_one_level_is_seen_there(level: str) -> None
     levelses = held(side(0.4, seed=1), side(0.6, seed=2, **{f"slower_{level}": 1.4}))  # type: ignore[arg-type]
     (slow,) = (at_levels for at_levels in levelses if any(at.different for at in (at_levels.levels or {}).values()))
     assert slow.levels
-    assert slow.whole.case == slow.levels[level].case == "case 00"
+    assert slow.overall.case == slow.levels[level].case == "case 00"
     assert slow.levels[level].ratio == pytest.approx(1.4, rel=0.1)
     assert [name for name, at in slow.levels.items() if at.different] == [level]
-    assert slow.whole.different
+    assert slow.overall.different
 
 
 def test_slower_near_and_faster_far_is_no_difference_as_a_whole() -> None:
     levelses = held(side(0.4, seed=1), side(0.6, seed=2, slower_near=1.4, slower_far=0.7))
     (mixed,) = (at_levels for at_levels in levelses if any(at.different for at in (at_levels.levels or {}).values()))
-    assert not mixed.whole.different
+    assert not mixed.overall.different
 
 
 def test_without_a_level_in_common_nothing_is_known() -> None:
     for at_levels in held(side(0.0, seed=1), side(1.0, seed=2)):
         assert at_levels.levels == {}
-        assert (at_levels.whole.low, at_levels.whole.high, at_levels.whole.p_adjusted, at_levels.whole.different) == (
+        assert (
+            at_levels.overall.low,
+            at_levels.overall.high,
+            at_levels.overall.p_adjusted,
+            at_levels.overall.different,
+        ) == (
             0.0,
             math.inf,
             1.0,
@@ -94,5 +99,5 @@ def test_cases_of_one_level_are_compared_as_always() -> None:
     then, now = side(0.4, seed=1), side(0.6, seed=2)
     plain = compare_unpaired(then, now, [("a", "a")], 0.05)
     assert [
-        compare_at_level.whole for compare_at_level in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})
+        compare_at_level.overall for compare_at_level in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})
     ] == plain

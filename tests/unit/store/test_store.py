@@ -40,7 +40,7 @@ class Killed(BaseException):
 def result(count: int = 3, **changes: Any) -> CaseResult:
     series = Series(rank=0, time_ns=[100.0 + i for i in range(count)], last_rank=[], late=[0], overrun=[1])
     case_result = CaseResult(
-        case=CASE, status=CaseStatus.OK, taken=count, valid=count - 1, late=1, overrun=1, series=[series]
+        case=CASE, status=CaseStatus.OK, sample_count=count, valid=count - 1, late=1, overrun=1, series=[series]
     )
     return msgspec.structs.replace(case_result, **changes)
 

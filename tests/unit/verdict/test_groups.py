@@ -13,7 +13,7 @@ from fakes.words import rendered
 
 from rankbench.language import Text, render
 from rankbench.model import Group, Span
-from rankbench.statistics.resemblance import APART, grouped
+from rankbench.statistics.resemblance import APART, group_lines
 from rankbench.verdict.groups import find_groups
 
 if TYPE_CHECKING:
@@ -215,10 +215,10 @@ def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
 def test_every_two_of_a_group_are_similar_and_the_middle_one_represents_them() -> None:
     """Lines in a row, each similar to its neighbours only."""
     far = np.array([[0, 0.6, 1.2, APART], [0.6, 0, 0.6, APART], [1.2, 0.6, 0, APART], [APART] * 3 + [0]], dtype=float)
-    assert sorted(map(sorted, grouped(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
-    assert grouped(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
-    assert grouped(np.zeros((0, 0))) == []
-    assert grouped(np.zeros((1, 1))) == [[0]]
+    assert sorted(map(sorted, group_lines(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
+    assert group_lines(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
+    assert group_lines(np.zeros((0, 0))) == []
+    assert group_lines(np.zeros((1, 1))) == [[0]]
 
 
 def test_overall_times_of_overlaps_take_part_and_are_named_so() -> None:
