@@ -63,26 +63,26 @@ class Engine(NamedTuple):
     def start(self, slots: int) -> None:
         """Start it, with so many slots on each node, a queue `lab` and a parallel environment `mpi`."""
         self.write_cell()
-        self.tell("sge_qmaster")
+        self.execute("sge_qmaster")
         self.wait_for(1, "^head$", "qconf", "-sh")
-        self.tell("qconf", "-as", "head")
-        self.configure("-Msconf", self.tell("qconf", "-ssconf"), SCHEDULING)
+        self.execute("qconf", "-as", "head")
+        self.configure("-Msconf", self.execute("qconf", "-ssconf"), SCHEDULING)
         self.configure("-Ap", (DEFAULTS / "util/resources/pe/mpi").read_text(), PARALLEL)
         hosts = self.nodes.nodes
         for node in hosts:
-            self.tell("qconf", "-ah", node)
-            self.tell("qconf", "-as", node)
+            self.execute("qconf", "-ah", node)
+            self.execute("qconf", "-as", node)
             self.start_daemon(node)
-        self.configure("-Aq", self.tell("qconf", "-sq"), QUEUE | {"hostlist": " ".join(hosts), "slots": str(slots)})
+        self.configure("-Aq", self.execute("qconf", "-sq"), QUEUE | {"hostlist": " ".join(hosts), "slots": str(slots)})
         self.wait_for(len(hosts), r"^lab@.* 0/0/\d+ +[\d.]+ +lx-amd64 *$", "qstat", "-f")
 
     def offer_exclusive_use(self) -> None:
         """Have the resource that sites name `exclusive`: a node that a job has asked for it takes no other."""
         path = self.root / "complexes"
-        path.write_text(self.tell("qconf", "-sc") + "exclusive excl BOOL EXCL YES YES 0 1000\n")
-        self.tell("qconf", "-Mc", path)
+        path.write_text(self.execute("qconf", "-sc") + "exclusive excl BOOL EXCL YES YES 0 1000\n")
+        self.execute("qconf", "-Mc", path)
         for node in self.nodes.nodes:
-            self.tell("qconf", "-mattr", "exechost", "complex_values", "exclusive=true", node)
+            self.execute("qconf", "-mattr", "exechost", "complex_values", "exclusive=true", node)
 
     def start_daemon(self, node: str) -> None:
         """Start what runs jobs on a node."""
@@ -102,19 +102,19 @@ class Engine(NamedTuple):
         values = CONFIGURATION | {"execd_spool_dir": str(self.root / "nodes")}
         configuration.write_text(changed((DEFAULTS / "default-configuration").read_text(), values))
         resources = DEFAULTS / "util/resources"
-        self.tell(PROGRAMS / "spoolinit", "classic", "libspoolc", f"{common};{spool}", "init")
-        self.tell(PROGRAMS / "spooldefaults", "configuration", configuration)
-        self.tell(PROGRAMS / "spooldefaults", "complexes", resources / "centry")
-        self.tell(PROGRAMS / "spooldefaults", "usersets", resources / "usersets")
-        self.tell(PROGRAMS / "spooldefaults", "managers", "root")
+        self.execute(PROGRAMS / "spoolinit", "classic", "libspoolc", f"{common};{spool}", "init")
+        self.execute(PROGRAMS / "spooldefaults", "configuration", configuration)
+        self.execute(PROGRAMS / "spooldefaults", "complexes", resources / "centry")
+        self.execute(PROGRAMS / "spooldefaults", "usersets", resources / "usersets")
+        self.execute(PROGRAMS / "spooldefaults", "managers", "root")
 
     def configure(self, option: str, text: str, values: Mapping[str, str]) -> None:
         """Hand a configuration over, in which some words have other values."""
         path = self.root / option.strip("-")
         path.write_text(changed(text, values))
-        self.tell("qconf", option, path)
+        self.execute("qconf", option, path)
 
-    def tell(self, *command: str | Path) -> str:
+    def execute(self, *command: str | Path) -> str:
         """Run one of its commands on the head, which must end well, and return what it prints."""
         done = self.run(*command)
         assert done.exit_code == 0, f"{command}: {done.printed}"

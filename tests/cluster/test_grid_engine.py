@@ -119,8 +119,8 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
     assert submit(engine, home, folder, "--no-exclusive", text=text).exit_code == 0
     while len(list(folder.glob("job/launches/*/done"))) < 2:
         time.sleep(0.05)
-    (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.tell("qstat"))
-    engine.tell("qdel", number)
+    (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.execute("qstat"))
+    engine.execute("qdel", number)
     followed = rankbench(engine, home, "status", folder, "--wait")
     assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
         1,
