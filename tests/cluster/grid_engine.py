@@ -100,7 +100,7 @@ class Engine(NamedTuple):
         (common / "act_qmaster").write_text("head\n")
         configuration = self.root / "configuration"
         values = CONFIGURATION | {"execd_spool_dir": str(self.root / "nodes")}
-        configuration.write_text(changed((DEFAULTS / "default-configuration").read_text(), values))
+        configuration.write_text(change_values((DEFAULTS / "default-configuration").read_text(), values))
         resources = DEFAULTS / "util/resources"
         self.execute(PROGRAMS / "spoolinit", "classic", "libspoolc", f"{common};{spool}", "init")
         self.execute(PROGRAMS / "spooldefaults", "configuration", configuration)
@@ -111,14 +111,14 @@ class Engine(NamedTuple):
     def configure(self, option: str, text: str, values: Mapping[str, str]) -> None:
         """Hand a configuration over, in which some words have other values."""
         path = self.root / option.strip("-")
-        path.write_text(changed(text, values))
+        path.write_text(change_values(text, values))
         self.execute("qconf", option, path)
 
     def execute(self, *command: str | Path) -> str:
         """Run one of its commands on the head, which must end well, and return what it prints."""
-        done = self.run(*command)
-        assert done.exit_code == 0, f"{command}: {done.printed}"
-        return done.printed
+        process = self.run(*command)
+        assert process.exit_code == 0, f"{command}: {process.printed}"
+        return process.printed
 
     def wait_for(self, times: int, line: str, *command: str) -> None:
         """Wait until a command prints lines of a pattern, so many of them."""
@@ -135,7 +135,7 @@ class Engine(NamedTuple):
         return self.nodes.run(command, self.environment | {"LD_LIBRARY_PATH": str(PROGRAMS)})
 
 
-def changed(text: str, values: Mapping[str, str]) -> str:
+def change_values(text: str, values: Mapping[str, str]) -> str:
     """Return a configuration, a word and its value on each line, in which some words have other values."""
     lines = dict(line.split(maxsplit=1) for line in text.splitlines() if line.strip() and not line.startswith("#"))
     assert not values.keys() - lines.keys()

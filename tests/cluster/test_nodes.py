@@ -129,11 +129,11 @@ def way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
 def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
     """Each rank sends 64 KiB; starting up alone takes a quarter of that."""
     before = [trio.bytes_sent(node) for node in trio.nodes]
-    done = launch(trio, core.library, 3, [str(core.binary), "--check"])
+    process = launch(trio, core.library, 3, [str(core.binary), "--check"])
     sent = [trio.bytes_sent(node) - count for node, count in zip(trio.nodes, before, strict=True)]
-    assert done.exit_code == 0, done.printed
-    assert "one world of 3 ranks, data right\n" in done.printed
-    assert re.findall(r"rank (\d) on (\w+),", done.printed) == [("0", "n1"), ("1", "n2"), ("2", "n3")]
+    assert process.exit_code == 0, process.printed
+    assert "one world of 3 ranks, data right\n" in process.printed
+    assert re.findall(r"rank (\d) on (\w+),", process.printed) == [("0", "n1"), ("1", "n2"), ("2", "n3")]
     assert min(sent) >= MESSAGE_BYTES
 
 
@@ -141,12 +141,12 @@ def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: P
     """Many times more is sent than passes through the node's loopback network."""
     stream = tmp_path / "nodes" / "stream"
     texts = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
-    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
+    options = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
     with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
-        done = launch(single, core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))
+        process = launch(single, core.library, 2, [str(core.binary), *options], clocks_ns=(0, 7_000_000_000))
         passed = single.bytes_sent("n1", "lo") - before
-    assert done.exit_code == 0, done.printed
+    assert process.exit_code == 0, process.printed
     text = stream.read_text()
     assert '"valid":20' in text
     assert len(set(re.findall(r'"clock":"([^"]+)"', text))) == 2

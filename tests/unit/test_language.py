@@ -91,8 +91,8 @@ def test_a_title_is_an_object_and_a_field_called_text_stays_one() -> None:
     finding = Finding(
         kind="x", title=inner, text=say("{text}, all", text=inner), advice=NOTHING, cases=[], severity="note"
     )
-    told = as_data(finding)
+    fields = as_data(finding)
     cases = {"template": "{n:count case}", "fields": {"n": 2}, "text": "2 cases"}
-    assert told["title"] == cases
-    assert (told["text"], told["template"], told["fields"]) == ("2 cases, all", "{text}, all", {"text": cases})
-    assert told["advice"] == {"template": "", "fields": {}, "text": ""}
+    assert fields["title"] == cases
+    assert (fields["text"], fields["template"], fields["fields"]) == ("2 cases, all", "{text}, all", {"text": cases})
+    assert fields["advice"] == {"template": "", "fields": {}, "text": ""}

@@ -79,8 +79,8 @@ def test_no_scheduler_runs_a_number_as_shell_code(
     for variable, value in scheduler.install(name, tmp_path / "commands").items():
         monkeypatch.setenv(variable, value)
     monkeypatch.chdir(tmp_path)
-    one = schedulers.find_schedulers()[name]
-    for command in (one.question(number), one.cancellation(number)):
+    facts = schedulers.find_schedulers()[name]
+    for command in (facts.question(number), facts.cancellation(number)):
         assert number in command
         jobs.ask(command)
     assert not (tmp_path / "PWNED").exists()

@@ -80,17 +80,19 @@ def script(name: str) -> Script:
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_a_script_is_as_recorded(name: str) -> None:
     """All but the functions, which are the same everywhere."""
-    asked = script(name)
-    made = text(asked, schedulers.find_scheduler(asked.job)).replace(FUNCTIONS.read_text().rstrip(), "<functions.sh>")
-    made = re.sub(r"by rankbench [\d.]+", "by rankbench VERSION", made)
-    assert made == (GOLDEN / f"{name}.sh").read_text()
+    values = script(name)
+    lines = text(values, schedulers.find_scheduler(values.job)).replace(
+        FUNCTIONS.read_text().rstrip(), "<functions.sh>"
+    )
+    lines = re.sub(r"by rankbench [\d.]+", "by rankbench VERSION", lines)
+    assert lines == (GOLDEN / f"{name}.sh").read_text()
 
 
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_bash_can_read_a_script(name: str) -> None:
-    asked = script(name)
-    made = text(asked, schedulers.find_scheduler(asked.job))
-    process = subprocess.run(["bash", "-n"], input=made, capture_output=True, text=True, check=False)
+    values = script(name)
+    lines = text(values, schedulers.find_scheduler(values.job))
+    process = subprocess.run(["bash", "-n"], input=lines, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr) == (0, "")
 
 
@@ -162,18 +164,18 @@ def test_what_a_scheduler_says(name: str, exit_code: int, sentence: str, state: 
 
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
-    asked = script(name)
-    lines = [line._replace(title=f"{line.title}\n touch X") for line in asked.lines]
-    made = text(asked._replace(lines=lines, question="Which?\ntouch X"), schedulers.find_scheduler(asked.job))
-    assert all(line.startswith("#") for line in made.splitlines() if "touch X" in line)
+    values = script(name)
+    lines = [line._replace(title=f"{line.title}\n touch X") for line in values.lines]
+    content = text(values._replace(lines=lines, question="Which?\ntouch X"), schedulers.find_scheduler(values.job))
+    assert all(line.startswith("#") for line in content.splitlines() if "touch X" in line)
 
 
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
 def test_a_line_end_in_what_a_scheduler_is_asked_is_refused(name: str) -> None:
-    asked = script(name)
-    job = msgspec.structs.replace(asked.job, account="a\ntouch X")
+    values = script(name)
+    job = msgspec.structs.replace(values.job, account="a\ntouch X")
     with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': a job script cannot ask for this"):
-        text(asked._replace(job=job), schedulers.find_scheduler(asked.job))
+        text(values._replace(job=job), schedulers.find_scheduler(values.job))
 
 
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
@@ -224,8 +226,8 @@ def test_names_that_grid_engine_takes(name: str, called: str) -> None:
 @pytest.mark.parametrize(("folder", "called"), [("/my results/2 nodes", "r2_nodes"), ("/r/a b", "a_b")])
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
 def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None:
-    asked = script(name)._replace(campaign=Path(folder))
-    heads = [line for line in text(asked, schedulers.find_scheduler(asked.job)).splitlines() if line.startswith("#")]
+    values = script(name)._replace(campaign=Path(folder))
+    heads = [line for line in text(values, schedulers.find_scheduler(values.job)).splitlines() if line.startswith("#")]
     assert any(re.search(rf"[ =]{called}$", line) for line in heads)
     assert any(f'{folder}/job/output.log"' in line for line in heads) == (" " in folder)
 

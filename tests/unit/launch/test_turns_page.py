@@ -49,9 +49,9 @@ def test_who_waits_is_woken_when_a_launch_dies(place: int) -> None:
         page.end_launch(1)
         waiting.join()
         assert woken == [0]
-        told = Path(path).read_bytes()
-        assert told[turns.PRESENCE + 4 :][:4] == turns.DONE
-        assert told.count(b"\0") == len(told) - 1
+        content = Path(path).read_bytes()
+        assert content[turns.PRESENCE + 4 :][:4] == turns.DONE
+        assert content.count(b"\0") == len(content) - 1
 
 
 def test_a_launch_that_has_left_by_itself_wakes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

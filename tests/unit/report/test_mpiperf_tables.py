@@ -46,15 +46,15 @@ def test_columns_are_those_of_the_samples_that_are_left(store: Store) -> None:
     case, candidate = "barrier.blocking.0.byte.socket.window", "alpha"
     frame = store.samples().filter(pl.col("case") == case, pl.col("candidate") == candidate).collect()
     valid = np.sort(frame.filter(~pl.col("discarded"))["time_ns"].to_numpy())
-    left = valid[len(valid) // 4 : len(valid) - len(valid) // 4]
-    half = float(stats.t.isf(0.025, len(left) - 1) * stats.sem(left))
+    middle = valid[len(valid) // 4 : len(valid) - len(valid) // 4]
+    half = float(stats.t.isf(0.025, len(middle) - 1) * stats.sem(middle))
     (row,) = mpiperf_frame(picture(store)).filter(case=case, candidate=candidate).rows(named=True)
-    assert (row["tried"], row["valid"], row["left"]) == (len(frame), len(valid), len(left))
-    assert [row["mean_ns"], row["min_ns"], row["max_ns"]] == pytest.approx([left.mean(), left[0], left[-1]])
-    assert [row["standard_error_ns"], row["absolute_error_ns"]] == pytest.approx([stats.sem(left), half])
-    assert [row["low_ns"], row["high_ns"]] == pytest.approx([left.mean() - half, left.mean() + half])
+    assert (row["tried"], row["valid"], row["left"]) == (len(frame), len(valid), len(middle))
+    assert [row["mean_ns"], row["min_ns"], row["max_ns"]] == pytest.approx([middle.mean(), middle[0], middle[-1]])
+    assert [row["standard_error_ns"], row["absolute_error_ns"]] == pytest.approx([stats.sem(middle), half])
+    assert [row["low_ns"], row["high_ns"]] == pytest.approx([middle.mean() - half, middle.mean() + half])
     assert [row["relative_standard_error"], row["relative_error"]] == pytest.approx(
-        [stats.sem(left) / left.mean(), half / left.mean()]
+        [stats.sem(middle) / middle.mean(), half / middle.mean()]
     )
 
 

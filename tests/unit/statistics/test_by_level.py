@@ -45,7 +45,7 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
                 inside[level.name].append(level.low <= math.exp(truths[level.name]) <= level.high)
             wrong += comparison.levels[0].different
             total += 1
-    assert {name: np.mean(found) > 0.9 for name, found in inside.items()} == {"near": True, "far": True, "": True}
+    assert {name: np.mean(hits) > 0.9 for name, hits in inside.items()} == {"near": True, "far": True, "": True}
     assert total == 8 * cases
     assert wrong <= 2
 

@@ -44,8 +44,8 @@ def test_a_placement_is_named_by_its_numbers_or_it_is_no_site() -> None:
 
 
 def test_cases_at_several_numbers_of_ranks_scale() -> None:
-    found = scaling.find_scaled(record((1, 2), (1, 2)))
-    assert {line: list(cases) for line, cases in found.items()} == {
+    lines = scaling.find_scaled(record((1, 2), (1, 2)))
+    assert {line: list(cases) for line, cases in lines.items()} == {
         LINE: [Site(1, 1), Site(1, 2), Site(2, 1), Site(2, 2)]
     }
     assert scaling.find_scaled(record((2,), (1,))) == {}

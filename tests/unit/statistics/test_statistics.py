@@ -140,7 +140,7 @@ def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.f
     return random.normal(0, 0.05, shape)
 
 
-def _skewed(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _skew(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
     return random.exponential(0.05, shape)
 
 
@@ -149,7 +149,7 @@ def _flipping(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np
     return _normal(random, shape) + (random.random(shape) < 0.1) * np.log(random.uniform(2, 4, shape))
 
 
-@pytest.mark.parametrize("noise", [_normal, _skewed, _flipping])
+@pytest.mark.parametrize("noise", [_normal, _skew, _flipping])
 @pytest.mark.parametrize("blocks", [5, 8, 10])
 def test_equal_candidates_are_seldom_called_different(noise: Noise, blocks: int) -> None:
     """At a nominal 5 % Student's interval on log ratios misses the truth in at most 6 % of 4000 campaigns of one case.
@@ -190,8 +190,8 @@ def test_looking_more_than_once_is_paid_for() -> None:
     for _ in range(150):
         times = {name: np.exp(random.normal(7, 0.2, 30)) for name in ("a", "b")}
         frames = [_medians({name: list(each[:blocks]) for name, each in times.items()}) for blocks in looks]
-        found = [statistics.compare(frame, [("a", "b")], 0.03, looks=looks) for frame in frames]
-        misled += any(comparison.different for (comparison,) in found)
+        results = [statistics.compare(frame, [("a", "b")], 0.03, looks=looks) for frame in frames]
+        misled += any(comparison.different for (comparison,) in results)
     assert misled <= 0.05 * 150
 
 

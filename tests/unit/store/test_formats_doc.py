@@ -84,17 +84,17 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
         crashed = candidate == "beta" and case.operation == "barrier"
         return Truth(late_share=0.2, status=CaseStatus.CRASHED if crashed else CaseStatus.OK)
 
-    made = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
-    monkeypatch.chdir(made.folder)
-    number = len(made.launches()) + 1
+    campaign_store = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
+    monkeypatch.chdir(campaign_store.folder)
+    number = len(campaign_store.launches()) + 1
     views = [Series(rank=rank, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
     column = Series(rank=ALL_RANKS, time_ns=[501.0] * 20, last_rank=[], late=[], overrun=[])
-    case = next(case for case in made.campaign.cases if case.operation == "barrier")
+    case = next(case for case in campaign_store.campaign.cases if case.operation == "barrier")
     for added, series in enumerate(([column, *views], views)):
         result = CaseResult(case=case, status=CaseStatus.OK, series=series)
-        made.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
-    (made.folder / f"launches/{number + 1:06}.json").unlink()
-    return made
+        campaign_store.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
+    (campaign_store.folder / f"launches/{number + 1:06}.json").unlink()
+    return campaign_store
 
 
 def run_python(code: str) -> tuple[dict[str, Any], str]:
@@ -139,8 +139,8 @@ def test_every_file_of_a_campaign_is_reported(stored: Store) -> None:
     ("title", "columns"), [("Columns of `cases`", store.CASE_COLUMNS), ("Columns of `samples`", store.SAMPLE_COLUMNS)]
 )
 def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
-    told = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
-    assert told == [(name, kind.__name__) for name, kind in columns.items()]
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
+    assert rows == [(name, kind.__name__) for name, kind in columns.items()]
 
 
 def test_words_of_a_column_are_those_of_its_field() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 from fakes import campaigns, planted
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench.language import Text, render
 from rankbench.model import Group, Span
@@ -67,9 +67,9 @@ def two(first_line: Callable[[str, Case], float], other: Callable[[str, Case], f
 
 
 def test_groups_are_reported_with_their_pattern_largest_first() -> None:
-    found = find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0, state=0))
-    first, second, third, fourth = found
-    assert rendered(first) == Group(
+    groups = find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0, state=0))
+    first, second, third, fourth = groups
+    assert render_texts(first) == Group(
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
             ("allreduce", "float"), ("alltoall", "byte"), ("gather", "byte"), ("scan", "float"),
         )],
@@ -101,8 +101,8 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
     wanted = sorted(map(sorted, KINDS.values()))
     for seed in range(10):
         names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
-        found = find_groups(planted.view(time_ns, seed=seed, cases=lines(names), spread=spread))
-        assert sorted(map(sorted, operations(found))) == wanted
+        groups = find_groups(planted.view(time_ns, seed=seed, cases=lines(names), spread=spread))
+        assert sorted(map(sorted, operations(groups))) == wanted
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.1])
@@ -121,8 +121,8 @@ def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
 
 
 def test_the_same_evidence_gives_the_same_groups() -> None:
-    one, two = (find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
-    assert one == two
+    first, second = (find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
+    assert first == second
 
 
 def test_lines_with_other_sizes_are_similar_where_they_overlap() -> None:
