@@ -64,11 +64,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say in one line how many tests could not run, and why."""
     reasons: Counter[str] = Counter()
     for report in terminalreporter.stats.get("skipped", []):
-        _, found, missing = str(report.longrepr).partition(WANTED)
-        reasons.update([missing.rstrip("')")] if found else [])
+        _, wanted, missing = str(report.longrepr).partition(WANTED)
+        reasons.update([missing.rstrip("')")] if wanted else [])
     if reasons:
-        told = "; ".join(f"{count} for want of {missing}" for missing, count in sorted(reasons.items()))
-        terminalreporter.write_line(f"not run on this machine: {told}")
+        summary = "; ".join(f"{count} for want of {missing}" for missing, count in sorted(reasons.items()))
+        terminalreporter.write_line(f"not run on this machine: {summary}")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -30,9 +30,9 @@ int missing_call(const char *name, ...);
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
-/* Bytes for a message size n among p ranks: n * (own + each * p), for each message of a call or once. */
+/* Bytes for a message size n among p ranks: n * (base + each * p), for each message of a call or once. */
 struct amount {
-    int own;
+    int base;
     int each;
     bool per_message;
 };

@@ -11,7 +11,7 @@ const char *const part_names[PARTS] = {"init",     "join",    "facts", "wait",  
 static struct {
     int64_t spent_ns[PARTS], since_ns;
     enum part part;
-    bool held;
+    bool is_open;
 } ledger;
 
 static void change(enum part part) {
@@ -24,18 +24,18 @@ static void change(enum part part) {
 
 enum part spend_on(enum part part) {
     const enum part before = ledger.part;
-    if (!ledger.held)
+    if (!ledger.is_open)
         change(part);
     return before;
 }
 
 void spend_all_on(enum part part) {
     spend_on(part);
-    ledger.held = true;
+    ledger.is_open = true;
 }
 
 void spend_freely(enum part part) {
-    ledger.held = false;
+    ledger.is_open = false;
     spend_on(part);
 }
 

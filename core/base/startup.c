@@ -10,7 +10,7 @@
 int64_t startup_ns;
 static int64_t bytes_before, bytes_after;
 static int provided = MPI_THREAD_SINGLE;
-static bool asked;
+static bool threads_wanted;
 
 int64_t held_bytes(void) {
     char line[256];
@@ -25,7 +25,7 @@ int64_t held_bytes(void) {
 }
 
 void start_library(bool threads) {
-    asked = threads;
+    threads_wanted = threads;
     bytes_before = held_bytes();
     const int64_t began_ns = steady_ns();
     if (threads)
@@ -43,6 +43,6 @@ int64_t startup_bytes(void) {
 const char *no_threads(void) {
     if (provided == MPI_THREAD_MULTIPLE)
         return NULL;
-    return asked ? "the library does not let several threads call it (MPI_THREAD_MULTIPLE)"
-                 : "several threads may call the library only in a launch with --threads";
+    return threads_wanted ? "the library does not let several threads call it (MPI_THREAD_MULTIPLE)"
+                          : "several threads may call the library only in a launch with --threads";
 }

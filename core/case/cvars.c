@@ -33,14 +33,14 @@ union value {
 };
 
 /* A variable that was set, and what it held before. */
-struct kept {
+struct setting {
     MPI_T_cvar_handle handle;
     union value before;
 };
 
 struct cvars {
     int count;
-    struct kept kept[MOST_CVARS];
+    struct setting settings[MOST_CVARS];
 };
 
 static bool start_tools(void) {
@@ -202,15 +202,15 @@ static bool is_same(const struct cvar *cvar, const union value *first, const uni
     return cvar->type == MPI_CHAR ? strcmp(first->text, other->text) == 0 : memcmp(first, other, (size_t)bytes_of(cvar)) == 0;
 }
 
-static bool set_value(const struct cvar *cvar, const union value *value, struct kept *kept) {
+static bool set_value(const struct cvar *cvar, const union value *value, struct setting *setting) {
     union value after;
     int count = 0;
     memset(&after, 0, sizeof after);
-    if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &kept->handle, &count) != MPI_SUCCESS)
+    if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &setting->handle, &count) != MPI_SUCCESS)
         return false;
-    if (!has_room_for(cvar, count) || MPI_T_cvar_read(kept->handle, &kept->before) != MPI_SUCCESS)
+    if (!has_room_for(cvar, count) || MPI_T_cvar_read(setting->handle, &setting->before) != MPI_SUCCESS)
         return false;
-    return MPI_T_cvar_write(kept->handle, value) == MPI_SUCCESS && MPI_T_cvar_read(kept->handle, &after) == MPI_SUCCESS &&
+    return MPI_T_cvar_write(setting->handle, value) == MPI_SUCCESS && MPI_T_cvar_read(setting->handle, &after) == MPI_SUCCESS &&
            is_same(cvar, value, &after);
 }
 
@@ -237,7 +237,7 @@ static void set_one(const char *name, const char *text, struct cvars *cvars, str
     } else if (!read_value_of(cvar, text, value)) {
         snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);
         note(outcome, LACKING, line);
-    } else if (!set_value(cvar, value, &cvars->kept[cvars->count])) {
+    } else if (!set_value(cvar, value, &cvars->settings[cvars->count])) {
         snprintf(line, sizeof line, "%.100s: the library does not take the value %.60s while it runs", name, text);
         note(outcome, LACKING, line);
     } else {
@@ -265,8 +265,8 @@ struct cvars *set_cvars(const char *text, struct outcome *outcome) {
 
 void restore_cvars(struct cvars *cvars) {
     for (int i = cvars->count; i-- > 0;) {
-        MPI_T_cvar_write(cvars->kept[i].handle, &cvars->kept[i].before);
-        MPI_T_cvar_handle_free(&cvars->kept[i].handle);
+        MPI_T_cvar_write(cvars->settings[i].handle, &cvars->settings[i].before);
+        MPI_T_cvar_handle_free(&cvars->settings[i].handle);
     }
     free(cvars);
 }

@@ -23,7 +23,7 @@ static bool read_amount(const char *path, const char *name, const char *format, 
 /* What schedulers and containers allow: of the group of this process, and of those that it is in. */
 static double memory_left_to_group(void) {
     char line[LINE_BYTES], path[2 * LINE_BYTES - 32] = "";
-    double left = 1e30, limit, used, cached = 0;
+    double remaining_bytes = 1e30, limit, used, cached = 0;
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file && fgets(line, sizeof line, file))
         if (strncmp(line, "0::/", 4) == 0)
@@ -33,10 +33,10 @@ static double memory_left_to_group(void) {
     for (char *end; strlen(path) > strlen("/sys/fs/"); *end = '\0') {
         read_amount(path, "memory.stat", "inactive_file %lf", &cached); /* Of files, which give way. */
         if (read_amount(path, "memory.max", "%lf", &limit) && read_amount(path, "memory.current", "%lf", &used))
-            left = fmin(left, limit - used + cached);
+            remaining_bytes = fmin(remaining_bytes, limit - used + cached);
         end = strrchr(path, '/');
     }
-    return left;
+    return remaining_bytes;
 }
 
 double free_memory(void) {

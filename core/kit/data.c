@@ -6,7 +6,7 @@
 #include "base/choices.h"
 
 long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
-    return size_bytes * (amount.own + (long)amount.each * ranks) * (amount.per_message ? messages : 1);
+    return size_bytes * (amount.base + (long)amount.each * ranks) * (amount.per_message ? messages : 1);
 }
 
 int resized(MPI_Datatype spread, long extent, MPI_Datatype *type) {
@@ -28,10 +28,10 @@ static uint32_t word(long position, unsigned stream) {
 
 /* From a position on that is one of a word. */
 static void fill_from(unsigned char *data, long from, long bytes, unsigned stream) {
-    const long rest = bytes % WORD_BYTES, whole = bytes - rest;
-    for (long i = 0; i < whole; i += WORD_BYTES)
+    const long rest = bytes % WORD_BYTES, word_bytes = bytes - rest;
+    for (long i = 0; i < word_bytes; i += WORD_BYTES)
         memcpy(data + i, &(uint32_t){word(from + i, stream)}, WORD_BYTES);
-    memcpy(data + whole, &(uint32_t){word(from + whole, stream)}, (size_t)rest);
+    memcpy(data + word_bytes, &(uint32_t){word(from + word_bytes, stream)}, (size_t)rest);
 }
 
 void fill_bytes(unsigned char *data, long bytes, unsigned stream) {
@@ -154,7 +154,7 @@ enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
 static const struct reduction {
     double (*term)(struct draw draw);
     double (*merge)(double a, double b);
-    bool whole;
+    bool integers_only;
     enum growth growth;
 } reductions[] = {
     {wide_term, add, false, ADDED_BY_EACH},
@@ -192,7 +192,7 @@ void free_reduction(int64_t which, MPI_Op *reduction) {
 }
 
 bool reduces_whole_numbers_only(int64_t which) {
-    return reductions[which].whole;
+    return reductions[which].integers_only;
 }
 
 static const struct reduction *reduction_of(const struct call *call) {

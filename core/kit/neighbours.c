@@ -131,12 +131,12 @@ int keep_neighbourhood(struct call *call, bool gaps) {
     int code = keep_new_comm(call, sizeof(struct neighbourhood));
     if (code)
         return code;
-    struct neighbourhood *kept = neighbourhood_of(call);
-    kept->grid.gaps = gaps;
-    code = choose_grid(call, &kept->grid);
-    call->layout = &kept->grid.layout;
+    struct neighbourhood *neighbourhood = neighbourhood_of(call);
+    neighbourhood->grid.gaps = gaps;
+    code = choose_grid(call, &neighbourhood->grid);
+    call->layout = &neighbourhood->grid.layout;
     if (!code)
-        kept->local = neighbours_of(&kept->grid, call->peers.rank);
+        neighbourhood->local = neighbours_of(&neighbourhood->grid, call->peers.rank);
     return code;
 }
 
@@ -177,14 +177,14 @@ static int64_t count_edges(const struct grid *grid) {
     return edges;
 }
 
-static void lay_blocks(struct call *call, struct neighbourhood *kept) {
+static void lay_blocks(struct call *call, struct neighbourhood *neighbourhood) {
     for (int i = 0; i < call->window.messages; i++) {
-        kept->counts[i] = call->message.count;
-        kept->places[i] = i * call->message.count;
-        kept->offsets[i] = (MPI_Aint)(i * call->message.extent);
-        kept->types[i] = call->message.type;
+        neighbourhood->counts[i] = call->message.count;
+        neighbourhood->places[i] = i * call->message.count;
+        neighbourhood->offsets[i] = (MPI_Aint)(i * call->message.extent);
+        neighbourhood->types[i] = call->message.type;
     }
-    call->moved.messages = count_edges(&kept->grid);
+    call->moved.messages = count_edges(&neighbourhood->grid);
     call->moved.bytes = call->moved.messages * call->message.bytes;
 }
 

@@ -123,7 +123,7 @@ const char *refuses_reduction(const struct call *call);
 #define ORIGIN_MEASURES .timing.rank_0_measures = true, .timing.start = "none"
 /* Ranks that are ready wait in the next round's barrier, where they make progress for the others. */
 #define ALL_MEASURE .timing.start = "barrier"
-#define EACH_MESSAGE {.own = 1, .per_message = true}
+#define EACH_MESSAGE {.base = 1, .per_message = true}
 
 /* Who moves how many messages; what one side alone sends and receives is left to the row. */
 #define TO_SECOND ONE_BY_ONE, ORIGIN_MEASURES, .ranks.between_two = true

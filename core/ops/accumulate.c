@@ -37,8 +37,8 @@ static const struct operation once = {
     .help = "one rank adds data to those in another's memory, until they are there" ENDS,
     ACCUMULATE,
     TO_SECOND,
-    .amounts.root_send = {.own = 1},
-    .amounts.receive = {.own = 1},
+    .amounts.root_send = {.base = 1},
+    .amounts.receive = {.base = 1},
     .hooks.prepare = prepare_accumulate,
 };
 
@@ -49,8 +49,8 @@ static const struct operation all_to_one = {
     ONE_BY_ONE,
     ALL_MEASURE,
     .ranks.least = 2,
-    .amounts.send = {.own = 1},
-    .amounts.root_receive = {.own = 1},
+    .amounts.send = {.base = 1},
+    .amounts.root_receive = {.base = 1},
     .hooks.prepare = prepare_all_to_one,
 };
 REGISTER(operation, once);

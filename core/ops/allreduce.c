@@ -32,7 +32,7 @@ static int persistent_large(struct call *call) {
 }
 
 #define ALLREDUCE \
-    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 6.9.6", \
+    COLLECTIVE, SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 6.9.6", \
         .data.sized = true, .data.datatypes = NUMBERS, .data.in_place = IN_PLACE, .hooks.fill = fill_addends, \
         .hooks.check = check_sums
 

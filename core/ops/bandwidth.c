@@ -281,7 +281,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
         .hooks.count_messages = count_messages, .data.resends = true, .timing.completes = true, .timing.threads = true, \
         .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .hooks.finish = finish, .hooks.fill = fill, \
         .hooks.check = check
-#define A_WINDOW {.own = 1, .per_message = true}
+#define A_WINDOW {.base = 1, .per_message = true}
 #define BOTH_WAYS SENDS(A_WINDOW), RECEIVES(A_WINDOW)
 
 static const struct operation bandwidth = {
@@ -344,7 +344,7 @@ static const struct operation fan_in = {
     WINDOWS,
     .metric = "bandwidth",
     .amounts.send = A_WINDOW,
-    .amounts.root_receive = {.own = -1, .each = 1, .per_message = true},
+    .amounts.root_receive = {.base = -1, .each = 1, .per_message = true},
     .ranks.least = 2,
     .timing.start = "window",
     .hooks.refuses = refuses,
@@ -357,7 +357,7 @@ static const struct operation fan_out = {
     .help = "windows of messages from rank 0 to all others at once, until each says that all have arrived",
     WINDOWS,
     .metric = "bandwidth",
-    .amounts.root_send = {.own = -1, .each = 1, .per_message = true},
+    .amounts.root_send = {.base = -1, .each = 1, .per_message = true},
     .amounts.receive = A_WINDOW,
     .ranks.least = 2,
     .timing.start = "window",

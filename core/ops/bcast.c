@@ -43,7 +43,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define BCAST \
-    COLLECTIVE, .amounts.receive = {.own = 1}, .amounts.root_send = {.own = 1}, .data.sized = true, .ranks.rooted = true, \
+    COLLECTIVE, .amounts.receive = {.base = 1}, .amounts.root_send = {.base = 1}, .data.sized = true, .ranks.rooted = true, \
                 .hooks.fill = fill, .hooks.check = check
 
 static const struct operation bcast = {

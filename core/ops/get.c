@@ -53,8 +53,8 @@ static const struct operation once = {
     .help = "one rank gets data from another's memory, until they are here" ENDS,
     GET,
     TO_SECOND,
-    .amounts.root_receive = {.own = 1},
-    .amounts.send = {.own = 1},
+    .amounts.root_receive = {.base = 1},
+    .amounts.send = {.base = 1},
     .hooks.prepare = prepare_get,
 };
 
@@ -99,7 +99,7 @@ static const struct operation one_to_all = {
     GET,
     TO_OTHERS,
     .amounts.root_receive = EACH_MESSAGE,
-    .amounts.send = {.own = 1},
+    .amounts.send = {.base = 1},
     .hooks.prepare = prepare_one_to_all,
 };
 

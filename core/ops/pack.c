@@ -55,7 +55,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 }
 
 #define PACK \
-    .kind = "local", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 5.2", .data.sized = true, \
+    .kind = "local", .metric = "time", SENDS({.base = 1}), RECEIVES({.base = 1}), .standard = "MPI-4.1 5.2", .data.sized = true, \
     .timing.rank_0_measures = true, .timing.threads = true, .timing.start = "none", .hooks.refuses = refuses, \
     .hooks.prepare = prepare, .hooks.finish = finish, .hooks.fill = fill, .hooks.check = check
 

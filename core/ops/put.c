@@ -97,8 +97,8 @@ static const struct operation once = {
     .help = "one rank puts data into another's memory, until they are there" ENDS,
     PUT,
     TO_SECOND,
-    .amounts.root_send = {.own = 1},
-    .amounts.receive = {.own = 1},
+    .amounts.root_send = {.base = 1},
+    .amounts.receive = {.base = 1},
     .hooks.prepare = prepare_put,
 };
 
@@ -143,7 +143,7 @@ static const struct operation one_to_all = {
     PUT,
     TO_OTHERS,
     .amounts.root_send = EACH_MESSAGE,
-    .amounts.receive = {.own = 1},
+    .amounts.receive = {.base = 1},
     .hooks.prepare = prepare_one_to_all,
 };
 
@@ -165,8 +165,8 @@ static const struct operation passive = {
     .ranks.between_two = true,
     .timing.rank_0_measures = true,
     .timing.start = "barrier",
-    .amounts.root_send = {.own = 1},
-    .amounts.receive = {.own = 1},
+    .amounts.root_send = {.base = 1},
+    .amounts.receive = {.base = 1},
     CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
     .hooks.refuses = refuses_active_targets,
     .forms = {put_meanwhile},

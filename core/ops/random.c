@@ -53,9 +53,9 @@ static uint32_t draw(struct drawing *drawing) {
 static int shuffle(struct drawing *drawing, int ranks, int rank) {
     int place = 0;
     for (int remaining = ranks; remaining > 1; remaining--) {
-        const int taken = (int)(draw(drawing) % (uint32_t)remaining), other = drawing->order[remaining - 1];
-        drawing->order[remaining - 1] = drawing->order[taken];
-        drawing->order[taken] = other;
+        const int drawn_place = (int)(draw(drawing) % (uint32_t)remaining), other = drawing->order[remaining - 1];
+        drawing->order[remaining - 1] = drawing->order[drawn_place];
+        drawing->order[drawn_place] = other;
     }
     while (drawing->order[place] != rank)
         place++;
@@ -120,8 +120,8 @@ static const struct operation random_pairs = {
     .standard = "MPI-4.1 3.10",
     POINT_TO_POINT,
     .metric = "time",
-    SENDS({.own = 1}),
-    RECEIVES({.own = 1}),
+    SENDS({.base = 1}),
+    RECEIVES({.base = 1}),
     .ranks.least = 2,
     .timing.start = "window",
     CHOICES(&direction_choice),

@@ -49,7 +49,7 @@ static const struct operation reduce_scatter = {
     .help = "every rank's numbers, a block for each rank, reduced; every rank gets its own block, as much as its count says",
     .standard = "MPI-4.1 6.10.2",
     REDUCE_SCATTER,
-    RECEIVES({.own = 1}),
+    RECEIVES({.base = 1}),
     .amounts.room = 2,
     COUNTED(prepare_single_counts),
     .hooks.refuses = refuse_counts,
@@ -61,7 +61,7 @@ static const struct operation reduce_scatter_block = {
     .help = "every rank's numbers, an equal block for each rank, reduced; every rank gets its own block",
     .standard = "MPI-4.1 6.10.1",
     REDUCE_SCATTER,
-    RECEIVES({.own = 1}),
+    RECEIVES({.base = 1}),
     .forms = {blocking_block, nonblocking_block, persistent_block},
 };
 REGISTER(operation, reduce_scatter);

@@ -305,7 +305,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 /* --- before and after --- */
 
-/* Which rank of the team has which place; asked of groups, which no other rank needs to take part in. */
+/* Which rank of the team has which place; from groups, which no other rank needs to take part in. */
 static int read_order(struct call *call, struct ring *ring) {
     MPI_Group team = MPI_GROUP_NULL, grid = MPI_GROUP_NULL;
     const int ranks = ring->on.grid.layout.ranks;
@@ -495,8 +495,8 @@ static void finish(struct call *call) {
 
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
-    .metric = "time", .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.own = 1}), \
-    RECEIVES({.own = 1}), .hooks.takes = ranks_of_grid, .hooks.measures = is_edge, .timing.completes = true, \
+    .metric = "time", .timing.start = "none", .data.sized = true, .data.datatypes = WHOLE_NUMBERS, SENDS({.base = 1}), \
+    RECEIVES({.base = 1}), .hooks.takes = ranks_of_grid, .hooks.measures = is_edge, .timing.completes = true, \
     .data.keeps_buffers = true, .data.numbers_rounds = true, .hooks.finish = finish, .hooks.before = before, \
     .hooks.after = after, .hooks.fill = fill, .hooks.check = check
 

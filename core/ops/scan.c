@@ -42,7 +42,7 @@ static void check_exclusive(const struct call *call, struct mismatch *mismatch) 
 }
 
 #define SCAN \
-    COLLECTIVE, SENDS({.own = 1}), RECEIVES({.own = 1}), .data.sized = true, .data.datatypes = NUMBERS, \
+    COLLECTIVE, SENDS({.base = 1}), RECEIVES({.base = 1}), .data.sized = true, .data.datatypes = NUMBERS, \
                                                          .data.in_place = IN_PLACE, .hooks.fill = fill_addends
 
 static const struct operation scan = {

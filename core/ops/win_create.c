@@ -75,7 +75,7 @@ static const struct operation win_create = {
     .help = "a window is made of memory that is there; it is freed after it",
     .standard = "MPI-4.1 12.2.1",
     MAKES_WINDOW,
-    RECEIVES({.own = 1}),
+    RECEIVES({.base = 1}),
     .forms = {create},
 };
 REGISTER(operation, win_create);

@@ -13,7 +13,7 @@ static void describe_switch(FILE *out, const char *name, bool on) {
 }
 
 static void describe_amount(FILE *out, const char *name, struct amount amount) {
-    fprintf(out, ",\"%s\":{\"own\":%d,\"each\":%d", name, amount.own, amount.each);
+    fprintf(out, ",\"%s\":{\"own\":%d,\"each\":%d", name, amount.base, amount.each);
     describe_switch(out, "per_message", amount.per_message);
     fputc('}', out);
 }

@@ -32,8 +32,8 @@ void print_head(FILE *out, const struct launch_fact *launch, const struct world 
             "p90", "p99", "samples", "bad", "beside");
 }
 
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
+static int ascending(const void *first, const void *second) {
+    const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 

@@ -167,8 +167,8 @@ static void take_cost(struct study *study, const struct cost *local) {
     end_record(study->stream);
 }
 
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
+static int ascending(const void *first, const void *second) {
+    const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 

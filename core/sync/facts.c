@@ -1,4 +1,4 @@
-/* Where a rank really runs and what it reads its time from: asked of the system inside the launched job. */
+/* Where a rank really runs and what it reads its time from: what the system says inside the launched job. */
 #define _GNU_SOURCE
 #include "sync/facts.h"
 

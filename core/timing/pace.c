@@ -30,8 +30,8 @@ enum { REST_NS = 5000, LEAST_REST = 2 };
 static const double WINDOWS = 1.5, LEAST_WINDOWS = 1.1, MOST_WINDOWS = 4;
 enum { BETWEEN_NS = 500, LEAST_BETWEEN_NS = 250, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
 
-static int by_value(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
+static int by_value(const void *first, const void *second) {
+    const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 

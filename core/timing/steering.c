@@ -59,8 +59,8 @@ static int limit(double value, int least, int most) {
 
 /* --- warm-up --- */
 
-static int by_time(const void *left, const void *right) {
-    const double a = ((const struct sample *)left)->time_ns, b = ((const struct sample *)right)->time_ns;
+static int by_time(const void *first, const void *second) {
+    const double a = ((const struct sample *)first)->time_ns, b = ((const struct sample *)second)->time_ns;
     return (a > b) - (a < b);
 }
 

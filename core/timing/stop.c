@@ -26,8 +26,8 @@ static double relative_standard_error(const struct stopping *stopping) {
     return sqrt(stopping->squares / (count - 1) / count) / stopping->mean;
 }
 
-static int ascending(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
+static int ascending(const void *first, const void *second) {
+    const double a = *(const double *)first, b = *(const double *)second;
     return (a > b) - (a < b);
 }
 

@@ -24,7 +24,7 @@ MODE = 0o666
 
 
 @contextlib.contextmanager
-def placed(path: Path) -> Iterator[Path]:
+def write_beside(path: Path) -> Iterator[Path]:
     """Yield a new and empty file beside a path; it is renamed to the path if all went well. Raises OSError."""
     beside = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     beside.unlink(missing_ok=True)
@@ -38,7 +38,7 @@ def placed(path: Path) -> Iterator[Path]:
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, text as UTF-8. Raises OSError."""
-    with placed(path) as beside:
+    with write_beside(path) as beside:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

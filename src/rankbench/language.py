@@ -69,12 +69,12 @@ def clauses(parts: Iterable[Words]) -> Text:
     return _several("{clauses:;}", clauses=list(parts))
 
 
-def listed(parts: Iterable[Words]) -> Text:
+def list_parts(parts: Iterable[Words]) -> Text:
     """Return parts as `a`, `a and b`, `a, b and c`."""
     return _several("{parts:and}", parts=list(parts))
 
 
-def ended(text: Words) -> Text:
+def end_sentence(text: Words) -> Text:
     """Return a text with a full stop."""
     return say("{sentence}.", sentence=text)
 
@@ -134,8 +134,8 @@ def _objects(value: Any) -> Any:
         fields = {name: _objects(part) for name, part in value["fields"].items()}
         return {"template": value["template"], "fields": fields, "text": render(_text(value))}
     if isinstance(value, dict):
-        found = {name: _objects(part) for name, part in value.items()}
-        return {**found, **found["text"]} if _is_text(value.get("text")) else found
+        objects = {name: _objects(part) for name, part in value.items()}
+        return {**objects, **objects["text"]} if _is_text(value.get("text")) else objects
     return [_objects(part) for part in value] if isinstance(value, list | tuple) else value
 
 
@@ -150,7 +150,7 @@ def _plain(value: object) -> object:
     if isinstance(value, str | Text):
         return str.__str__(value) if isinstance(value, str) else value
     if hasattr(value, "__iter__"):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     item = getattr(value, "item", None)
     return item() if callable(item) else value
 
@@ -162,9 +162,9 @@ class _Rendering(string.Formatter):
         """Return a field's text."""
         name, _, rest = format_spec.partition(" ")
         if name in {"count", "of"} and rest:
-            return chosen(value, rest, told=name == "count")
+            return choose_word(value, rest, with_number=name == "count")
         if name in {"and", "or"} and not rest:
-            return joined([_string(one) for one in value], name)
+            return join_words([_string(part) for part in value], name)
         if format_spec in DIVIDERS and isinstance(value, list):
             return DIVIDERS[format_spec].join(map(_string, value))
         if isinstance(value, Text):
@@ -202,15 +202,15 @@ QUANTITIES: dict[str, Callable[[Any], str]] = {
 }
 
 
-def chosen(number: int, words: str, *, told: bool) -> str:
+def choose_word(number: int, words: str, *, with_number: bool) -> str:
     """Return the word for a number, after it where it is reported: `1 case`, `3 cases`. One word has its English
     plural."""
-    one, bar, many = words.partition("|")
-    plural = many if bar else f"{one}{'es' if one.endswith('ch') else 's'}"
-    own = one if number == 1 else plural
-    return f"{number} {own}" if told else own
+    singular, bar, many = words.partition("|")
+    plural = many if bar else f"{singular}{'es' if singular.endswith('ch') else 's'}"
+    word = singular if number == 1 else plural
+    return f"{number} {word}" if with_number else word
 
 
-def joined(words: Sequence[str], last: str) -> str:
+def join_words(words: Sequence[str], last: str) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.chromium import drawn, logged, opened, until
+from fakes.chromium import await_drawing, open_page, read_log, until
 from fakes.large import Large
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
@@ -35,7 +35,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def page(browser: Chrome, address: str) -> Chrome:
-    return opened(browser, address)
+    return open_page(browser, address)
 
 
 def choose(page: Chrome, name: str, text: str) -> None:
@@ -46,7 +46,7 @@ def count(page: Chrome) -> str:
     return page.find_element(By.ID, "count").text
 
 
-def chosen(page: Chrome) -> str:
+def read_choice(page: Chrome) -> str:
     return page.find_element(By.CSS_SELECTOR, ".chosen").text
 
 
@@ -54,7 +54,7 @@ def passing(test: Callable[[CaseVerdict], bool]) -> list[CaseVerdict]:
     return [verdict for verdict in MADE.verdicts() if test(verdict)]
 
 
-def shown(page: Chrome, css: str) -> list[WebElement]:
+def find_visible(page: Chrome, css: str) -> list[WebElement]:
     return [find_element for find_element in page.find_elements(By.CSS_SELECTOR, css) if find_element.is_displayed()]
 
 
@@ -65,7 +65,7 @@ def narrow(page: Chrome) -> list[CaseVerdict]:
     page.find_element(By.NAME, "text").send_keys("Gather non")
     choose(page, "from", "32 B")
     choose(page, "to", "256 B")
-    left = passing(
+    verdicts = passing(
         lambda verdict: (
             verdict.case.placement == "spread"
             and "gather" in verdict.case.operation
@@ -73,37 +73,37 @@ def narrow(page: Chrome) -> list[CaseVerdict]:
             and 32 <= verdict.case.size_bytes <= 256
         )
     )
-    lines = len({verdict.case.operation for verdict in left})
-    until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases, {lines} of 39 operations"))
-    return left
+    lines = len({verdict.case.operation for verdict in verdicts})
+    until(page, lambda: count(page).startswith(f"{len(verdicts)} of 471 cases, {lines} of 39 operations"))
+    return verdicts
 
 
 def test_filters_hold_together_for_map_curves_and_tables(page: Chrome) -> None:
-    left = narrow(page)
-    until(page, lambda: len(shown(page, "#map td[data-case]")) == len(left))
-    assert [element.get_attribute("data-map") for element in shown(page, "#map figure")] == ["spread"]
-    lines = {f"{verdict.case.operation}.nonblocking" for verdict in left}
-    keys = [str(element.get_attribute("data-key")) for element in shown(page, "#curves figure")]
+    verdicts = narrow(page)
+    until(page, lambda: len(find_visible(page, "#map td[data-case]")) == len(verdicts))
+    assert [element.get_attribute("data-map") for element in find_visible(page, "#map figure")] == ["spread"]
+    lines = {f"{verdict.case.operation}.nonblocking" for verdict in verdicts}
+    keys = [str(element.get_attribute("data-key")) for element in find_visible(page, "#curves figure")]
     assert {".".join(key.split(".")[:2]) for key in keys} == lines
     assert len(keys) == len(lines)
-    tables = shown(page, "details[data-table=results]")
+    tables = find_visible(page, "details[data-table=results]")
     assert len(tables) == len(lines)
     tables[0].find_element(By.TAG_NAME, "summary").click()
-    until(page, lambda: len(shown(page, "details[data-table=results] tbody tr")) == 4)
-    assert logged(page, "browser") == []
+    until(page, lambda: len(find_visible(page, "details[data-table=results] tbody tr")) == 4)
+    assert read_log(page, "browser") == []
 
 
 def test_findings_and_groups_are_shown_where_one_of_their_cases_passes(page: Chrome) -> None:
     findings = MADE.findings()
-    assert len(shown(page, ".findings > li")) == len(findings)
+    assert len(find_visible(page, ".findings > li")) == len(findings)
     choose(page, "placement", "nodes")
-    nodes = [one for one in findings if ".nodes." in one.cases[0]]
-    until(page, lambda: len(shown(page, ".findings > li")) == len(nodes))
+    nodes = [finding for finding in findings if ".nodes." in finding.cases[0]]
+    until(page, lambda: len(find_visible(page, ".findings > li")) == len(nodes))
     groups = [
         group for group in MADE.groups() if len(group.lines) > 1 and any(".nodes." in line for line in group.lines)
     ]
-    assert len(shown(page, ".group")) == len(groups) > 0
-    members = {str(element.get_attribute("data-member")) for element in shown(page, "[data-member]")}
+    assert len(find_visible(page, ".group")) == len(groups) > 0
+    members = {str(element.get_attribute("data-member")) for element in find_visible(page, "[data-member]")}
     assert members
     assert all(".nodes." in line for line in members)
     assert count(page).endswith(f", {len(nodes)} of {len(findings)} findings")
@@ -112,16 +112,16 @@ def test_findings_and_groups_are_shown_where_one_of_their_cases_passes(page: Chr
 @pytest.mark.parametrize(("choice", "wins"), [("alpha", True), ("not alpha", False)])
 def test_a_candidate_is_sought_where_it_wins_or_is_beaten(page: Chrome, choice: str, wins: bool) -> None:
     choose(page, "candidate", choice)
-    left = passing(lambda verdict: ("alpha" in verdict.winners) == wins)
-    until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases"))
-    assert 0 < len(left) < 471
+    verdicts = passing(lambda verdict: ("alpha" in verdict.winners) == wins)
+    until(page, lambda: count(page).startswith(f"{len(verdicts)} of 471 cases"))
+    assert 0 < len(verdicts) < 471
 
 
 def test_only_where_candidates_differ(page: Chrome) -> None:
     page.find_element(By.NAME, "differ").click()
-    left = passing(lambda verdict: len(verdict.winners) < len(verdict.ranking))
-    until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases"))
-    assert 0 < len(left) < 471
+    verdicts = passing(lambda verdict: len(verdict.winners) < len(verdict.ranking))
+    until(page, lambda: count(page).startswith(f"{len(verdicts)} of 471 cases"))
+    assert 0 < len(verdicts) < 471
     page.find_element(By.CSS_SELECTOR, "#filters button").click()
     until(page, lambda: count(page).startswith("471 of 471 cases"))
 
@@ -129,7 +129,7 @@ def test_only_where_candidates_differ(page: Chrome) -> None:
 def test_what_has_no_case_left_says_so(page: Chrome) -> None:
     page.find_element(By.NAME, "text").send_keys("no such call")
     until(page, lambda: count(page).startswith("0 of 471 cases"))
-    texts = [element.text for element in shown(page, ".nothing")]
+    texts = [element.text for element in find_visible(page, ".nothing")]
     assert texts == [
         "No case passes the filters.",
         "No table has a case that passes the filters.",
@@ -146,22 +146,22 @@ def test_what_has_no_case_left_says_so(page: Chrome) -> None:
 
 
 def test_the_address_leads_back_to_what_is_shown(page: Chrome, browser: Chrome) -> None:
-    left = narrow(page)
-    until(page, lambda: len(shown(page, "#map td[data-case]")) == len(left))
-    shown(page, "#map td[data-case]")[1].click()
-    until(page, lambda: "case=" in page.current_url and " at spread" in chosen(page))
-    address, sentence, case = page.current_url, count(page), chosen(page)
-    again = opened(browser, address)
+    verdicts = narrow(page)
+    until(page, lambda: len(find_visible(page, "#map td[data-case]")) == len(verdicts))
+    find_visible(page, "#map td[data-case]")[1].click()
+    until(page, lambda: "case=" in page.current_url and " at spread" in read_choice(page))
+    address, sentence, case = page.current_url, count(page), read_choice(page)
+    again = open_page(browser, address)
     assert count(again) == sentence
-    assert chosen(again) == case
+    assert read_choice(again) == case
     assert again.find_element(By.NAME, "text").get_property("value") == "Gather non"
     assert Select(again.find_element(By.NAME, "placement")).first_selected_option.text == "spread"
-    link = shown(again, "nav a")[0]
+    link = find_visible(again, "nav a")[0]
     link.click()
     assert count(again) == sentence
 
 
-def focused(page: Chrome) -> str:
+def read_focus(page: Chrome) -> str:
     return page.switch_to.active_element.get_attribute("aria-label") or ""
 
 
@@ -178,25 +178,25 @@ def test_the_map_is_walked_by_keys_and_a_case_is_chosen(page: Chrome) -> None:
     ]
     assert len(stops) == 1
     page.execute_script("arguments[0].focus()", stops[0])
-    assert focused(page).startswith("accumulate 8 B: alpha")
+    assert read_focus(page).startswith("accumulate 8 B: alpha")
     press(page, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
-    assert focused(page).startswith("accumulate nonblocking 32 B: ")
+    assert read_focus(page).startswith("accumulate nonblocking 32 B: ")
     press(page, Keys.END)
-    assert focused(page).startswith("accumulate nonblocking 32 KiB: ")
+    assert read_focus(page).startswith("accumulate nonblocking 32 KiB: ")
     press(page, Keys.HOME, Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_UP)
-    assert focused(page).startswith("accumulate 8 B: ")
+    assert read_focus(page).startswith("accumulate 8 B: ")
     press(page, Keys.ARROW_DOWN, Keys.ENTER)
     until(
         page,
         lambda: page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: accumulate nonblocking 8 B at socket",
     )
     for plot in ("distribution", "curves", "launches"):
-        figure = drawn(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
+        figure = await_drawing(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
         assert figure.find_element(By.TAG_NAME, "figcaption").text.startswith("accumulate nonblocking")
 
 
 def test_every_control_has_a_name_and_is_reached_by_tab(page: Chrome) -> None:
-    controls = shown(page, "#filters select, #filters input, #filters button")
+    controls = find_visible(page, "#filters select, #filters input, #filters button")
     assert [control.accessible_name for control in controls] == [
         "Placement",
         "Kind",
@@ -219,6 +219,6 @@ def test_paper_shows_that_it_is_a_part(page: Chrome) -> None:
     choose(page, "placement", "spread")
     until(page, lambda: count(page).startswith("157 of 471 cases"))
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert [element.text for element in shown(page, "#sifted")] == [
+    assert [element.text for element in find_visible(page, "#sifted")] == [
         "Only a part of the campaign (placement: spread): 157 of 471 cases."
     ]

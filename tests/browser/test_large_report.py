@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.chromium import drawn, into_view, logged, opened, until
+from fakes.chromium import await_drawing, into_view, open_page, read_log, until
 from fakes.large import Large
 from selenium.webdriver.common.by import By
 
@@ -64,16 +64,16 @@ def test_it_opens_with_its_first_map_and_no_chart(browser: Chrome, written: Path
 
 def test_what_is_asked_for_is_there_at_once_and_nothing_else(browser: Chrome, written: Path) -> None:
     key = "allgather.blocking.1048576.byte.nodes.window"
-    page = opened(browser, f"{written.as_uri()}#case={key}&placement=nodes&text=allgather")
+    page = open_page(browser, f"{written.as_uri()}#case={key}&placement=nodes&text=allgather")
     assert page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: allgather 1 MiB at nodes"
-    figure = drawn(page, page.find_element(By.CSS_SELECTOR, "#case figure[data-plot=distribution]"))
+    figure = await_drawing(page, page.find_element(By.CSS_SELECTOR, "#case figure[data-plot=distribution]"))
     assert figure.find_element(By.TAG_NAME, "figcaption").text.startswith("allgather 1 MiB: all 48 samples")
-    first = drawn(page, page.find_element(By.CSS_SELECTOR, "#curves figure:not([hidden])"))
+    first = await_drawing(page, page.find_element(By.CSS_SELECTOR, "#curves figure:not([hidden])"))
     assert first.find_element(By.TAG_NAME, "figcaption").text.startswith("allgather: time per call")
     assert int(page.execute_script("return document.documentElement.dataset.charts")) < 40
     table = page.find_element(By.CSS_SELECTOR, "details[data-table=results]:not([hidden])")
     into_view(page, table)
     table.find_element(By.TAG_NAME, "summary").click()
     until(page, lambda: len(table.find_elements(By.CSS_SELECTOR, "tbody tr")) == 24)
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0

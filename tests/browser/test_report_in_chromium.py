@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import evaluations, kinds, scales, thorough
-from fakes.chromium import click, colours, draw_everything, drawn, logged, metrics, opened, until
+from fakes.chromium import await_drawing, click, colours, draw_everything, metrics, open_page, read_log, until
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
@@ -47,18 +47,18 @@ def kinds_address(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def page(browser: Chrome, address: str) -> Chrome:
     """Return the browser with the report opened anew and all charts drawn."""
-    return opened(browser, address)
+    return open_page(browser, address)
 
 
 @pytest.fixture
 def page_of_kinds(browser: Chrome, kinds_address: str) -> Chrome:
     """Return the browser with the report on a campaign of every kind of case."""
-    return opened(browser, kinds_address)
+    return open_page(browser, kinds_address)
 
 
 def figure(page: Chrome, plot: str) -> WebElement:
     """Return a figure of the part that shows one case, drawn."""
-    return drawn(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
+    return await_drawing(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
 
 
 def caption(page: Chrome, plot: str) -> str:
@@ -83,13 +83,13 @@ def ink(page: Chrome) -> tuple[str, str]:
 
 
 def test_it_opens_without_a_complaint_and_without_a_request(page: Chrome) -> None:
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
-    messages = [json.loads(entry["message"])["message"] for entry in logged(page, "performance")]
-    asked = [
+    messages = [json.loads(entry["message"])["message"] for entry in read_log(page, "performance")]
+    urls = [
         message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
     ]
-    assert [url for url in asked if not url.startswith("data:")] == [page.current_url]
+    assert [url for url in urls if not url.startswith("data:")] == [page.current_url]
 
 
 def test_every_chart_is_drawn_and_named_for_those_who_cannot_see_it(page: Chrome) -> None:
@@ -137,7 +137,7 @@ def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce nonblocking")
     until(page, lambda: caption(page, "distribution").startswith("allreduce nonblocking 64 KiB"))
     assert caption(page, "curves") == "allreduce nonblocking: time per call"
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
@@ -206,11 +206,11 @@ def test_single_ranks_are_shown_for_what_all_ranks_measure(page: Chrome) -> None
 
 def test_a_click_between_two_ranks_shows_that_pair(page_of_kinds: Chrome) -> None:
     page = page_of_kinds
-    drawn(page, page.find_element(By.CSS_SELECTOR, "#pairs figure"))
+    await_drawing(page, page.find_element(By.CSS_SELECTOR, "#pairs figure"))
     click(page, page.find_element(By.CSS_SELECTOR, "#pairs [aria-label*='from 3 to 0']"))
     until(page, lambda: caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples"))
     assert caption(page, "bars") == "pingpong 8 B, from=3, to=0: latency (half a round trip)"
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
@@ -227,13 +227,13 @@ def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chr
     operations, sizes = ("barrier", "alltoall"), (8, 64, 512)
     store = scales.make(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
     write_html(tmp_path / "report.html", evaluate(store))
-    page = opened(browser, (tmp_path / "report.html").as_uri())
+    page = open_page(browser, (tmp_path / "report.html").as_uri())
     barrier, alltoall = page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
     assert barrier.find_elements(By.TAG_NAME, "select") == []
 
     def captions(scale: WebElement) -> list[str]:
         for element in scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden])"):
-            drawn(page, element)
+            await_drawing(page, element)
         shown = scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden]) figcaption")
         return [web_element.text.partition(":")[0] for web_element in shown]
 
@@ -241,4 +241,4 @@ def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chr
     Select(alltoall.find_element(By.TAG_NAME, "select")).select_by_visible_text("512 B")
     until(page, lambda: captions(alltoall) == ["alltoall 512 B"] * 3)
     assert captions(barrier) == ["barrier"] * 2
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import placed, scales, torus
-from fakes.chromium import drawn, into_view, logged, opened, until
+from fakes.chromium import await_drawing, into_view, open_page, read_log, until
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -37,7 +37,7 @@ def show(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Show:
     def opens(store: Store) -> Chrome:
         path = tmp_path_factory.mktemp("sifted") / "report.html"
         write_html(path, evaluate(store))
-        return opened(browser, path.as_uri())
+        return open_page(browser, path.as_uri())
 
     return opens
 
@@ -93,14 +93,14 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
         if find_element.is_displayed()
     ]
     assert str(figure.get_attribute("data-key")).startswith("bandwidth.")
-    drawn(page, figure)
+    await_drawing(page, figure)
     seek(page, "idth of nothing")
     until(page, lambda: texts(page, "#places .nothing") == [NOTHING])
     assert texts(page, "#places summary, #places figure") == []
     clear(page)
     until(page, lambda: texts(page, "#places summary") == tables)
     assert texts(page, "#places .nothing") == []
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
@@ -136,7 +136,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
         if find_element.is_displayed()
     ]
     assert {str(element.get_attribute("data-key")).split(".")[2] for element in shown} == {"512"}
-    assert drawn(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
+    assert await_drawing(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
     clear(page)
     until(page, lambda: texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
     assert Select(sizes).first_selected_option.text == "64 B"
@@ -149,7 +149,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     until(page, lambda: len(first_cells(page, "scaling")) == 8)
     choose(page, "placement", "4x2")
     until(page, lambda: first_cells(page, "scaling") == ["4x2"])
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
 
 
 @pytest.mark.thorough
@@ -168,14 +168,14 @@ def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     assert texts(page, "#rings summary") == []
     clear(page)
     until(page, lambda: texts(page, "#rings summary") == names)
-    assert logged(page, "browser") == []
+    assert read_log(page, "browser") == []
 
 
 def test_a_candidate_that_never_wins_leaves_no_section(show: Show, tmp_path: Path) -> None:
-    def told(candidate: str, _case: Case, _place: Placement) -> float:
+    def time_ns(candidate: str, _case: Case, _place: Placement) -> float:
         return {"alpha": 1000.0, "beta": 3000.0}.get(candidate, 2000.0)
 
-    page = show(scales.make(tmp_path / "made", told, launches=6))
+    page = show(scales.make(tmp_path / "made", time_ns, launches=6))
     choose(page, "candidate", "beta")
     until(page, lambda: texts(page, "#scaling .nothing") == [NOTHING])
     assert texts(page, "#scaling figure, #scaling summary") == []

@@ -63,26 +63,26 @@ class Engine(NamedTuple):
     def start(self, slots: int) -> None:
         """Start it, with so many slots on each node, a queue `lab` and a parallel environment `mpi`."""
         self.write_cell()
-        self.tell("sge_qmaster")
+        self.execute("sge_qmaster")
         self.wait_for(1, "^head$", "qconf", "-sh")
-        self.tell("qconf", "-as", "head")
-        self.configure("-Msconf", self.tell("qconf", "-ssconf"), SCHEDULING)
+        self.execute("qconf", "-as", "head")
+        self.configure("-Msconf", self.execute("qconf", "-ssconf"), SCHEDULING)
         self.configure("-Ap", (DEFAULTS / "util/resources/pe/mpi").read_text(), PARALLEL)
         hosts = self.nodes.nodes
         for node in hosts:
-            self.tell("qconf", "-ah", node)
-            self.tell("qconf", "-as", node)
+            self.execute("qconf", "-ah", node)
+            self.execute("qconf", "-as", node)
             self.start_daemon(node)
-        self.configure("-Aq", self.tell("qconf", "-sq"), QUEUE | {"hostlist": " ".join(hosts), "slots": str(slots)})
+        self.configure("-Aq", self.execute("qconf", "-sq"), QUEUE | {"hostlist": " ".join(hosts), "slots": str(slots)})
         self.wait_for(len(hosts), r"^lab@.* 0/0/\d+ +[\d.]+ +lx-amd64 *$", "qstat", "-f")
 
     def offer_exclusive_use(self) -> None:
         """Have the resource that sites name `exclusive`: a node that a job has asked for it takes no other."""
         path = self.root / "complexes"
-        path.write_text(self.tell("qconf", "-sc") + "exclusive excl BOOL EXCL YES YES 0 1000\n")
-        self.tell("qconf", "-Mc", path)
+        path.write_text(self.execute("qconf", "-sc") + "exclusive excl BOOL EXCL YES YES 0 1000\n")
+        self.execute("qconf", "-Mc", path)
         for node in self.nodes.nodes:
-            self.tell("qconf", "-mattr", "exechost", "complex_values", "exclusive=true", node)
+            self.execute("qconf", "-mattr", "exechost", "complex_values", "exclusive=true", node)
 
     def start_daemon(self, node: str) -> None:
         """Start what runs jobs on a node."""
@@ -100,25 +100,25 @@ class Engine(NamedTuple):
         (common / "act_qmaster").write_text("head\n")
         configuration = self.root / "configuration"
         values = CONFIGURATION | {"execd_spool_dir": str(self.root / "nodes")}
-        configuration.write_text(changed((DEFAULTS / "default-configuration").read_text(), values))
+        configuration.write_text(change_values((DEFAULTS / "default-configuration").read_text(), values))
         resources = DEFAULTS / "util/resources"
-        self.tell(PROGRAMS / "spoolinit", "classic", "libspoolc", f"{common};{spool}", "init")
-        self.tell(PROGRAMS / "spooldefaults", "configuration", configuration)
-        self.tell(PROGRAMS / "spooldefaults", "complexes", resources / "centry")
-        self.tell(PROGRAMS / "spooldefaults", "usersets", resources / "usersets")
-        self.tell(PROGRAMS / "spooldefaults", "managers", "root")
+        self.execute(PROGRAMS / "spoolinit", "classic", "libspoolc", f"{common};{spool}", "init")
+        self.execute(PROGRAMS / "spooldefaults", "configuration", configuration)
+        self.execute(PROGRAMS / "spooldefaults", "complexes", resources / "centry")
+        self.execute(PROGRAMS / "spooldefaults", "usersets", resources / "usersets")
+        self.execute(PROGRAMS / "spooldefaults", "managers", "root")
 
     def configure(self, option: str, text: str, values: Mapping[str, str]) -> None:
         """Hand a configuration over, in which some words have other values."""
         path = self.root / option.strip("-")
-        path.write_text(changed(text, values))
-        self.tell("qconf", option, path)
+        path.write_text(change_values(text, values))
+        self.execute("qconf", option, path)
 
-    def tell(self, *command: str | Path) -> str:
+    def execute(self, *command: str | Path) -> str:
         """Run one of its commands on the head, which must end well, and return what it prints."""
-        done = self.run(*command)
-        assert done.exit_code == 0, f"{command}: {done.printed}"
-        return done.printed
+        process = self.run(*command)
+        assert process.exit_code == 0, f"{command}: {process.printed}"
+        return process.printed
 
     def wait_for(self, times: int, line: str, *command: str) -> None:
         """Wait until a command prints lines of a pattern, so many of them."""
@@ -135,7 +135,7 @@ class Engine(NamedTuple):
         return self.nodes.run(command, self.environment | {"LD_LIBRARY_PATH": str(PROGRAMS)})
 
 
-def changed(text: str, values: Mapping[str, str]) -> str:
+def change_values(text: str, values: Mapping[str, str]) -> str:
     """Return a configuration, a word and its value on each line, in which some words have other values."""
     lines = dict(line.split(maxsplit=1) for line in text.splitlines() if line.strip() and not line.startswith("#"))
     assert not values.keys() - lines.keys()

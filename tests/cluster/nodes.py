@@ -71,8 +71,8 @@ def cluster(
     limit_s: float = lab.HUNG_S,
 ) -> AbstractContextManager[Lab]:
     """Bring up a node for each clock offset. Delays are the switch's, whatever the kernel has."""
-    ahead_ns, seen = tuple(offsets_ns), (REPOSITORY, *shared)
-    wanted = Wanted(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=seen)
+    ahead_ns, folders = tuple(offsets_ns), (REPOSITORY, *shared)
+    wanted = Wanted(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
     return lab.up(wanted, folder, limit_s=limit_s)
 
 
@@ -118,13 +118,13 @@ def one_way_ns(nodes: Lab) -> tuple[int, int]:
 
 def in_use(spaces: set[str], folder: Path) -> list[str]:
     """Return the processes that are in one of these namespaces, or have the lab's folder in their command line."""
-    found = []
+    texts = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            those = {str(link.readlink()) for link in (process / "ns").iterdir()}
+            namespaces = {str(link.readlink()) for link in (process / "ns").iterdir()}
             command = (process / "cmdline").read_text().replace("\0", " ")
         except OSError:
             continue
-        if spaces & those or str(folder) in command:
-            found.append(f"{process.name}: {command}")
-    return found
+        if spaces & namespaces or str(folder) in command:
+            texts.append(f"{process.name}: {command}")
+    return texts

@@ -99,8 +99,8 @@ def offsets(
         drift = [f"LD_PRELOAD={preload}", f"DRIFT_PPM={ppm}", f"DRIFT_ORIGIN_NS={clocks[0].origin_ns}"]
         program = ["env", *drift, *program]
     ahead_ns = () if of_nodes else [clock.ahead_ns for clock in clocks]
-    done = launch(nodes, core.library, len(clocks), program, clocks_ns=ahead_ns)
-    assert done.exit_code == 0, done.printed
+    process = launch(nodes, core.library, len(clocks), program, clocks_ns=ahead_ns)
+    assert process.exit_code == 0, process.printed
     lines = stream.read_bytes().splitlines()
     assert lines[-1].startswith(b'{"record":"end"')
     return [msgspec.json.decode(line, type=Offset) for line in lines if line.startswith(b'{"record":"offset"')]

@@ -50,19 +50,19 @@ def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> Don
 
 @pytest.mark.thorough
 def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
-    done = run(pair, home, "rings", PLAN, pair.remote_shell)
-    assert done.exit_code == 0, done.printed
-    kept = store.open(pair.folder / "rings")
+    process = run(pair, home, "rings", PLAN, pair.remote_shell)
+    assert process.exit_code == 0, process.printed
+    results = store.open(pair.folder / "rings")
     assert {
-        (launch.candidate.partition("-")[0], launch.placement, launch.status.value) for launch in kept.launches()
+        (launch.candidate.partition("-")[0], launch.placement, launch.status.value) for launch in results.launches()
     } == {
         (library, placement, "ok") for library in ("mpich", "openmpi", "intel") for placement in ("1x2", "2x1", "2x2")
     }
-    for launch in kept.launches():
+    for launch in results.launches():
         assert launch.together == 3
         hosts = [rank.host for rank in launch.ranks]
         assert hosts == {"1x2": ["n1", "n1"], "2x1": ["n1", "n2"], "2x2": ["n1", "n1", "n2", "n2"]}[launch.placement]
-    cases = kept.cases()
+    cases = results.cases()
     assert set(cases.select("placement", "options", "status", "grid", "hops").rows()) == {
         (placement, f"direction={direction}" if direction == "down" else "", "ok", grid, hops)
         for placement, grid, lengths in (("1x2", "2x1", (1, 2)), ("2x1", "2x1", (1, 2)), ("2x2", "2x2", (2, 2)))
@@ -78,9 +78,9 @@ def test_ranks_that_are_all_on_one_node_are_no_figure(pair: Lab, home: Path) -> 
     )
     shell.chmod(0o755)
     text = PLAN.replace('"mpich", "openmpi", "intel-mpi"', '"mpich"').replace('"1x2", "2x1", "2x2"', '"2x1"')
-    done = run(pair, home, "astray", text, shell)
-    assert done.exit_code == 2
-    assert done.printed.splitlines()[-1] == (
+    process = run(pair, home, "astray", text, shell)
+    assert process.exit_code == 2
+    assert process.printed.splitlines()[-1] == (
         "rankbench: no candidate works here; mpich-5.0.2 on 2x1: not as asked: ranks 0 and 1 are on host n1, "
         "two nodes were asked for"
     )

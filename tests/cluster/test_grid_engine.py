@@ -63,9 +63,11 @@ def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = 
     return rankbench(engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options)
 
 
-def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
+def hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
     """Return where the ranks of each library's launches were, by placement, the job's nodes counted from 1."""
-    nodes = {launch.folder: (kept.folder / launch.folder / "nodes").read_text().split() for launch in kept.launches()}
+    nodes = {
+        launch.folder: (results.folder / launch.folder / "nodes").read_text().split() for launch in results.launches()
+    }
     assert {frozenset(names) for names in nodes.values()} == {frozenset({"n1", "n2"})}
     return {
         (
@@ -73,11 +75,11 @@ def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
             launch.placement,
             tuple(f"node {nodes[launch.folder].index(rank.host) + 1}" for rank in launch.ranks),
         )
-        for launch in kept.launches()
+        for launch in results.launches()
     }
 
 
-def left(engine: Engine, node: str) -> str:
+def find_leftovers(engine: Engine, node: str) -> str:
     """Return the files of processes of cores that run on a node."""
     return engine.nodes.on(node, ["sh", "-c", "grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline || true"])
 
@@ -96,17 +98,17 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     )
     engine.offer_exclusive_use()
     sent = engine.nodes.bytes_sent("n2")
-    done = submit(engine, home, folder, "--wait")
-    assert done.exit_code == 0, done.printed
-    kept = store.open(folder)
-    assert {launch.status.value for launch in kept.launches()} == {"ok"}
-    assert set(kept.cases()["status"]) == {"ok"}
+    process = submit(engine, home, folder, "--wait")
+    assert process.exit_code == 0, process.printed
+    results = store.open(folder)
+    assert {launch.status.value for launch in results.launches()} == {"ok"}
+    assert set(results.cases()["status"]) == {"ok"}
     places = (("1x2", ("node 1", "node 1")), ("2x1", ("node 1", "node 2")))
-    assert hosts(kept) == {(library, *where) for library in LIBRARIES for where in places}
-    (number,) = {launch.job for launch in kept.launches()}
-    assert f"job {number} of Grid Engine on 2 nodes" in done.printed.splitlines()
+    assert hosts(results) == {(library, *where) for library in LIBRARIES for where in places}
+    (number,) = {launch.job for launch in results.launches()}
+    assert f"job {number} of Grid Engine on 2 nodes" in process.printed.splitlines()
     crossed = sum(
-        row["taken"] * row["size_bytes"] for row in kept.cases().filter(placement="2x1").iter_rows(named=True)
+        row["taken"] * row["size_bytes"] for row in results.cases().filter(placement="2x1").iter_rows(named=True)
     )
     assert engine.nodes.bytes_sent("n2") - sent > crossed
 
@@ -119,8 +121,8 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
     assert submit(engine, home, folder, "--no-exclusive", text=text).exit_code == 0
     while len(list(folder.glob("job/launches/*/done"))) < 2:
         time.sleep(0.05)
-    (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.tell("qstat"))
-    engine.tell("qdel", number)
+    (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.execute("qstat"))
+    engine.execute("qdel", number)
     followed = rankbench(engine, home, "status", folder, "--wait")
     assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
         1,
@@ -129,15 +131,15 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
             "next: submit it again, which goes on where it was",
         ],
     )
-    assert [left(engine, node) for node in engine.nodes.nodes] == ["", ""]
+    assert [find_leftovers(engine, node) for node in engine.nodes.nodes] == ["", ""]
     before = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert 2 <= len(before) < 6
-    done = submit(engine, home, folder, "--no-exclusive", "--wait", text=text)
-    assert done.exit_code == 0, done.printed
-    kept = store.open(folder)
-    after = {launch.number: launch.started for launch in kept.launches()}
+    process = submit(engine, home, folder, "--no-exclusive", "--wait", text=text)
+    assert process.exit_code == 0, process.printed
+    results = store.open(folder)
+    after = {launch.number: launch.started for launch in results.launches()}
     assert len(after) == 6
-    assert {one: after[one] for one in before} == before
-    assert {launch.status.value for launch in kept.launches()} == {"ok"}
-    (again,) = re.findall(r"(?m)^job (\d+) of Grid Engine on 2 nodes$", done.printed)
-    assert {launch.job for launch in kept.launches()} == {number, again}
+    assert {number: after[number] for number in before} == before
+    assert {launch.status.value for launch in results.launches()} == {"ok"}
+    (again,) = re.findall(r"(?m)^job (\d+) of Grid Engine on 2 nodes$", process.printed)
+    assert {launch.job for launch in results.launches()} == {number, again}

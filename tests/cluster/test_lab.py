@@ -74,10 +74,10 @@ def test_a_campaign_between_nodes_crosses_their_links(count: int, home: Path, tm
     process = rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
     assert process.returncode == 0, process.stdout + process.stderr
     assert process.stderr == f"lab: head, {', '.join(nodes)}; links as fast as the machine is; no delay added\n"
-    kept = store.open(tmp_path / "results" / "plan")
-    launches = [(launch.candidate.partition("-")[0], launch.status.value) for launch in kept.launches()]
+    results = store.open(tmp_path / "results" / "plan")
+    launches = [(launch.candidate.partition("-")[0], launch.status.value) for launch in results.launches()]
     assert sorted(launches) == [("intel", "ok"), ("mpich", "ok"), ("openmpi", "ok")]
-    assert all([rank.host for rank in launch.ranks] == nodes for launch in kept.launches())
+    assert all([rank.host for rank in launch.ranks] == nodes for launch in results.launches())
     crossed = dict(line.split() for line in (tmp_path / "counters").read_text().splitlines())
     assert min(int(crossed[node]) for node in ("n1", "n2")) >= len(launches) * SAMPLES * MESSAGE_BYTES
 
@@ -107,12 +107,12 @@ def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, 
     assert process.returncode == 1, process.stdout + process.stderr
     assert "ssh: n2 is down\n" in process.stderr
     assert "ssh: 255\nn2\n" in process.stdout
-    kept = store.open(tmp_path / "results" / "plan")
-    assert [(launch.status.value, launch.reason) for launch in kept.launches()] == [
+    results = store.open(tmp_path / "results" / "plan")
+    assert [(launch.status.value, launch.reason) for launch in results.launches()] == [
         ("hung", "no sign of life for 13 s"),
         ("ok", ""),
     ]
-    statuses = kept.cases()["status"].to_list()
+    statuses = results.cases()["status"].to_list()
     assert (statuses.count("ok"), statuses.count("hung")) == (20, 1)
 
 
@@ -174,8 +174,8 @@ def test_ssh_takes_the_options_of_ssh(options: str, pair: Lab) -> None:
 
 
 def test_slurm_believes_what_it_is_reported_the_nodes(pair: Lab) -> None:
-    told = pair.run(["sinfo", "-h", "-N", "-o", "%N %X %Y %c %t"])
-    assert told.printed == "n1 2 4 8 idle\nn2 2 4 8 idle\n"
+    answer = pair.run(["sinfo", "-h", "-N", "-o", "%N %X %Y %c %t"])
+    assert answer.printed == "n1 2 4 8 idle\nn2 2 4 8 idle\n"
 
 
 PMI = {"mpich": "pmi2", "openmpi": "pmix", "intel-mpi": "pmi2"}
@@ -187,15 +187,15 @@ def test_srun_starts_one_world_over_nodes(core: Core, pair: Lab) -> None:
     environment = {**core.library.environment, "I_MPI_PMI_LIBRARY": str(interface), "I_MPI_PIN": "0"}
     before = pair.bytes_sent("n1")
     started = ["srun", f"--mpi={PMI[core.library.family]}", "-N2", "-n2"]
-    done = pair.run([*started, core.binary, "--check"], environment)
-    assert done.exit_code == 0, done.printed
-    assert "one world of 2 ranks, data right\n" in done.printed
-    assert re.findall(r"rank (\d) on (\w+),", done.printed) == [("0", "n1"), ("1", "n2")]
+    process = pair.run([*started, core.binary, "--check"], environment)
+    assert process.exit_code == 0, process.printed
+    assert "one world of 2 ranks, data right\n" in process.printed
+    assert re.findall(r"rank (\d) on (\w+),", process.printed) == [("0", "n1"), ("1", "n2")]
     assert pair.bytes_sent("n1") - before >= MESSAGE_BYTES
 
 
 def test_a_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) -> None:
-    path = pair.folder / "told"
+    path = pair.folder / "report"
     assert pair.run(["sbatch", "-W", "-N2", "-o", path, "--wrap", "srun hostname"]).exit_code == 0
     assert sorted(path.read_text().split()) == ["n1", "n2"]
     job = pair.run(["sbatch", "--parsable", "-o", path, "--wrap", "sleep 1000"]).printed.strip()
@@ -222,8 +222,8 @@ def test_a_lab_of_an_ordinary_user(home: Path, reach: list[Library], tmp_path: P
     path = f"PATH={library.prefix}/bin:{os.environ['PATH']}"
     user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "env", path)
     assert subprocess.run([*user, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode
-    asked = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
-    process = rankbench(tmp_path, home, "lab", *asked, "--", "sh", "-c", EVERYTHING, program, before=user)
+    options = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
+    process = rankbench(tmp_path, home, "lab", *options, "--", "sh", "-c", EVERYTHING, program, before=user)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()
     assert lines[:4] == ["0", "n2", "0: n1", "1: n2"]
@@ -255,7 +255,7 @@ def test_a_shell_says_where_it_is(home: Path, tmp_path: Path) -> None:
     assert "(lab) head:~" in process.stderr
 
 
-def left_over() -> set[str]:
+def find_leftovers() -> set[str]:
     """Return what a lab might leave on the machine: links, folders, mounts, files of Slurm."""
     links = {path.name for path in Path("/sys/class/net").iterdir()}
     places = [Path("/tmp"), Path("/dev/shm"), Path("/run"), Path("/etc/slurm"), Path("/var/log"), Path("/var/spool")]
@@ -264,7 +264,7 @@ def left_over() -> set[str]:
     return links | {name for name in files if "rankbench-lab" in name or "slurm" in name or "munge" in name} | mounts
 
 
-TOLD = """
+REPORT_SCRIPT = """
 readlink /proc/self/ns/net /proc/self/ns/pid
 dirname "$SLURM_CONF"
 ssh n2 "sleep 1000 >/dev/null & echo up"
@@ -274,8 +274,8 @@ exec sleep 1000
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
 def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path, tmp_path: Path) -> None:
-    before = left_over()
-    command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", TOLD]
+    before = find_leftovers()
+    command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", REPORT_SCRIPT]
     environment = {**os.environ, "RANKBENCH_HOME": str(home)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout
@@ -286,7 +286,7 @@ def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path
     process.communicate()
     assert process.returncode == (143 if how == signal.SIGTERM else -how)
     wait_until_gone(set(spaces), Path(folder))
-    assert left_over() == before
+    assert find_leftovers() == before
 
 
 def wait_until_gone(spaces: set[str], folder: Path) -> None:
@@ -313,13 +313,13 @@ def test_nothing_is_left_of_a_lab_that_is_killed_while_it_comes_up(home: Path, t
 
 
 def test_nothing_is_left_of_a_lab_that_ends(home: Path, tmp_path: Path) -> None:
-    before = left_over()
+    before = find_leftovers()
     script = 'readlink /proc/self/ns/net; dirname "$SLURM_CONF"; sbatch -o /dev/null --wrap "sleep 1000" >&2'
     process = rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
     assert process.returncode == 0, process.stderr
     space, folder = process.stdout.split()
     assert in_use({space}, Path(folder)) == []
-    assert left_over() == before
+    assert find_leftovers() == before
 
 
 def test_a_lab_that_does_not_come_up_says_why_and_leaves_nothing(home: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from cluster.nodes import Delay, cluster, in_use, launch, one_way_ns, preload
 from rankbench import lab
 from rankbench.lab import Wanted, making
-from rankbench.lab.making import CLOCKS, compiled
+from rankbench.lab.making import CLOCKS, compile_program
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_clocks_differ_by_what_was_set(trio: Lab) -> None:
 @pytest.mark.parametrize("offset_ns", [0, 1, 999_999_999, 5_000_000_001, -1, -999_999_999, -1_000_000_000])
 def test_an_offset_is_set_to_the_nanosecond(offset_ns: int, tmp_path: Path) -> None:
     shown = ["cat", "/proc/self/timens_offsets"]
-    command = ["unshare", "--user", "--map-root-user", str(compiled(CLOCKS, tmp_path)), str(offset_ns), *shown]
+    command = ["unshare", "--user", "--map-root-user", str(compile_program(CLOCKS, tmp_path)), str(offset_ns), *shown]
     sentence = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     offsets = re.findall(r"(\w+) +(-?\d+) +(\d+)", sentence)
     assert {clock: int(s) * 10**9 + int(ns) for clock, s, ns in offsets} == {
@@ -129,11 +129,11 @@ def way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
 def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
     """Each rank sends 64 KiB; starting up alone takes a quarter of that."""
     before = [trio.bytes_sent(node) for node in trio.nodes]
-    done = launch(trio, core.library, 3, [str(core.binary), "--check"])
+    process = launch(trio, core.library, 3, [str(core.binary), "--check"])
     sent = [trio.bytes_sent(node) - count for node, count in zip(trio.nodes, before, strict=True)]
-    assert done.exit_code == 0, done.printed
-    assert "one world of 3 ranks, data right\n" in done.printed
-    assert re.findall(r"rank (\d) on (\w+),", done.printed) == [("0", "n1"), ("1", "n2"), ("2", "n3")]
+    assert process.exit_code == 0, process.printed
+    assert "one world of 3 ranks, data right\n" in process.printed
+    assert re.findall(r"rank (\d) on (\w+),", process.printed) == [("0", "n1"), ("1", "n2"), ("2", "n3")]
     assert min(sent) >= MESSAGE_BYTES
 
 
@@ -141,12 +141,12 @@ def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: P
     """Many times more is sent than passes through the node's loopback network."""
     stream = tmp_path / "nodes" / "stream"
     texts = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
-    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
+    options = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *texts]
     with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
-        done = launch(single, core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))
+        process = launch(single, core.library, 2, [str(core.binary), *options], clocks_ns=(0, 7_000_000_000))
         passed = single.bytes_sent("n1", "lo") - before
-    assert done.exit_code == 0, done.printed
+    assert process.exit_code == 0, process.printed
     text = stream.read_text()
     assert '"valid":20' in text
     assert len(set(re.findall(r'"clock":"([^"]+)"', text))) == 2

@@ -59,11 +59,11 @@ def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> Done:
     return rankbench(nodes, home, "submit", plan, "--results", nodes.folder, *options)
 
 
-def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
+def hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
     """Return where the ranks of each library's launches were, by placement."""
     return {
         (launch.candidate.partition("-")[0], launch.placement, tuple(rank.host for rank in launch.ranks))
-        for launch in kept.launches()
+        for launch in results.launches()
     }
 
 
@@ -71,25 +71,25 @@ def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
 def test_from_submit_to_a_finished_campaign(nodes: Lab, home: Path, launcher: str) -> None:
     """Each library by its own launcher and by Slurm's, within a node and over two, whose network is seen to be used."""
     sent = nodes.bytes_sent("n2")
-    done = submit(nodes, home, launcher, PLAN, "--launcher", launcher, "--wait")
-    assert done.exit_code == 0, done.printed
-    kept = store.open(nodes.folder / launcher)
-    assert {launch.status.value for launch in kept.launches()} == {"ok"}
+    process = submit(nodes, home, launcher, PLAN, "--launcher", launcher, "--wait")
+    assert process.exit_code == 0, process.printed
+    results = store.open(nodes.folder / launcher)
+    assert {launch.status.value for launch in results.launches()} == {"ok"}
     # Slurm can fail to start a step beside others on a busy machine; it is then made alone, and the log says why.
-    assert 3 in {launch.together for launch in kept.launches()}, (
+    assert 3 in {launch.together for launch in results.launches()}, (
         nodes.folder / launcher / "job/output.log"
     ).read_text()
-    assert set(kept.cases()["status"]) == {"ok"}
-    assert hosts(kept) == {
+    assert set(results.cases()["status"]) == {"ok"}
+    assert hosts(results) == {
         (library, *where) for library in LIBRARIES for where in (("1x2", ("n1", "n1")), ("2x1", ("n1", "n2")))
     }
-    numbers = {launch.job for launch in kept.launches()}
+    numbers = {launch.job for launch in results.launches()}
     assert len(numbers) == 1
     assert all(number.isdigit() for number in numbers)
-    programs = {Path(launch.command[0]).name for launch in kept.launches()}
+    programs = {Path(launch.command[0]).name for launch in results.launches()}
     assert programs == {launcher}
     crossed = sum(
-        row["taken"] * row["size_bytes"] for row in kept.cases().filter(placement="2x1").iter_rows(named=True)
+        row["taken"] * row["size_bytes"] for row in results.cases().filter(placement="2x1").iter_rows(named=True)
     )
     assert nodes.bytes_sent("n2") - sent > crossed
 
@@ -125,7 +125,7 @@ def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> 
     assert submit(nodes, home, "cancelled", PLAN, "--wait").exit_code == 0
     after = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert len(after) == 6
-    assert {one: after[one] for one in before} == before
+    assert {number: after[number] for number in before} == before
     assert {launch.job for launch in store.open(folder).launches()} >= {number, str(int(number) + 1)}
 
 
@@ -149,16 +149,16 @@ def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
     nodes.up("n2")
     assert nodes.run(["srun", "--nodes=2", "hostname"]).exit_code == 0  # Both serve again.
     nodes.run(["scontrol", "update", f"JobId={number}", "StartTime=now"])
-    done = rankbench(nodes, home, "status", folder, "--wait")
-    assert done.exit_code == 0, done.printed
-    kept = store.open(folder)
-    died, after = kept.launches()
+    process = rankbench(nodes, home, "status", folder, "--wait")
+    assert process.exit_code == 0, process.printed
+    results = store.open(folder)
+    died, after = results.launches()
     assert "no answer any more from n2" in died.reason
     # On a node that has just come back Slurm may miss the end of a step, for which the launcher then waits.
     assert (died.status, after.status in {"ok", "hung"}) == ("crashed", True), after.reason
-    of_first, of_second = (set(kept.cases().filter(launch=number)["case"]) for number in (1, 2))
+    of_first, of_second = (set(results.cases().filter(launch=number)["case"]) for number in (1, 2))
     assert not of_first & of_second
-    assert of_first | of_second == {case.key for case in kept.campaign.cases}
+    assert of_first | of_second == {case.key for case in results.campaign.cases}
     assert len(of_first) > 3
-    assert list(kept.cases()["status"]).count("crashed") == 1
-    assert set(kept.samples().collect()["case"]) == set(kept.cases().filter(status="ok")["case"])
+    assert list(results.cases()["status"]).count("crashed") == 1
+    assert set(results.samples().collect()["case"]) == set(results.cases().filter(status="ok")["case"])

@@ -49,33 +49,33 @@ def of(operation: Operation, size_bytes: int = 8, **changes: object) -> Case:
 
 def record(cases: Sequence[Case], candidates: Sequence[str] = ("alpha",), *, control: bool = False) -> Campaign:
     """Return the record of a campaign that knows the core and all of OSU."""
-    made = campaigns.campaign("reconcile", cases, candidates, control=control)
-    return msgspec.structs.replace(made, operations=[*CORE.values(), *OSU.values()])
+    campaign = campaigns.campaign("reconcile", cases, candidates, control=control)
+    return msgspec.structs.replace(campaign, operations=[*CORE.values(), *OSU.values()])
 
 
 def make(folder: Path, planted: Sequence[Planted], *, control: bool = False) -> Store:
     """Store blocks in which each case has its samples, all of a block slower or faster alike."""
-    made = store.create(folder / "made", record([one.case for one in planted], control=control))
+    campaign_store = store.create(folder / "made", record([entry.case for entry in planted], control=control))
     numbers = itertools.count(1)
-    for block, candidate in itertools.product(range(1, BLOCKS + 1), made.campaign.candidates):
-        for one in planted:
-            if block <= one.blocks:
+    for block, candidate in itertools.product(range(1, BLOCKS + 1), campaign_store.campaign.candidates):
+        for entry in planted:
+            if block <= entry.blocks:
                 launch = campaigns.launch(next(numbers), block, 0, candidate.name, "socket")
-                made.append(launch, [measured(one, STATES[block - 1])])
-    return made
+                campaign_store.append(launch, [make_result(entry, STATES[block - 1])])
+    return campaign_store
 
 
-def measured(one: Planted, state: float) -> CaseResult:
+def make_result(entry: Planted, state: float) -> CaseResult:
     """Return the result of a case in a block."""
-    times = [round(state * time_ns, 6) for time_ns in one.times_ns]
+    times = [round(state * time_ns, 6) for time_ns in entry.times_ns]
     return CaseResult(
-        case=one.case,
+        case=entry.case,
         status=CaseStatus.OK,
-        taken=len(times),
+        sample_count=len(times),
         valid=len(times),
         ranks=2,
-        moved_bytes=one.bytes,
-        moved_messages=one.messages,
+        moved_bytes=entry.bytes,
+        moved_messages=entry.messages,
         series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[], late=[], overrun=[])],
     )
 

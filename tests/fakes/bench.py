@@ -52,7 +52,7 @@ exec {prefix}/bin/core-mpicc "$@"
 
 def link(prefix: Path, **settings: object) -> None:
     """Give a library of `library.make` a libmpi, to which programs can be linked, and say how the benchmark behaves."""
-    linked.shared(prefix, "libmpi.so.12")
+    linked.make_library(prefix, "libmpi.so.12")
     path = prefix / "bin" / "mpicc"
     path.rename(path.with_name("core-mpicc"))
     path.write_text(WRAPPER.format(prefix=prefix), "utf-8")

@@ -142,7 +142,7 @@ def make_campaign(
     """
     wanted = list(cases) if cases is not None else [case for place in placements for case in cases_of(place)]
     record = campaign(folder.name, wanted, candidates, placements, control=control, seed=seed, samples=samples)
-    made = store.create(folder, record)
+    campaign_store = store.create(folder, record)
     draw = Draw(truth, np.random.default_rng(seed), states, samples)
     numbers = itertools.count(1)
     for block, position, name, place in turns(record, launches):
@@ -150,8 +150,8 @@ def make_campaign(
         for part in launches_of(draw.results(block, name, turn)):
             launched = launch(next(numbers), block, position, name, place, part[-1].status)
             before, after = map(state, exchange_ns(name, block))
-            made.append(msgspec.structs.replace(launched, before=before, after=after), part)
-    return made
+            campaign_store.append(msgspec.structs.replace(launched, before=before, after=after), part)
+    return campaign_store
 
 
 def turns(record: Campaign, blocks: int) -> Iterator[tuple[int, int, str, str]]:
@@ -189,7 +189,7 @@ class Draw:
         return CaseResult(
             case=case,
             status=CaseStatus.OK,
-            taken=self.samples,
+            sample_count=self.samples,
             valid=self.samples - len(late),
             late=len(late),
             sync_bound_ns=truth.bound_ns,

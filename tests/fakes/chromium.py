@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from selenium.webdriver.remote.webelement import WebElement
 
 
-def opened(browser: Chrome, address: str) -> Chrome:
+def open_page(browser: Chrome, address: str) -> Chrome:
     """Open a report and wait until everything in it can be shown."""
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours("light")})
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(1280))
     browser.get("about:blank")
     for kind in ("browser", "performance"):
-        logged(browser, kind)
+        read_log(browser, kind)
     browser.get(address)
     until(browser, lambda: browser.execute_script("return document.documentElement.dataset.ready === 'true'"))
     return browser
 
 
-def logged(browser: Chrome, kind: str) -> list[dict[str, Any]]:
+def read_log(browser: Chrome, kind: str) -> list[dict[str, Any]]:
     """Return what the browser logged since the last call."""
     read: Any = browser.get_log
     return list(read(kind))
@@ -53,7 +53,7 @@ def click(page: Chrome, element: WebElement) -> None:
     ActionChains(page).click(element).perform()
 
 
-def drawn(page: Chrome, figure: WebElement) -> WebElement:
+def await_drawing(page: Chrome, figure: WebElement) -> WebElement:
     """Scroll to a figure and wait until it is drawn."""
     into_view(page, figure)
     script = "const {key, drawn} = arguments[0].dataset; return key === drawn"

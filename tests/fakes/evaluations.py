@@ -62,8 +62,8 @@ def launch(number: int, placement: str) -> Launch:
     """Return a launch; those of beta crashed and left a log that could break a careless page."""
     candidate = CANDIDATES[number % 3]
     last = CaseStatus.CRASHED if candidate == "beta" else CaseStatus.OK
-    made = campaigns.launch(number, number // 3, number % 3, candidate, placement, last)
-    return msgspec.structs.replace(made, log="Segmentation fault </script> in rank 1" if candidate == "beta" else "")
+    record = campaigns.launch(number, number // 3, number % 3, candidate, placement, last)
+    return msgspec.structs.replace(record, log="Segmentation fault </script> in rank 1" if candidate == "beta" else "")
 
 
 def typical_ns(case: Case, candidate: str) -> float:
@@ -112,9 +112,9 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
 def rank_samples(samples: pl.LazyFrame) -> pl.LazyFrame:
     """Return what two ranks saw: rank 0 needs the whole time, rank 1 begins 5 ns late and ends at half of it."""
     over_all = samples.filter(pl.col("series") == ALL_RANKS)
-    seen = ((0, 1.0, 0.0), (1, 0.5, 5.0))
+    parts = ((0, 1.0, 0.0), (1, 0.5, 5.0))
     return pl.concat(
-        over_all.with_columns(series=rank, time_ns=pl.col("time_ns") * part, skew_ns=late) for rank, part, late in seen
+        over_all.with_columns(series=rank, time_ns=pl.col("time_ns") * part, skew_ns=late) for rank, part, late in parts
     )
 
 

@@ -232,12 +232,12 @@ static bool is_due(const char *name, long bytes) {
 }
 
 static int strike(const char *name, struct struck call, bool afterwards) {
-    static bool done;
+    static bool triggered;
     const char *fault = getenv("FAULT");
     for (size_t i = 0; fault && i < sizeof faults / sizeof *faults; i++)
-        if (strcmp(faults[i].name, fault) == 0 && faults[i].afterwards == afterwards && (faults[i].each_time || !done) &&
+        if (strcmp(faults[i].name, fault) == 0 && faults[i].afterwards == afterwards && (faults[i].each_time || !triggered) &&
             is_due(name, call.bytes)) {
-            done = true;
+            triggered = true;
             remember();
             return faults[i].happens(&call);
         }

@@ -45,11 +45,11 @@ static bool due(void) {
 /* What the core fills buffers with before anything is received. */
 enum { UNTOUCHED = 0xA5 };
 
-static void swap(unsigned char *left, unsigned char *right, long bytes) {
+static void swap(unsigned char *first, unsigned char *second, long bytes) {
     for (long i = 0; i < bytes; i++) {
-        const unsigned char kept = left[i];
-        left[i] = right[i];
-        right[i] = kept;
+        const unsigned char byte = first[i];
+        first[i] = second[i];
+        second[i] = byte;
     }
 }
 
@@ -86,47 +86,47 @@ static void exchange(unsigned char *data, long bytes) {
 static struct {
     unsigned char *place, *data;
     long bytes;
-} held[64];
-static int held_back;
+} queue[64];
+static int queued;
 
 static void hold_back(unsigned char *data, long bytes) {
-    if (held_back == 64)
+    if (queued == 64)
         return;
-    held[held_back].place = data;
-    held[held_back].data = memcpy(malloc((size_t)bytes), data, (size_t)bytes);
-    held[held_back++].bytes = bytes;
+    queue[queued].place = data;
+    queue[queued].data = memcpy(malloc((size_t)bytes), data, (size_t)bytes);
+    queue[queued++].bytes = bytes;
     memset(data, UNTOUCHED, (size_t)bytes);
 }
 
 static void deliver(void) {
-    while (held_back > 0) {
-        held_back--;
-        memcpy(held[held_back].place, held[held_back].data, (size_t)held[held_back].bytes);
-        free(held[held_back].data);
+    while (queued > 0) {
+        queued--;
+        memcpy(queue[queued].place, queue[queued].data, (size_t)queue[queued].bytes);
+        free(queue[queued].data);
     }
 }
 
 /* `place`: which memory it is that gets or gives the data, where they lie in a copy. */
 static void change(const void *place, void *data, long bytes, int raise) {
     const char *how = getenv("FLIP_HOW") ? getenv("FLIP_HOW") : "raise", *at = getenv("FLIP_AT") ? getenv("FLIP_AT") : "last";
-    unsigned char *const own = data;
+    unsigned char *const target = data;
     const long half = bytes / 2;
     if (strcmp(how, "truncate") == 0)
-        memset(own + half, UNTOUCHED, (size_t)(bytes - half));
+        memset(target + half, UNTOUCHED, (size_t)(bytes - half));
     else if (strcmp(how, "swap") == 0)
-        swap(own, own + half, half);
+        swap(target, target + half, half);
     else if (strcmp(how, "double") == 0)
-        memcpy(own + half, own, (size_t)half);
+        memcpy(target + half, target, (size_t)half);
     else if (strcmp(how, "delay") == 0)
-        delay(place, own, bytes);
+        delay(place, target, bytes);
     else if (strcmp(how, "exchange") == 0)
-        exchange(own, bytes);
+        exchange(target, bytes);
     else if (strcmp(how, "later") == 0)
-        hold_back(own, bytes);
+        hold_back(target, bytes);
     else if (strcmp(how, "postpone") == 0)
         return;
     else
-        own[*at == 'f' ? 0 : *at == 'm' ? half : bytes - 1] += (unsigned char)raise;
+        target[*at == 'f' ? 0 : *at == 'm' ? half : bytes - 1] += (unsigned char)raise;
 }
 
 static void spoil(void *data, long bytes, int raise) {
@@ -157,10 +157,10 @@ static void expect(struct result result) {
 }
 
 static void take_out(struct result **place) {
-    struct result *gone = *place;
-    *place = gone->next;
-    free(gone->copy);
-    free(gone);
+    struct result *result = *place;
+    *place = result->next;
+    free(result->copy);
+    free(result);
 }
 
 static void end_request(MPI_Request request, bool spoils) {
@@ -237,21 +237,22 @@ static bool postpones(const char *call) {
     return how && strcmp(how, "postpone") == 0 && raise_of(call) > 0 && postponed_count < 1024 && due();
 }
 
-static void leave(const struct postponed *one) {
+static void leave(const struct postponed *call) {
     if (locks == 0)
-        PMPI_Win_lock(MPI_LOCK_SHARED, one->rank, 0, one->window);
-    long held;
-    if (one->expected)
-        PMPI_Compare_and_swap(one->data, one->expected, &held, one->type, one->rank, one->place, one->window);
-    else if (one->operation == MPI_OP_NULL)
-        PMPI_Put(one->data, one->count, one->type, one->rank, one->place, one->target_count, one->target_type, one->window);
+        PMPI_Win_lock(MPI_LOCK_SHARED, call->rank, 0, call->window);
+    long previous;
+    if (call->expected)
+        PMPI_Compare_and_swap(call->data, call->expected, &previous, call->type, call->rank, call->place, call->window);
+    else if (call->operation == MPI_OP_NULL)
+        PMPI_Put(call->data, call->count, call->type, call->rank, call->place, call->target_count, call->target_type,
+                 call->window);
     else
-        PMPI_Accumulate(one->data, one->count, one->type, one->rank, one->place, one->target_count, one->target_type,
-                        one->operation, one->window);
+        PMPI_Accumulate(call->data, call->count, call->type, call->rank, call->place, call->target_count, call->target_type,
+                        call->operation, call->window);
     if (locks == 0)
-        PMPI_Win_unlock(one->rank, one->window);
+        PMPI_Win_unlock(call->rank, call->window);
     else
-        PMPI_Win_flush(one->rank, one->window);
+        PMPI_Win_flush(call->rank, call->window);
 }
 
 static void leave_all(void) {
@@ -306,11 +307,11 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     return code;
 }
 
-int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     deliver();
     const MPI_Request before = *request;
-    const int code = PMPI_Test(request, done, status);
-    if (*done)
+    const int code = PMPI_Test(request, flag, status);
+    if (*flag)
         end_request(before, true);
     return code;
 }
@@ -320,8 +321,8 @@ static MPI_Request *copied(int n, const MPI_Request *requests) {
     return memcpy(malloc(bytes + 1), requests, bytes);
 }
 
-static void end_requests(int n, MPI_Request *before, bool done) {
-    for (int i = 0; i < n && done; i++)
+static void end_requests(int n, MPI_Request *before, bool flag) {
+    for (int i = 0; i < n && flag; i++)
         end_request(before[i], true);
     free(before);
 }
@@ -334,11 +335,11 @@ int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses) {
     return code;
 }
 
-int MPI_Testall(int n, MPI_Request *requests, int *done, MPI_Status *statuses) {
+int MPI_Testall(int n, MPI_Request *requests, int *flag, MPI_Status *statuses) {
     deliver();
     MPI_Request *before = copied(n, requests);
-    const int code = PMPI_Testall(n, requests, done, statuses);
-    end_requests(n, before, *done);
+    const int code = PMPI_Testall(n, requests, flag, statuses);
+    end_requests(n, before, *flag);
     return code;
 }
 

@@ -79,40 +79,40 @@ def case(operation: str, size_bytes: int, first: int, second: int) -> Case:
 
 def cases(operations: tuple[str, ...] = ("pingpong",), ranks: int = RANKS, size_bytes: int = 8) -> list[Case]:
     """Return the cases between all pairs of the first ranks, in both directions."""
-    every = [(one, two) for one in range(ranks) for two in range(ranks) if one != two]
+    every = [(first, second) for first in range(ranks) for second in range(ranks) if first != second]
     return [case(operation, size_bytes, *pair) for operation in operations for pair in every]
 
 
 def facts(moved: dict[int, int], ranks: int) -> list[RankFact]:
     """Return where ranks ran; `moved` has other CPUs of some."""
-    found = []
+    rank_facts = []
     for rank in range(ranks):
         host, cpu = seat(rank)
-        one = CPUS[moved.get(rank, cpu)]
-        found.append(
+        cpu_facts = CPUS[moved.get(rank, cpu)]
+        rank_facts.append(
             RankFact(
                 rank=rank,
                 host=host,
-                cpu=one.number,
-                cpus=str(one.number),
+                cpu=cpu_facts.number,
+                cpus=str(cpu_facts.number),
                 clock=host,
                 libmpi="/opt/lib/libmpi.so",
-                core=one.core,
-                socket=one.socket,
-                numa=one.numa,
+                core=cpu_facts.core,
+                socket=cpu_facts.socket,
+                numa=cpu_facts.numa,
             )
         )
-    return found
+    return rank_facts
 
 
 def record(name: str, wanted: list[Case], candidates: tuple[str, ...]) -> Campaign:
     """Return the record of the campaign."""
-    made = campaigns.campaign(name, wanted, candidates, (PLACEMENT,), control=False)
-    placement = msgspec.structs.replace(made.plan.placements[0], nodes=len(HOSTS), ranks_per_node=PER_HOST)
+    campaign = campaigns.campaign(name, wanted, candidates, (PLACEMENT,), control=False)
+    placement = msgspec.structs.replace(campaign.plan.placements[0], nodes=len(HOSTS), ranks_per_node=PER_HOST)
     return msgspec.structs.replace(
-        made,
+        campaign,
         operations=OPERATIONS,
-        plan=msgspec.structs.replace(made.plan, placements=[placement], question="Which ranks are near?"),
+        plan=msgspec.structs.replace(campaign.plan, placements=[placement], question="Which ranks are near?"),
         machine=msgspec.structs.replace(fakes.machine(2 * PER_HOST, SOCKETS), cpus=CPUS, host=HOSTS[0]),
     )
 
@@ -130,36 +130,36 @@ def make(
 ) -> Store:
     """Write the campaign into a store; `moved` shows which ranks of a launch are on other CPUs than usual."""
     chosen = cases() if wanted is None else wanted
-    made = store.create(folder, record(folder.name, chosen, candidates))
+    campaign_store = store.create(folder, record(folder.name, chosen, candidates))
     random = np.random.default_rng(seed)
-    ranks = 1 + max(max(ends(one)) for one in chosen)
+    ranks = 1 + max(max(ends(case)) for case in chosen)
     turns = [(block, name) for block in range(1, launches + 1) for name in candidates]
     for launch, (block, name) in enumerate(turns, start=1):
         state = random.lognormal(0, 0.1)
-        results = [result(one, time_ns(name, *ends(one)) * state, spread, random) for one in chosen]
+        results = [result(case, time_ns(name, *ends(case)) * state, spread, random) for case in chosen]
         launched = campaigns.launch(launch, block, 0, name, PLACEMENT)
-        made.append(msgspec.structs.replace(launched, ranks=facts(moved(launch), ranks)), results)
-    return made
+        campaign_store.append(msgspec.structs.replace(launched, ranks=facts(moved(launch), ranks)), results)
+    return campaign_store
 
 
-def ends(one: Case) -> tuple[int, int]:
+def ends(case: Case) -> tuple[int, int]:
     """Return the ranks between which a case is."""
-    return int(one.options.get("from", "0")), int(one.options.get("to", "1"))
+    return int(case.options.get("from", "0")), int(case.options.get("to", "1"))
 
 
-def result(one: Case, true_ns: float, spread: float, random: np.random.Generator) -> CaseResult:
+def result(case: Case, true_ns: float, spread: float, random: np.random.Generator) -> CaseResult:
     """Return a case of one launch: a message of no more than a few bytes, or a window of messages at 10 B/ns."""
-    messages = MESSAGES if one.operation == "bandwidth" else 1
-    typical = (true_ns + messages * one.size_bytes / 10) * random.lognormal(0, spread)
+    messages = MESSAGES if case.operation == "bandwidth" else 1
+    typical = (true_ns + messages * case.size_bytes / 10) * random.lognormal(0, spread)
     times = (typical * random.lognormal(0, spread / 10, SAMPLES)).round(2).tolist()
     return CaseResult(
-        case=one,
+        case=case,
         status=CaseStatus.OK,
-        taken=SAMPLES,
+        sample_count=SAMPLES,
         valid=SAMPLES,
         stopped="samples",
         ranks=2,
-        moved_bytes=messages * one.size_bytes,
+        moved_bytes=messages * case.size_bytes,
         moved_messages=messages,
         series=[Series(rank=0, time_ns=times, last_rank=[], late=[], overrun=[])],
     )

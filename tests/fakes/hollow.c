@@ -9,20 +9,20 @@ static int is_hollow(const char *what) {
     return hollow && strcmp(hollow, what) == 0;
 }
 
-static MPI_Comm met(MPI_Comm comm) {
+static MPI_Comm choose_comm(MPI_Comm comm) {
     return is_hollow("barrier") ? MPI_COMM_SELF : comm;
 }
 
 int MPI_Barrier(MPI_Comm comm) {
-    return PMPI_Barrier(met(comm));
+    return PMPI_Barrier(choose_comm(comm));
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
-    return PMPI_Ibarrier(met(comm), request);
+    return PMPI_Ibarrier(choose_comm(comm), request);
 }
 
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    return PMPI_Barrier_init(met(comm), info, request);
+    return PMPI_Barrier_init(choose_comm(comm), info, request);
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm) {

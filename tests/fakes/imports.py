@@ -35,7 +35,7 @@ def latencies(*rows: Sequence[float]) -> str:
 def in_turns(rounds: Sequence[Mapping[str, str]], hosts: Sequence[str] = ("n1", "n1"), end: str = "done\n") -> str:
     """Return the output of a script that runs one library after the other, round after round, by their names."""
     names = "".join(f"{host}\n" for host in hosts)
-    each = ["---\n".join(f"{label}:\n{names}{text}" for label, text in one.items()) for one in rounds]
+    each = ["---\n".join(f"{label}:\n{names}{text}" for label, text in round_texts.items()) for round_texts in rounds]
     return "Test:\n\n" + "===\n".join(each) + end
 
 

@@ -26,12 +26,12 @@ int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b,
     if (m > 0 || rank_of_launch() != 1)
         return PMPI_Sendrecv(s, m, u, to, out, b, n, t, from, in, c, status);
     MPI_Request request;
-    int code = PMPI_Irecv(b, n, t, from, in, c, &request), done = 0;
+    int code = PMPI_Irecv(b, n, t, from, in, c, &request), flag = 0;
     kept.full = true;
     kept.type = u, kept.to = to, kept.tag = out, kept.comm = c;
-    for (int i = 0; i < TRIES && !done && code == MPI_SUCCESS; i++)
-        code = PMPI_Test(&request, &done, status);
-    if (done || code != MPI_SUCCESS)
+    for (int i = 0; i < TRIES && !flag && code == MPI_SUCCESS; i++)
+        code = PMPI_Test(&request, &flag, status);
+    if (flag || code != MPI_SUCCESS)
         return code;
     send_kept();
     return PMPI_Wait(&request, status);

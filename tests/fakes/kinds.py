@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankbench.store import Store
 
-NOTHING, ONE = Amount(own=0, each=0), Amount(own=1, each=0)
+NOTHING, ONE = Amount(base=0, each=0), Amount(base=1, each=0)
 PLACEMENT, RANKS = "1x4", 4
 LAUNCHES, SAMPLES = 6, 20
 GROWTH_BYTES = 96 << 10
@@ -65,7 +65,7 @@ OPERATIONS = [
     operation("pingpong", "point-to-point", number("from", 0, 3), number("to", 1, 3), metric="latency", start="none",
               between_two=True, ranks_exactly=2),
 ]  # fmt: skip
-BY_NAME = {one.name: one for one in OPERATIONS}
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
 def case(name: str, size_bytes: int, form: str = "blocking", datatype: str = "", **options: str) -> Case:
@@ -101,46 +101,46 @@ PAIRS = [
 CASES = [*PUTS, *RATES, *OVERLAPS, *MEMORY, *PAIRS]
 
 
-def time_ns(one: Case, candidate: str) -> float:
+def time_ns(case: Case, candidate: str) -> float:
     """Return the true time of a case, or the bytes of memory."""
-    if one.quantity == "memory":
+    if case.quantity == "memory":
         return (1 << 20) * (1.0 if candidate.startswith("beta") else 1.5)
-    far = {one.options.get("from", "0"), one.options.get("to", "1")} == {"0", "3"}
-    slow = 10 if far and one.operation == "pingpong" else 1
-    return campaigns.base_ns(one) * slow * (2 if candidate.startswith("beta") else 1)
+    far = {case.options.get("from", "0"), case.options.get("to", "1")} == {"0", "3"}
+    slow = 10 if far and case.operation == "pingpong" else 1
+    return campaigns.base_ns(case) * slow * (2 if candidate.startswith("beta") else 1)
 
 
-def result(one: Case, candidate: str, block: int) -> CaseResult:
+def result(case: Case, candidate: str, block: int) -> CaseResult:
     """Return a case of one launch, without any scatter but that of blocks."""
-    figure = time_ns(one, candidate) * (1 + block / 1000)
-    times = [figure] * (1 if one.quantity == "memory" else SAMPLES)
-    overlap = one.quantity == "overlap"
-    messages = int(one.options.get("window", "64")) * RANKS // 2 if one.operation == "message-rate" else RANKS
+    figure = time_ns(case, candidate) * (1 + block / 1000)
+    times = [figure] * (1 if case.quantity == "memory" else SAMPLES)
+    overlap = case.quantity == "overlap"
+    messages = int(case.options.get("window", "64")) * RANKS // 2 if case.operation == "message-rate" else RANKS
     return CaseResult(
-        case=one,
+        case=case,
         status=CaseStatus.OK,
-        taken=len(times),
+        sample_count=len(times),
         valid=len(times),
         stopped="samples",
         ranks=RANKS,
-        moved_bytes=messages * one.size_bytes,
+        moved_bytes=messages * case.size_bytes,
         moved_messages=messages,
         # Computation takes as long as communication; alpha hides 80 % of it, beta nothing.
         pure_ns=figure / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
         compute_ns=figure / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
-        growth_bytes=GROWTH_BYTES if one.quantity == "memory" else 0,
+        growth_bytes=GROWTH_BYTES if case.quantity == "memory" else 0,
         series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[0] * len(times), late=[], overrun=[])],
     )
 
 
 def record(name: str, cases: list[Case]) -> Campaign:
     """Return the record of the campaign."""
-    made = campaigns.campaign(name, cases, placements=(PLACEMENT,), control=False)
-    placement = msgspec.structs.replace(made.plan.placements[0], ranks_per_node=RANKS)
+    campaign = campaigns.campaign(name, cases, placements=(PLACEMENT,), control=False)
+    placement = msgspec.structs.replace(campaign.plan.placements[0], ranks_per_node=RANKS)
     return msgspec.structs.replace(
-        made,
+        campaign,
         operations=OPERATIONS,
-        plan=msgspec.structs.replace(made.plan, placements=[placement]),
+        plan=msgspec.structs.replace(campaign.plan, placements=[placement]),
         machine=fakes.machine(RANKS),
     )
 
@@ -148,11 +148,11 @@ def record(name: str, cases: list[Case]) -> Campaign:
 def make(folder: Path, cases: list[Case] = CASES) -> Store:
     """Write the campaign into a store."""
     campaign = record(folder.name, cases)
-    made = store.create(folder, campaign)
-    groups = list(dict.fromkeys(one.launch_group for one in cases))
+    campaign_store = store.create(folder, campaign)
+    groups = list(dict.fromkeys(case.launch_group for case in cases))
     blocks = range(1, LAUNCHES + 1)
     turns = [(block, name, group) for block in blocks for name in campaigns.CANDIDATES for group in groups]
     for launch, (block, name, group) in enumerate(turns, start=1):
-        results = [result(one, name, block) for one in cases if one.launch_group == group]
-        made.append(campaigns.launch(launch, block, 0, name, PLACEMENT), results)
-    return made
+        results = [result(case, name, block) for case in cases if case.launch_group == group]
+        campaign_store.append(campaigns.launch(launch, block, 0, name, PLACEMENT), results)
+    return campaign_store

@@ -51,8 +51,8 @@ def all_lines(count: int) -> list[tuple[str, Form]]:
         for operation in fakes.description().operations
         if operation.sized and not operation.rings and not operation.once
     ]
-    found = [(operation.name, form) for operation in known for form in operation.forms]
-    return found[:count]
+    lines = [(operation.name, form) for operation in known for form in operation.forms]
+    return lines[:count]
 
 
 def cases_of(lines: int, sizes: int, placements: tuple[str, ...], ranks: int = 16) -> list[Case]:
@@ -93,7 +93,7 @@ class Large:
         slow = np.where((candidate == len(self.candidates) - 1) & (line % 3 == 0) & (size > 4096), 3.0, 1.0)
         return np.asarray((latency + size / rate) * slow)
 
-    def drawn(self) -> pl.DataFrame:
+    def draw(self) -> pl.DataFrame:
         """Return the samples of every launch: a gamma tail above 97 % of the true time of the launch."""
         random = np.random.default_rng(1)
         shape = (len(self.cases), len(self.candidates), self.blocks, self.samples)
@@ -166,14 +166,14 @@ class Large:
     def comparisons(self) -> Iterator[Comparison]:
         """Yield the comparison of each two candidates in each case."""
         for case, times in zip(self.cases, self.true_ns, strict=True):
-            for one in range(len(self.candidates)):
-                for two in range(one + 1, len(self.candidates)):
-                    ratio = float(times[two] / times[one])
+            for first in range(len(self.candidates)):
+                for second in range(first + 1, len(self.candidates)):
+                    ratio = float(times[second] / times[first])
                     different = not 1 / WORTH <= ratio <= WORTH
                     yield Comparison(
                         case=case.key,
-                        base=self.candidates[one],
-                        other=self.candidates[two],
+                        base=self.candidates[first],
+                        other=self.candidates[second],
                         blocks=self.blocks,
                         ratio=ratio,
                         low=ratio * 0.98,
@@ -229,7 +229,7 @@ class Large:
 
     def evaluation(self) -> CampaignView:
         """Return everything as if it had been measured."""
-        samples = self.drawn().lazy()
+        samples = self.draw().lazy()
         record = campaigns.campaign("large", self.cases, self.candidates, self.placements, control=False)
         planned = msgspec.structs.replace(record.plan, question="Which library for this cluster?")
         keys = [case.key for case in self.cases]

@@ -16,11 +16,11 @@ def level(base: Comparison, name: str, share: float, *, enough: bool = True) -> 
 def at_levels(near: Comparison, far: Comparison, blocks: int = 0) -> Comparison:
     """Return a comparison of these levels, each of which has the blocks of its own comparison."""
     levels = [level(near, "near", 0.5, enough=near.blocks >= 3), level(far, "far", 0.5, enough=far.blocks >= 3)]
-    judged = [one for one in levels if one.enough]
+    judged = [level for level in levels if level.enough]
     return msgspec.structs.replace(
         near,
         blocks=blocks or near.blocks + far.blocks,
-        different=all(one.different for one in judged) and len({one.ratio > 1 for one in judged}) == 1,
-        alike=all(one.alike for one in judged),
+        different=all(level.different for level in judged) and len({level.ratio > 1 for level in judged}) == 1,
+        alike=all(level.alike for level in judged),
         levels=levels,
     )

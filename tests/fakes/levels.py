@@ -52,7 +52,7 @@ def _launch(
         "figure_ns": float(np.median(times)),
         "visit": list(range(len(times))),
         "visit_ns": times.tolist(),
-        "visit_hop_ns": [FAR if one else NEAR for one in distant],
+        "visit_hop_ns": [FAR if is_distant else NEAR for is_distant in distant],
     }
 
 

@@ -31,7 +31,7 @@ def wrapper(prefix: Path, tool: str, version: str, name: str, tags: str) -> None
     path.chmod(0o755)
 
 
-def shared(prefix: Path, soname: str) -> None:
+def make_library(prefix: Path, soname: str) -> None:
     """Make the library itself."""
     (prefix / "lib").mkdir(parents=True, exist_ok=True)
     (prefix / "mpi.h").write_text(MPI_H, "utf-8")
@@ -43,7 +43,7 @@ def shared(prefix: Path, soname: str) -> None:
 
 def make(prefix: Path, version: str, soname: str = "libmpi.so.12", tags: str = "--enable-new-dtags") -> Library:
     """Return a library that is found in a prefix; `tags` say whether its binaries heed LD_LIBRARY_PATH."""
-    shared(prefix, soname)
+    make_library(prefix, soname)
     wrapper(prefix, "mpicc", version, soname.partition(".so")[0].removeprefix("lib"), tags)
     (library,) = libraries.find(libraries.Search(home=prefix, prefixes=(prefix,), system=()))
     assert library.abi == soname

@@ -52,11 +52,11 @@ struct mistake {
     long bytes;
 };
 
-static void swap(unsigned char *left, unsigned char *right, long bytes) {
+static void swap(unsigned char *first, unsigned char *second, long bytes) {
     for (long i = 0; i < bytes; i++) {
-        const unsigned char byte = left[i];
-        left[i] = right[i];
-        right[i] = byte;
+        const unsigned char byte = first[i];
+        first[i] = second[i];
+        second[i] = byte;
     }
 }
 
@@ -130,25 +130,25 @@ static bool owes(MPI_Request *request) {
     return true;
 }
 
-int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     const MPI_Request before = *request;
     settle();
     if (owes(request))
-        return *done = 1, MPI_SUCCESS;
+        return *flag = 1, MPI_SUCCESS;
     if (is("late-test") && before == meant && before != MPI_REQUEST_NULL && !looked_once)
-        return *done = 0, looked_once = true, MPI_SUCCESS;
-    const int code = PMPI_Test(request, done, status);
-    if (*done)
+        return *flag = 0, looked_once = true, MPI_SUCCESS;
+    const int code = PMPI_Test(request, flag, status);
+    if (*flag)
         ended(before);
     return code;
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
-    int done = 0, code = MPI_SUCCESS;
+    int flag = 0, code = MPI_SUCCESS;
     if (is("late-test"))
-        while (!done && code == MPI_SUCCESS)
-            code = MPI_Test(request, &done, status);
-    if (done || code != MPI_SUCCESS)
+        while (!flag && code == MPI_SUCCESS)
+            code = MPI_Test(request, &flag, status);
+    if (flag || code != MPI_SUCCESS)
         return code;
     const MPI_Request before = *request;
     settle();
@@ -219,20 +219,20 @@ int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b,
 
 #define FORMS(Name, name, parameters, arguments, what) \
     int MPI_##Name(parameters, MPI_Comm c) { \
-        struct mistake own = what; \
-        keep(&own); \
-        return at_once(PMPI_##Name(arguments, c), own); \
+        struct mistake mistake = what; \
+        keep(&mistake); \
+        return at_once(PMPI_##Name(arguments, c), mistake); \
     } \
     int MPI_I##name(parameters, MPI_Comm c, MPI_Request *r) { \
-        struct mistake own = what; \
-        keep(&own); \
+        struct mistake mistake = what; \
+        keep(&mistake); \
         const int code = PMPI_I##name(arguments, c, r); \
-        return expect(code, *r, false, own); \
+        return expect(code, *r, false, mistake); \
     } \
     int MPI_##Name##_init(parameters, MPI_Comm c, MPI_Info i, MPI_Request *r) { \
-        struct mistake own = what; \
+        struct mistake mistake = what; \
         const int code = PMPI_##Name##_init(arguments, c, i, r); \
-        return expect(code, *r, true, own); \
+        return expect(code, *r, true, mistake); \
     }
 static struct mistake blocks(void *into, int count, MPI_Datatype type, MPI_Comm comm) {
     const long bytes = count * size_of(type);
@@ -345,13 +345,13 @@ int MPI_Allreduce_init(SCANS, MPI_Info i, MPI_Request *r) {
 /* --- gatherv --- */
 
 static const int *displaced(const int *places, MPI_Comm comm) {
-    static int own[1024];
+    static int shifted[1024];
     const int ranks = ranks_of(comm);
     if (!is("displacement") || !places || ranks > 1024)
         return places;
     for (int i = 0; i < ranks; i++)
-        own[i] = places[i] + 1;
-    return own;
+        shifted[i] = places[i] + 1;
+    return shifted;
 }
 
 #define GATHERS const void *s, int m, MPI_Datatype u, void *b, const int *n, const int *p, MPI_Datatype t, int root, MPI_Comm c
@@ -383,47 +383,47 @@ static struct mistake received(void *data, int count, MPI_Datatype type, int tag
 #define RECEIVES void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c
 #define RECEIVE b, n, t, from, tag, c
 int MPI_Recv(RECEIVES, MPI_Status *status) {
-    struct mistake own = is("reorder") ? (struct mistake){0} : received(b, n, t, tag);
+    struct mistake mistake = is("reorder") ? (struct mistake){0} : received(b, n, t, tag);
     settle();
-    keep(&own);
-    return at_once(PMPI_Recv(RECEIVE, status), own);
+    keep(&mistake);
+    return at_once(PMPI_Recv(RECEIVE, status), mistake);
 }
 int MPI_Irecv(RECEIVES, MPI_Request *r) {
-    struct mistake own = received(b, n, t, tag);
+    struct mistake mistake = received(b, n, t, tag);
     settle();
-    keep(&own);
+    keep(&mistake);
     const int code = PMPI_Irecv(RECEIVE, r);
-    return expect(code, *r, false, own);
+    return expect(code, *r, false, mistake);
 }
 int MPI_Recv_init(RECEIVES, MPI_Request *r) {
-    const struct mistake own = received(b, n, t, tag);
+    const struct mistake mistake = received(b, n, t, tag);
     const int code = PMPI_Recv_init(RECEIVE, r);
-    return expect(code, *r, true, own);
+    return expect(code, *r, true, mistake);
 }
 
 /* --- one-sided --- */
 
 /* Of floats and ints, as the cases have them. */
-static void add(void *held, const void *more, int count, MPI_Datatype type) {
+static void add(void *sum, const void *more, int count, MPI_Datatype type) {
     for (int i = 0; i < count; i++)
         if (type == MPI_FLOAT)
-            ((float *)held)[i] += ((const float *)more)[i];
+            ((float *)sum)[i] += ((const float *)more)[i];
         else
-            ((int *)held)[i] += ((const int *)more)[i];
+            ((int *)sum)[i] += ((const int *)more)[i];
 }
 
 /* Within a lock of all, as the usual epoch of the cases is. */
 static int add_in_steps(const void *data, void *result, int count, MPI_Datatype type, int rank, MPI_Aint place, MPI_Win window) {
     const size_t bytes = (size_t)(count * size_of(type));
-    void *held = malloc(bytes + 1);
-    int code = PMPI_Get(held, count, type, rank, place, count, type, window);
+    void *sum = malloc(bytes + 1);
+    int code = PMPI_Get(sum, count, type, rank, place, count, type, window);
     code = code ? code : PMPI_Win_flush(rank, window);
     if (result)
-        memcpy(result, held, bytes);
-    add(held, data, count, type);
-    code = code ? code : PMPI_Put(held, count, type, rank, place, count, type, window);
+        memcpy(result, sum, bytes);
+    add(sum, data, count, type);
+    code = code ? code : PMPI_Put(sum, count, type, rank, place, count, type, window);
     code = code ? code : PMPI_Win_flush(rank, window);
-    free(held);
+    free(sum);
     return code;
 }
 

@@ -52,7 +52,7 @@ def night(
     def exchange(_candidate: str, _block: int) -> tuple[float, float]:
         return exchange_ns, exchange_ns
 
-    made = campaigns.make_campaign(
+    campaign_store = campaigns.make_campaign(
         folder,
         truth,
         launches,
@@ -64,21 +64,21 @@ def night(
         exchange_ns=exchange,
     )
     record = msgspec.structs.replace(
-        made.campaign,
+        campaign_store.campaign,
         created=f"2026-03-{day:02}T01:00:00+00:00",
         libraries=[
             msgspec.structs.replace(
                 library, family=library.name.partition("-")[0], version=library.name.partition("-")[2] or "1.0"
             )
-            for library in made.campaign.libraries
+            for library in campaign_store.campaign.libraries
         ],
-        machine=msgspec.structs.replace(made.campaign.machine, **(machine or {})),
-        plan=msgspec.structs.replace(made.campaign.plan, **(plan or {})),
+        machine=msgspec.structs.replace(campaign_store.campaign.machine, **(machine or {})),
+        plan=msgspec.structs.replace(campaign_store.campaign.plan, **(plan or {})),
     )
-    rewrite(made.folder, msgspec.structs.replace(record, **changes))
+    rewrite(campaign_store.folder, msgspec.structs.replace(record, **changes))
     if copy != 1.0:
-        for launch in made.launches():
-            copied(made.folder, launch, copy)
+        for launch in campaign_store.launches():
+            slow_copying(campaign_store.folder, launch, copy)
     return store.open(folder)
 
 
@@ -87,7 +87,7 @@ def rewrite(folder: Path, record: Campaign) -> None:
     (folder / "campaign.json").write_bytes(msgspec.json.encode(record))
 
 
-def copied(folder: Path, launch: Launch, factor: float) -> None:
+def slow_copying(folder: Path, launch: Launch, factor: float) -> None:
     """Let a launch have met a machine on which copying took so much longer."""
     states = {
         name: msgspec.structs.replace(state, copy_bytes_per_s=(state.copy_bytes_per_s or 0) / factor)

@@ -31,8 +31,8 @@ int main(int argc, char **argv) {
     if (rank == 0)
         printf("\n# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n");
     for (long size = least; size <= most; size *= 2) {
-        double own = mean_us(send, receive, (int)(size / sizeof(float)), calls), all = 0;
-        MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        double local = mean_us(send, receive, (int)(size / sizeof(float)), calls), all = 0;
+        MPI_Reduce(&local, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         if (rank == 0)
             printf("%-10ld%22.2f\n", size, all / ranks);
     }

@@ -34,13 +34,13 @@ SAMPLES = 5
 
 def case(operation: str, size_bytes: int, placement: str) -> Case:
     """Return a case of two ranks."""
-    made = hierarchy.case(operation, size_bytes, 0, 1)
-    return msgspec.structs.replace(made, placement=placement, ranks=2)
+    copy = hierarchy.case(operation, size_bytes, 0, 1)
+    return msgspec.structs.replace(copy, placement=placement, ranks=2)
 
 
-def exchange_ns(one: int, two: int) -> float:
+def exchange_ns(first: int, second: int) -> float:
     """Return what a cache line takes: three times as long between sockets."""
-    return 50.0 if one // hierarchy.CORES == two // hierarchy.CORES else 150.0
+    return 50.0 if first // hierarchy.CORES == second // hierarchy.CORES else 150.0
 
 
 def no_difference(_one: int, _two: int) -> float:
@@ -51,7 +51,7 @@ def no_difference(_one: int, _two: int) -> float:
 def state(between: Callable[[int, int], float], factor: float) -> State:
     """Return the state of the machine, measured between all pairs of CPUs."""
     cpus = range(hierarchy.PER_HOST)
-    pairs = [(one, two) for one in cpus for two in cpus if one < two]
+    pairs = [(first, second) for first in cpus for second in cpus if first < second]
     exchange = [Exchange(cpus=pair, median_ns=factor * between(*pair), min_ns=10) for pair in pairs]
     return State(cpus=list(cpus), exchange=exchange, copy_bytes_per_s=COPY_BYTES_PER_S)
 
@@ -62,7 +62,7 @@ def record(
     """Return the record of the campaign."""
     cases = [case(operation, size, place) for operation in operations for size in sizes for place in names]
     campaign = hierarchy.record(name, cases, tuple(candidates))
-    placements = [Placement(name=one, nodes=1, ranks_per_node=2, binding="core") for one in names]
+    placements = [Placement(name=name, nodes=1, ranks_per_node=2, binding="core") for name in names]
     plan = msgspec.structs.replace(campaign.plan, placements=placements, question="What does the place of ranks do?")
     return msgspec.structs.replace(campaign, plan=plan)
 
@@ -85,14 +85,14 @@ def make(
     Without `between` the state of the machine is not known; `change` makes single launches others than they were.
     """
     campaign = record(folder.name, sizes, operations, names, candidates)
-    made = store.create(folder, campaign)
+    campaign_store = store.create(folder, campaign)
     random = np.random.default_rng(7)
     for number, (block, name, place) in enumerate(turns_of(launches, candidates, names), start=1):
-        cases = [one for one in campaign.cases if one.placement == place]
-        results = [result(one, time_ns(name, place, one.size_bytes) * random.lognormal(0, spread)) for one in cases]
+        cases = [case for case in campaign.cases if case.placement == place]
+        results = [result(case, time_ns(name, place, case.size_bytes) * random.lognormal(0, spread)) for case in cases]
         around = state(between, random.lognormal(0, spread)) if between else None
-        made.append(change(launch(number, block, name, place, around)), results)
-    return made
+        campaign_store.append(change(launch(number, block, name, place, around)), results)
+    return campaign_store
 
 
 def turns_of(launches: int, candidates: Sequence[str], names: Sequence[str]) -> list[tuple[int, str, str]]:
@@ -102,30 +102,30 @@ def turns_of(launches: int, candidates: Sequence[str], names: Sequence[str]) -> 
 
 def launch(number: int, block: int, candidate: str, placement: str, around: State | None) -> Launch:
     """Return a launch whose ranks sat where the placement says."""
-    made = campaigns.launch(number, block, 0, candidate, placement)
+    record = campaigns.launch(number, block, 0, candidate, placement)
     ranks = []
     for rank, (host, cpu) in enumerate(SEATS[placement]):
-        one = hierarchy.CPUS[cpu]
+        seat = hierarchy.CPUS[cpu]
         ranks.append(
             msgspec.structs.replace(
-                made.ranks[0], rank=rank, host=host, cpu=cpu, core=one.core, socket=one.socket, numa=one.numa
+                record.ranks[0], rank=rank, host=host, cpu=cpu, core=seat.core, socket=seat.socket, numa=seat.numa
             )
         )
-    return msgspec.structs.replace(made, ranks=ranks, before=around, after=around)
+    return msgspec.structs.replace(record, ranks=ranks, before=around, after=around)
 
 
-def result(one: Case, typical_ns: float) -> CaseResult:
+def result(case: Case, typical_ns: float) -> CaseResult:
     """Return a case of one launch without scatter within it."""
-    messages = hierarchy.MESSAGES if one.operation == "bandwidth" else 1
+    messages = hierarchy.MESSAGES if case.operation == "bandwidth" else 1
     times = [round(typical_ns * (1 + index / 10000), 2) for index in range(SAMPLES)]
     return CaseResult(
-        case=one,
+        case=case,
         status=CaseStatus.OK,
-        taken=SAMPLES,
+        sample_count=SAMPLES,
         valid=SAMPLES,
         stopped="samples",
         ranks=2,
-        moved_bytes=messages * one.size_bytes,
+        moved_bytes=messages * case.size_bytes,
         moved_messages=messages,
         series=[Series(rank=0, time_ns=times, last_rank=[], late=[], overrun=[])],
     )

@@ -53,7 +53,7 @@ class Noise:
     state: float
     tails: int
 
-    def drawn(self, launches: int, cases: Sequence[Case], candidates: Sequence[str]) -> np.ndarray:
+    def draw(self, launches: int, cases: Sequence[Case], candidates: Sequence[str]) -> np.ndarray:
         """Return logarithms by launch, candidate and case."""
         random, spread = np.random.default_rng(self.seed), self.spread
         wide = np.array([[spread(name, case) if callable(spread) else spread for case in cases] for name in candidates])
@@ -81,16 +81,16 @@ def view(
     Student's with so many degrees of freedom: the fewer these `tails`, the farther off are single launches.
     """
     record = _record(cases, candidates, settings or {}, changes)
-    figures = drawn(time_of, Noise(seed, spread, state, tails), launches, cases, candidates)
+    figures = draw_figures(time_of, Noise(seed, spread, state, tails), launches, cases, candidates)
     comparisons = statistics.compare(figures, list(itertools.combinations(candidates, 2)), record.plan.threshold)
-    made = [
+    launch_records = [
         campaigns.launch(number, block, position, name, "socket")
         for number, block, position, name in launches_of(launches, candidates)
     ]
     return CampaignView(
         campaign=record,
-        launches=made,
-        verdict=draft(record, made, summaries_of(figures), comparisons),
+        launches=launch_records,
+        verdict=draft(record, launch_records, summaries_of(figures), comparisons),
         figures=figures.with_columns(uncertain=False, few=False),
         last_ranks=last_ranks,
     )
@@ -103,7 +103,7 @@ def _record(
     changes: dict[str, object],
 ) -> Campaign:
     record = campaigns.campaign("planted", cases, candidates, control=False)
-    own = [
+    names = [
         Candidate(
             name=candidate,
             library=candidates[0] if candidate in settings else candidate,
@@ -111,7 +111,7 @@ def _record(
         )
         for candidate in candidates
     ]
-    return msgspec.structs.replace(record, candidates=own, **changes)
+    return msgspec.structs.replace(record, candidates=names, **changes)
 
 
 def launches_of(launches: int, candidates: Sequence[str]) -> list[tuple[int, int, int, str]]:
@@ -123,7 +123,7 @@ def launches_of(launches: int, candidates: Sequence[str]) -> list[tuple[int, int
     ]
 
 
-def drawn(
+def draw_figures(
     time_of: TimeOf,
     noise: Noise,
     launches: int,
@@ -132,7 +132,7 @@ def drawn(
 ) -> pl.DataFrame:
     """Return the figures of all launches."""
     times = np.array([[time_of(name, case) for case in cases] for name in candidates])
-    logs = noise.drawn(launches, cases, candidates)
+    logs = noise.draw(launches, cases, candidates)
     rows = launches_of(launches, candidates)
     keys = [case.key for case in cases]
     return pl.DataFrame(

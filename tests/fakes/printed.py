@@ -43,37 +43,37 @@ def sample(tool: ModuleType, path: Path) -> list[Table]:
     return tables(tool, text, str(path))
 
 
-def refused(tool: ModuleType, text: str, file: str = "f") -> str:
+def read_refusal(tool: ModuleType, text: str, file: str = "f") -> str:
     """Return the message with which a text is refused."""
     with pytest.raises(RankbenchError) as caught:
         tables(tool, text, file)
     return str(caught.value)
 
 
-def counted(table: Sequence[Table]) -> int:
-    return sum(len(one.rows) for one in table)
+def count_rows(table: Sequence[Table]) -> int:
+    return sum(len(part.rows) for part in table)
 
 
-def damaged(texts: Sequence[str]) -> st.SearchStrategy[str]:
+def draw_damage(texts: Sequence[str]) -> st.SearchStrategy[str]:
     """Return lines of several texts, mixed, cut and with fields that cannot be."""
     every = sorted({line for text in texts for line in text.splitlines()})
     field = st.tuples(st.sampled_from(every), st.integers(0, 12), st.sampled_from(FIELDS)).map(_with_field)
     cut = st.tuples(st.sampled_from(every), st.integers(0, 40)).map(lambda pair: pair[0][: pair[1]])
     mixed = st.lists(st.one_of(st.sampled_from(every), field, cut, st.text(max_size=30)), max_size=40).map("\n".join)
-    whole = st.tuples(st.sampled_from(texts), st.integers(0, 5000), st.sampled_from(FIELDS)).map(_with_line)
-    return st.one_of(mixed, whole)
+    single = st.tuples(st.sampled_from(texts), st.integers(0, 5000), st.sampled_from(FIELDS)).map(_with_line)
+    return st.one_of(mixed, single)
 
 
-def _with_field(given: tuple[str, int, str]) -> str:
-    line, place, field = given
+def _with_field(place_and_field: tuple[str, int, str]) -> str:
+    line, place, field = place_and_field
     fields = re.split(r"(\S+)", line)
     fields[min(2 * place + 1, len(fields) - 1)] = field
     return "".join(fields)
 
 
-def _with_line(given: tuple[str, int, str]) -> str:
+def _with_line(place_and_field: tuple[str, int, str]) -> str:
     """Return a text in which one field is another, or after which all is cut."""
-    text, place, field = given
+    text, place, field = place_and_field
     split = text.splitlines()
     split[place % len(split)] = _with_field((split[place % len(split)], place % 7, field))
     return "\n".join(split[: place % len(split) + 1] if field == "" else split)
@@ -82,13 +82,13 @@ def _with_line(given: tuple[str, int, str]) -> str:
 def assert_read_or_refused(tool: ModuleType, text: str, file: str = "f.txt") -> None:
     """Assert that a text is read, or refused with a message that says where."""
     try:
-        found = tables(tool, text, file)
+        found_tables = tables(tool, text, file)
     except RankbenchError as error:
         message = str(error)
         assert re.match(rf"{re.escape(file)}(:\d+)?: \S", message), message
         assert "\n" not in message
         return
-    for table in found:
+    for table in found_tables:
         assert table.rows
         assert all(len(row.numbers) == len(table.columns) for row in table.rows)
         assert all(0 <= index < len(table.columns) for index in table.roles.values())

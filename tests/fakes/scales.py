@@ -41,7 +41,9 @@ def placements(nodes: Sequence[int], ranks: Sequence[int]) -> list[Placement]:
 
 def case(operation: str, size_bytes: int, placement: Placement) -> Case:
     """Return a case of all ranks of a placement."""
-    chosen = next(one for one in fakes.description().operations if one.name == operation)
+    chosen = next(
+        operation_facts for operation_facts in fakes.description().operations if operation_facts.name == operation
+    )
     return Case(
         operation=operation,
         form=chosen.form,
@@ -63,9 +65,11 @@ def record(
 ) -> Campaign:
     """Return the record of the campaign."""
     cases = [case(operation, size, place) for place in places for operation in operations for size in sizes]
-    made = campaigns.campaign(name, list(dict.fromkeys(cases)), candidates, control=False)
-    plan = msgspec.structs.replace(made.plan, placements=places, operations=list(operations), sizes_bytes=list(sizes))
-    return msgspec.structs.replace(made, plan=plan, machine=fakes.machine(cores))
+    campaign = campaigns.campaign(name, list(dict.fromkeys(cases)), candidates, control=False)
+    plan = msgspec.structs.replace(
+        campaign.plan, placements=places, operations=list(operations), sizes_bytes=list(sizes)
+    )
+    return msgspec.structs.replace(campaign, plan=plan, machine=fakes.machine(cores))
 
 
 def make(
@@ -84,28 +88,28 @@ def make(
 ) -> Store:
     """Write the campaign into a store; `spread` is that of launches, as the standard deviation of a logarithm."""
     campaign = record(folder.name, candidates, operations, sizes, placements(nodes, ranks), cores)
-    made = store.create(folder, campaign)
+    campaign_store = store.create(folder, campaign)
     random, numbers = np.random.default_rng(seed), itertools.count(1)
     for block, name, place in itertools.product(range(1, launches + 1), candidates, campaign.plan.placements):
-        own = [one for one in campaign.cases if one.placement == place.name]
-        results = [result(one, place, outcome(name, one, place), random.lognormal(0, spread)) for one in own]
-        made.append(campaigns.launch(next(numbers), block, 0, name, place.name, results[-1].status), results)
-    return made
+        cases = [case for case in campaign.cases if case.placement == place.name]
+        results = [result(case, place, outcome(name, case, place), random.lognormal(0, spread)) for case in cases]
+        campaign_store.append(campaigns.launch(next(numbers), block, 0, name, place.name, results[-1].status), results)
+    return campaign_store
 
 
-def result(one: Case, place: Placement, outcome: float | CaseStatus, factor: float) -> CaseResult:
+def result(case: Case, place: Placement, outcome: float | CaseStatus, factor: float) -> CaseResult:
     """Return a case of one launch: a few samples almost alike, or how it ended."""
     if isinstance(outcome, CaseStatus):
-        return CaseResult(case=one, status=outcome, reason=campaigns.REASONS[outcome])
+        return CaseResult(case=case, status=outcome, reason=campaigns.REASONS[outcome])
     times = [round(outcome * factor * (1 + index / 10000), 2) for index in range(SAMPLES)]
     return CaseResult(
-        case=one,
+        case=case,
         status=CaseStatus.OK,
-        taken=SAMPLES,
+        sample_count=SAMPLES,
         valid=SAMPLES,
         stopped="samples",
         ranks=place.ranks,
-        moved_bytes=one.size_bytes * place.ranks * (place.ranks - 1 if one.operation == "alltoall" else 1),
+        moved_bytes=case.size_bytes * place.ranks * (place.ranks - 1 if case.operation == "alltoall" else 1),
         moved_messages=place.ranks,
         series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[0] * SAMPLES, late=[], overrun=[])],
     )

@@ -120,10 +120,10 @@ def lives_in(group: int) -> Callable[[Path], bool]:
 
     def lives(stat: Path) -> bool:
         try:
-            state, _, own = stat.read_text().rpartition(")")[2].split()[:3]
+            state, _, process_group = stat.read_text().rpartition(")")[2].split()[:3]
         except OSError:
             return False
-        return int(own) == group and state not in "ZX"
+        return int(process_group) == group and state not in "ZX"
 
     return lives
 

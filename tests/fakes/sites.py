@@ -64,7 +64,7 @@ class Site(NamedTuple):
         """Return the folder of the campaign."""
         return self.place / "results/plan"
 
-    def opened(self) -> Store:
+    def open_results(self) -> Store:
         """Return what came of it."""
         return store.open(self.campaign)
 
@@ -92,7 +92,7 @@ def make(place: Path, kind: str, plan: str, **behaviour: object) -> Site:
     return Site(place, kind, scheduler.install(kind, place / "scheduler"))
 
 
-def rows(kept: Store) -> list[tuple[object, ...]]:
+def rows(results: Store) -> list[tuple[object, ...]]:
     """Return what became of each case of each candidate in each block, in one order."""
-    found = kept.cases().select("block", "candidate", "case", "status", "reason").rows()
-    return sorted(((*row[:-1], re.sub(r"code -?\d+", "code N", row[-1])) for row in found), key=str)
+    table = results.cases().select("block", "candidate", "case", "status", "reason").rows()
+    return sorted(((*row[:-1], re.sub(r"code -?\d+", "code N", row[-1])) for row in table), key=str)

@@ -32,9 +32,9 @@ static void spin(uint64_t rounds) {
 
 /* The share that is added to a call, below 0 where it is left alone. */
 static double share_of(const char *call) {
-    const char *said = getenv("SLOWER");
+    const char *setting = getenv("SLOWER");
     const size_t length = strlen(call);
-    return said && strncmp(said, call, length) == 0 && said[length] == ' ' ? atof(said + length) / 100 : -1;
+    return setting && strncmp(setting, call, length) == 0 && setting[length] == ' ' ? atof(setting + length) / 100 : -1;
 }
 
 static int compare(const void *a, const void *b) {
@@ -44,14 +44,14 @@ static int compare(const void *a, const void *b) {
 
 /* Rounds of the loop in a step of the counter, at the processor's usual speed. */
 static double rounds_a_step(void) {
-    double found[TRIES];
+    double rates[TRIES];
     for (int i = 0; i < TRIES; i++) {
         const uint64_t began = now();
         spin(ROUNDS);
-        found[i] = (double)ROUNDS / (double)(now() - began);
+        rates[i] = (double)ROUNDS / (double)(now() - began);
     }
-    qsort(found, TRIES, sizeof *found, compare);
-    return found[TRIES / 2];
+    qsort(rates, TRIES, sizeof *rates, compare);
+    return rates[TRIES / 2];
 }
 
 static double speed;

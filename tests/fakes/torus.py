@@ -48,13 +48,13 @@ def make(
     wanted = [case(site, way, reorder=reorder) for site in sites for way in directions]
     record = campaigns.campaign(folder.name, wanted, control=False, samples=samples)
     plan = msgspec.structs.replace(record.plan, placements=sites, operations=["ring"], sizes_bytes=[4])
-    made = store.create(folder, msgspec.structs.replace(record, plan=plan, machine=fakes.machine(cores)))
+    campaign_store = store.create(folder, msgspec.structs.replace(record, plan=plan, machine=fakes.machine(cores)))
     random, numbers = np.random.default_rng(1), itertools.count(1)
     for block, name, site in itertools.product(range(1, launches + 1), campaigns.CANDIDATES, sites):
         launched = campaigns.launch(next(numbers), block, 0, name, site.name)
-        results = [result(one, name, random, samples, spread) for one in wanted if one.placement == site.name]
-        made.append(launched, results)
-    return made
+        results = [result(case, name, random, samples, spread) for case in wanted if case.placement == site.name]
+        campaign_store.append(launched, results)
+    return campaign_store
 
 
 def case(site: Placement, direction: str, *, reorder: bool = False) -> Case:
@@ -77,13 +77,13 @@ def typical_ns(candidate: str, hops: int) -> float:
     return SELF_NS if hops == 1 else GROUND_NS + hops * HOP_NS[candidate]
 
 
-def result(one: Case, candidate: str, random: np.random.Generator, samples: int, spread: float) -> CaseResult:
+def result(case: Case, candidate: str, random: np.random.Generator, samples: int, spread: float) -> CaseResult:
     """Return one case of one launch: a series for each edge rank, and that of the slowest ring of each round."""
-    extent = SQUARES[one.ranks]
+    extent = SQUARES[case.ranks]
     level = typical_ns(candidate, extent) * random.lognormal(0, spread)
     slow = random.random((extent, samples)) < (SLOW_SHARE if candidate == "beta" else 0)
     times = level * random.lognormal(0, 0.02, (extent, samples)) * np.where(slow, SLOW_FACTOR, 1)
-    step = extent if one.options.get("direction", "right") in {"right", "left"} else 1
+    step = extent if case.options.get("direction", "right") in {"right", "left"} else 1
     rings = [
         Series(rank=edge * step, time_ns=times[edge].round(1).tolist(), last_rank=[], late=[], overrun=[])
         for edge in range(extent)
@@ -91,13 +91,13 @@ def result(one: Case, candidate: str, random: np.random.Generator, samples: int,
     last = (times.argmax(axis=0) * step).tolist()
     column = Series(rank=ALL_RANKS, time_ns=times.max(axis=0).round(1).tolist(), last_rank=last, late=[], overrun=[])
     return CaseResult(
-        case=one,
+        case=case,
         status=CaseStatus.OK,
-        taken=samples,
+        sample_count=samples,
         valid=samples,
         stopped="samples",
         grid=[extent, extent],
-        order=list(reversed(range(one.ranks))) if "reorder" in one.options and candidate == "beta" else [],
+        order=list(reversed(range(case.ranks))) if "reorder" in case.options and candidate == "beta" else [],
         hops=extent,
         series=[column, *rings],
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound="Record")
 
 
-def rendered(record: Kind) -> Kind:
+def render_texts(record: Kind) -> Kind:
     """Return a record whose texts are templates without fields."""
     texts = {name: getattr(record, name) for name in record.__struct_fields__}
     changed: dict[str, Any] = {name: Text(render(text)) for name, text in texts.items() if isinstance(text, Text)}

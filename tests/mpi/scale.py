@@ -56,13 +56,13 @@ def simulator(home: Path) -> build.Build:
     return build.build(library, home)
 
 
-def simulate(made: build.Build, folder: Path, ranks: int, *arguments: str) -> Path:
+def simulate(core: build.Build, folder: Path, ranks: int, *arguments: str) -> Path:
     """Run the core on simulated ranks, whose clocks are the simulation's, and return its stream."""
     platform, stream = folder / "platform.xml", folder / f"stream-{ranks}"
     platform.write_text(PLATFORM)
-    simulated = ["smpirun", "-np", str(ranks), "-platform", str(platform), *SIMULATION, str(made.binary)]
-    asked = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream), *arguments]
-    process = subprocess.run([*simulated, *asked], capture_output=True, text=True, check=False)
+    simulated = ["smpirun", "-np", str(ranks), "-platform", str(platform), *SIMULATION, str(core.binary)]
+    options = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream), *arguments]
+    process = subprocess.run([*simulated, *options], capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stdout + process.stderr
     return stream
 
@@ -92,7 +92,7 @@ def memory_bytes(stream: Path) -> tuple[int, int]:
     return end["rank_0_memory_bytes"], end["most_memory_bytes"]
 
 
-def collection(made: build.Build, folder: Path, ranks: int) -> tuple[float, float]:
+def collection(core: build.Build, folder: Path, ranks: int) -> tuple[float, float]:
     """Return messages per stage of 128 samples, and bytes per sample, that rank 0 sends and receives to collect them.
 
     Two runs differ in nothing but their number of samples, since simulated time has no noise.
@@ -100,9 +100,11 @@ def collection(made: build.Build, folder: Path, ranks: int) -> tuple[float, floa
     few, many = 128, 256
     ends = []
     for samples in (few, many):
-        asked = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")
+        options = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")
         ends.append(
-            next(cost(record) for record in records(simulate(made, folder, ranks, *asked)) if record["record"] == "end")
+            next(
+                cost(record) for record in records(simulate(core, folder, ranks, *options)) if record["record"] == "end"
+            )
         )
     less, more = ends
     stages = (many - few) / 128

@@ -19,6 +19,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("family", WHEELS)
 def test_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     library = wheel(family, reach)
-    found = doctor.check(library, build.build(library, home), PAIR, tmp_path)
-    assert {Path(rank.libmpi).is_relative_to(library.prefix) for rank in found.ranks} == {True}
+    check = doctor.check(library, build.build(library, home), PAIR, tmp_path)
+    assert {Path(rank.libmpi).is_relative_to(library.prefix) for rank in check.ranks} == {True}
     assert library.abi.startswith("libmpi.so.")

@@ -57,7 +57,7 @@ def finish(place: Path, home: Path) -> str:
 
 def running(place: Path) -> list[str]:
     """Return the commands of the campaign's processes that still run."""
-    found = []
+    commands = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             marked = f"MARK={place}\0".encode() in (folder / "environ").read_bytes()
@@ -65,8 +65,8 @@ def running(place: Path) -> list[str]:
         except OSError:
             continue
         if marked and command:
-            found.append(command)
-    return found
+            commands.append(command)
+    return commands
 
 
 def assert_sound(place: Path, blocks: int) -> None:
@@ -81,9 +81,9 @@ def assert_sound(place: Path, blocks: int) -> None:
     samples = Counter(results.samples().select(columns).collect().iter_rows())
     assert max(samples.values()) == 1
     rows_taken = results.cases().select("launch", "case", "taken").iter_rows()
-    taken = {(launch, case): count for launch, case, count in rows_taken}
+    counts = {(launch, case): count for launch, case, count in rows_taken}
     stored = Counter((launch, case) for launch, case, _, _ in samples)
-    assert {key: stored[key] for key in taken} == taken
+    assert {key: stored[key] for key in counts} == counts
 
 
 def twin(campaign: Campaign) -> str:

@@ -69,13 +69,13 @@ class Core(NamedTuple):
     """The core built for one library."""
 
     library: Library
-    made: build.Build
+    core_build: build.Build
     description: Description
 
     def run(self, ranks: int, *arguments: str, before: tuple[str, ...] = (), watch: Path | None = None) -> Run:
         """Launch it as the library's family does; it hangs if what it writes does not grow for two minutes."""
         placement = Placement(name="here", nodes=1, ranks_per_node=ranks, binding="none")
-        program = [*before, str(self.made.binary), *arguments]
+        program = [*before, str(self.core_build.binary), *arguments]
         line = libraries.find_family(self.library).make_launch_line(self.library, placement, {}, program)
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / "output"
@@ -126,27 +126,27 @@ class Core(NamedTuple):
 
     def operations(self, form: str, ranks: int) -> list[Operation]:
         """Return the operations that have a form, without those that would never end."""
-        breaks = self.known_faults(BREAKS, ranks)
+        breaks = self.list_known_faults(BREAKS, ranks)
         in_form = [operation for operation in self.description.operations if form in operation.forms]
         return [operation for operation in in_form if f"{operation.name}.{form}" not in breaks]
 
     def wrong(self, ranks: int) -> set[str]:
         """Return what the library is known to deliver wrong on so many ranks."""
-        return self.known_faults(WRONG, ranks)
+        return self.list_known_faults(WRONG, ranks)
 
-    def known_faults(self, faults: dict[str, dict[str, set[int]]], ranks: int) -> set[str]:
+    def list_known_faults(self, faults: dict[str, dict[str, set[int]]], ranks: int) -> set[str]:
         """Return which of known faults the library has on so many ranks."""
         return {case for case, where in faults.get(self.library.name, {}).items() if ranks in where}
 
     def lacks(self, record: dict[str, Any]) -> bool:
         """Report whether a case names a call that the library's header does not have."""
-        reasons = {f"{call} is not in this library" for call in self.made.receipt.missing}
+        reasons = {f"{call} is not in this library" for call in self.core_build.receipt.missing}
         return record["status"] == "lacking" and record["reason"] in reasons
 
 
 def _core(library: Library, home: Path) -> Core:
-    made = build.build(library, home)
-    return Core(library, made, build.describe(made))
+    binary = build.build(library, home)
+    return Core(library, binary, build.describe(binary))
 
 
 ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(thorough, WHEELS[1:])], indirect=True)
@@ -477,7 +477,7 @@ def calls_of(operation: Operation, form: str) -> tuple[str, ...]:
 def delivers(operation: Operation) -> bool:
     """Report whether there are data to be checked; of what processes make, something else is."""
     return operation.kind != "process" and any(
-        amount.own or amount.each for amount in (operation.receive, operation.root_receive)
+        amount.base or amount.each for amount in (operation.receive, operation.root_receive)
     )
 
 
@@ -835,7 +835,7 @@ def test_a_library_that_does_nothing_for_a_while_is_caught(core: Core, tmp_path:
 def test_a_call_that_the_library_lacks_is_reported(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """Debian 12's Open MPI 4.1 has no persistent collectives."""
     old = _core(libraries.choose("openmpi", [library for library in reach if library.version.startswith("4.1")]), home)
-    assert "MPI_Allreduce_init" in old.made.receipt.missing
+    assert "MPI_Allreduce_init" in old.core_build.receipt.missing
     (record,) = old.stream(tmp_path, 2, "--op", "allreduce", "--form", "persistent", "--sizes", "8")
     assert (record["status"], record["reason"]) == ("lacking", "MPI_Allreduce_init is not in this library")
 

@@ -40,9 +40,9 @@ def of(family: str, reach: list[Library]) -> Library:
 def test_more_ranks_than_cores_are_flagged(family: str, reach: list[Library], home: Path, tmp_path: Path) -> None:
     cores = launch.machine().cores
     crowd = msgspec.structs.replace(PAIR, ranks_per_node=2 * cores)
-    found = check(of(family, reach), home, tmp_path, crowd)
-    host = found.ranks[0].host
-    assert (found.works, found.flags) == (
+    report = check(of(family, reach), home, tmp_path, crowd)
+    host = report.ranks[0].host
+    assert (report.works, report.flags) == (
         True,
         (
             f"{2 * cores} ranks share {cores} cores of {host}: times show how a library waits, and may be a "
@@ -59,11 +59,11 @@ def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library],
     far = msgspec.structs.replace(
         PAIR, nodes=2, ranks_per_node=1, hosts=["192.0.2.1", "192.0.2.2"], remote_shell=str(shell)
     )
-    found = check(of(family, reach), home, tmp_path, far)
+    report = check(of(family, reach), home, tmp_path, far)
     advice = "fix the network or the firewall, or name other hosts: --hosts"
     texts = [f": no way leads to host 192.0.2.{number}; {advice}" for number in (1, 2)]
-    assert not found.works
-    assert found.reason[found.reason.index(":") :] in texts
+    assert not report.works
+    assert report.reason[report.reason.index(":") :] in texts
 
 
 def test_a_library_under_the_launcher_of_another(reach: list[Library], home: Path, tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_root_is_reported_what_open_mpi_wants_of_it(reach: list[Library], home: 
         "exit code 1: Open MPI refuses to run as root; be another user or set OMPI_ALLOW_RUN_AS_ROOT=1 "
         "and ..._CONFIRM=1"
     )
-    found = doctor.check(plain, build.build(library, home), PAIR, tmp_path / "check")
-    assert found.reason == (reason if os.geteuid() == 0 else "")
+    check_result = doctor.check(plain, build.build(library, home), PAIR, tmp_path / "check")
+    assert check_result.reason == (reason if os.geteuid() == 0 else "")
 
 
 def test_the_command_tries_every_library(home: Path) -> None:

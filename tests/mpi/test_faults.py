@@ -183,10 +183,10 @@ def preload(reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 class Ran(NamedTuple):
-    """A campaign that is over, and what was said while it ran."""
+    """A campaign that is over, and its messages while it ran."""
 
     store: Store
-    said: list[str]
+    messages: list[str]
 
     @property
     def odd(self) -> list[tuple[int, str, str, str]]:
@@ -197,7 +197,7 @@ class Ran(NamedTuple):
     @property
     def failures(self) -> list[Finding]:
         """Return what the report says of failures."""
-        return [one for one in evaluation.evaluate(self.store).verdict.findings if one.kind == "failures"]
+        return [finding for finding in evaluation.evaluate(self.store).verdict.findings if finding.kind == "failures"]
 
 
 def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str = PLAN, **changes: object) -> Ran:
@@ -245,8 +245,8 @@ def assert_nothing_lost(results: Store) -> None:
     samples = Counter(results.samples().select("block", "case", "index").collect().iter_rows())
     assert set(samples.values()) == {1}
     stored = Counter((block, case) for block, case, _ in samples)
-    taken = results.cases().filter(status="ok").select("block", "case", "taken").iter_rows()
-    assert stored == Counter({(block, case): count for block, case, count in taken})
+    counts = results.cases().filter(status="ok").select("block", "case", "taken").iter_rows()
+    assert stored == Counter({(block, case): count for block, case, count in counts})
     assert min(stored.values()) >= 1
 
 
@@ -259,7 +259,7 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     reason = fault.reason.format(stream=tmp_path / "results/work/stream.jsonl")
     case = BCAST + fault.start
     assert [(*row, without_values(why)) for *row, why in over.odd] == [(1, case, fault.status, reason)]
-    assert [without_values(line) for line in over.said] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
+    assert [without_values(line) for line in over.messages] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
     assert [render(failure.text) for failure in over.failures] == [fault.finding]
     assert tuple(launch.status for launch in over.store.launches()) == fault.launches
     assert_nothing_lost(over.store)
@@ -285,7 +285,7 @@ def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Pa
     gc.collect()
     assert text == f"{stream}: cannot be written (No space left on device); what was stored before is safe"
     over = ran(tmp_path, home, preload, full)
-    assert (over.odd, over.said, over.failures) == ([], [], [])
+    assert (over.odd, over.messages, over.failures) == ([], [], [])
     assert [launch.number for launch in over.store.launches()] == [1, 2]
     assert_nothing_lost(over.store)
 
@@ -300,7 +300,7 @@ def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: 
     over = ran(tmp_path, home, preload, silent, text=text)
     reason = f"the launch hung: no sign of life for {PATIENCE_S:g} s"
     assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
-    assert over.said == [f"block 1, faulty: {reason.removeprefix('the ')}"]
+    assert over.messages == [f"block 1, faulty: {reason.removeprefix('the ')}"]
     assert [render(failure.text) for failure in over.failures] == [
         f"faulty did not start in 1 of 2 launches: no sign of life for {PATIENCE_S:g} s"
     ]
@@ -326,7 +326,7 @@ def test_printing_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Pa
     first, second = over.store.launches()
     assert first.output_bytes > loud[3]
     assert second.output_bytes < 90
-    (finding,) = (one for one in evaluation.evaluate(over.store).verdict.findings if one.kind == "output")
+    (finding,) = (finding for finding in evaluation.evaluate(over.store).verdict.findings if finding.kind == "output")
     assert render(finding.title) == "faulty printed during timed calls"
     assert render(finding.text) == (
         f"A rank of faulty printed {loud[3]} bytes or more during timed calls of allreduce, 64 B: the time includes "

@@ -34,7 +34,7 @@ def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path:
         process = rankbench("gate", str(tmp_path / "new"), *against, "--remeasure", home=home)
         assert process.returncode in {0, 1}, process.stderr
         assert "2 checks" in process.stdout
-        made = store.open(tmp_path / "new-against-old")
-        assert len(made.launches()) == launches  # Of both and of the control; the second time none is made.
-    families = [candidate.library.rpartition("-")[0] for candidate in made.campaign.candidates]
+        results = store.open(tmp_path / "new-against-old")
+        assert len(results.launches()) == launches  # Of both and of the control; the second time none is made.
+    families = [candidate.library.rpartition("-")[0] for candidate in results.campaign.candidates]
     assert families == ["openmpi", "mpich", "openmpi"]

@@ -34,10 +34,12 @@ def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
 
 def test_all_that_is_in_reach_works(home: Path, reach: list[Library]) -> None:
     answer = rankbench("find", "--format", "json", home=home)
-    found: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)
-    assert [one["library"]["name"] for one in found] == [library.name for library in reach]
-    assert [(one["library"]["name"], one["check"]["reason"]) for one in found if not one["check"]["works"]] == []
-    assert {one["library"]["family"] for one in found if one["library"]["source"] == "pypi"} == set(WHEELS)
+    entries: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)
+    assert [entry["library"]["name"] for entry in entries] == [library.name for library in reach]
+    assert [
+        (entry["library"]["name"], entry["check"]["reason"]) for entry in entries if not entry["check"]["works"]
+    ] == []
+    assert {entry["library"]["family"] for entry in entries if entry["library"]["source"] == "pypi"} == set(WHEELS)
 
 
 def test_system_libraries_are_found(reach: list[Library]) -> None:
@@ -63,8 +65,8 @@ def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library],
     ranks = min(2, len(os.sched_getaffinity(0)))
     placement = Placement(name="cores", nodes=1, ranks_per_node=ranks, binding="core")
     library = wheel(family, reach)
-    found = doctor.check(library, build.build(library, home), placement, tmp_path)
-    assert (found.works, found.reason, len(found.ranks)) == (True, "", ranks)
+    check = doctor.check(library, build.build(library, home), placement, tmp_path)
+    assert (check.works, check.reason, len(check.ranks)) == (True, "", ranks)
 
 
 @pytest.mark.parametrize(
@@ -89,19 +91,19 @@ def test_foreign_launcher_is_caught(
                        f'program="$1"; shift\nexec env {environment} {arguments} "$@"\n', "utf-8")  # fmt: skip
     command.chmod(0o755)
     foreign_library = msgspec.structs.replace(library, launcher=str(command))
-    found = doctor.check(foreign_library, build.build(library, home), PAIR, tmp_path / "check")
-    assert not found.works
-    assert reason in found.reason
+    check = doctor.check(foreign_library, build.build(library, home), PAIR, tmp_path / "check")
+    assert not check.works
+    assert reason in check.reason
 
 
 def test_swapped_library_is_caught(
     home: Path, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library, other = wheel("intel-mpi", reach), wheel("mpich", reach)
-    made = build.build(library, home)
+    core = build.build(library, home)
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
-    found = doctor.check(library, made, PAIR, tmp_path)
-    assert found.reason.startswith("inside the launch it is another library: MPICH Version:")
+    check = doctor.check(library, core, PAIR, tmp_path)
+    assert check.reason.startswith("inside the launch it is another library: MPICH Version:")
 
 
 def test_missing_compiler_is_one_line_for_each(home: Path, reach: list[Library], tmp_path: Path) -> None:
@@ -119,9 +121,9 @@ def test_missing_compiler_is_one_line_for_each(home: Path, reach: list[Library],
 
 @pytest.mark.parametrize("family", WHEELS)
 def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home: Path, reach: list[Library]) -> None:
-    made = build.build(wheel(family, reach), home)
-    assert {"pingpong", "allreduce"} <= {operation.name for operation in build.describe(made).operations}
-    missing = made.receipt.missing
+    core = build.build(wheel(family, reach), home)
+    assert {"pingpong", "allreduce"} <= {operation.name for operation in build.describe(core).operations}
+    missing = core.receipt.missing
     assert [name for name in missing if not name.endswith("_c")] == []
     assert bool(missing) == (family == "openmpi"), "Open MPI 5.0 has no calls with large counts"
 

@@ -57,8 +57,8 @@ def test_a_new_operation_is_one_file(
     (core / "ops" / "noop_example.c").write_text(NOOP)
     (tmp_path / "plan.toml").write_text(PLAN)
     library = libraries.choose(name, [library for library in reach if library.source == "pypi"])
-    made = build.build(library, tmp_path / "home", core)
-    description = build.describe(made)
+    core_build = build.build(library, tmp_path / "home", core)
+    description = build.describe(core_build)
     assert [operation.help for operation in description.operations if operation.name == "noop_example"] == [
         "asks the communicator what it is"
     ]
@@ -66,7 +66,7 @@ def test_a_new_operation_is_one_file(
     cases, _ = plan.expand_plan(planned, description, fakes.machine())
     job, stream = tmp_path / "job", tmp_path / "stream"
     samples.write_job(job, cases, planned)
-    program = [str(made.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
+    program = [str(core_build.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
     line = libraries.find_family(library).make_launch_line(library, PAIR, {}, program)
     launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=60))
     (result,) = samples.read(stream, cases).results

@@ -20,7 +20,7 @@ SHORT = ("--samples", "20", "--limit", "2")
 MILLISECOND_NS = 1e6
 
 
-def chosen(**options: str | int) -> list[str]:
+def list_options(**options: str | int) -> list[str]:
     """Return the arguments that choose options of an operation."""
     return [word for name, value in options.items() for word in ("--with", f"{name}={value}")]
 
@@ -44,21 +44,21 @@ def test_logic_and_bits_are_of_whole_numbers(core: Core, tmp_path: Path) -> None
 
 
 def test_arrivals_need_a_start_that_is_scheduled(core: Core, tmp_path: Path) -> None:
-    (record,) = core.stream(tmp_path, 2, "--op", "barrier", "--start", "barrier", *chosen(arrival="random"))
+    (record,) = core.stream(tmp_path, 2, "--op", "barrier", "--start", "barrier", *list_options(arrival="random"))
     reason = "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
 def test_a_call_that_blocks_overlaps_with_nothing(core: Core, tmp_path: Path) -> None:
-    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *chosen(quantity="overlap"))
+    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *list_options(quantity="overlap"))
     reason = "nothing can be computed during a call that returns only when all is done"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
 def test_memory_is_that_of_the_window_and_more(core: Core, tmp_path: Path) -> None:
     """A window that the library allocates is memory that is known, of which two ranks that share it hold half each."""
-    asked = ["--op", "put", "--sizes", "8,32M", *chosen(quantity="memory", allocation="allocate")]
-    small, large = core.stream(tmp_path, 2, *asked)
+    arguments = ["--op", "put", "--sizes", "8,32M", *list_options(quantity="memory", allocation="allocate")]
+    small, large = core.stream(tmp_path, 2, *arguments)
     for record in (small, large):
         assert (record["taken"], record["valid"]) == (1, 1)
         assert record["series"][0]["time_ns"][0] > 1e6
@@ -74,45 +74,65 @@ def test_starting_the_library_is_timed_once(core: Core, tmp_path: Path) -> None:
 
 def test_threads_call_at_once_with_data_of_their_own(core: Core, tmp_path: Path) -> None:
     """Four threads are more than two cores: a few samples are enough, it is the data that count."""
-    asked = ["--op", "message-rate", "--form", "nonblocking", "--sizes", "64", "--start", "none", *chosen(window=4)]
-    (one,) = core.stream(tmp_path, 2, *asked, *SHORT)
-    (two,) = core.stream(tmp_path, 2, *asked, "--samples", "2", "--limit", "2", *chosen(threads=2))
-    assert figures([one, two]) == []
-    assert (one["moved_messages"], one["moved_bytes"]) == (4, 256)
-    assert (two["moved_messages"], two["moved_bytes"]) == (8, 512)
+    arguments = [
+        "--op",
+        "message-rate",
+        "--form",
+        "nonblocking",
+        "--sizes",
+        "64",
+        "--start",
+        "none",
+        *list_options(window=4),
+    ]
+    (first,) = core.stream(tmp_path, 2, *arguments, *SHORT)
+    (second,) = core.stream(tmp_path, 2, *arguments, "--samples", "2", "--limit", "2", *list_options(threads=2))
+    assert figures([first, second]) == []
+    assert (first["moved_messages"], first["moved_bytes"]) == (4, 256)
+    assert (second["moved_messages"], second["moved_bytes"]) == (8, 512)
 
 
 def test_a_buffer_for_messages_is_one_for_all_threads(core: Core, tmp_path: Path) -> None:
-    options = chosen(threads=2, mode="buffered")
+    options = list_options(threads=2, mode="buffered")
     (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *options)
     reason = "a process has one buffer for messages: mode=buffered needs threads=1"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
 def test_any_two_ranks_can_be_measured_and_the_others_stay_out(core: Core, tmp_path: Path) -> None:
-    asked = ["--op", "pingpong", "--sizes", "8,1K", "--samples", "5", "--limit", "20", *chosen(**{"from": 2, "to": 1})]
-    for record in core.stream(tmp_path, 3, *asked):
+    arguments = [
+        "--op",
+        "pingpong",
+        "--sizes",
+        "8,1K",
+        "--samples",
+        "5",
+        "--limit",
+        "20",
+        *list_options(**{"from": 2, "to": 1}),
+    ]
+    for record in core.stream(tmp_path, 3, *arguments):
         assert (record["status"], record["ranks"], record["options"]) == ("ok", 2, {"from": "2"})
         assert [series["rank"] for series in record["series"]] == [2]
         assert record["valid"] >= 1
 
 
 def test_two_ranks_that_are_one_or_not_there_are_refused(core: Core, tmp_path: Path) -> None:
-    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *chosen(to=0))
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *list_options(to=0))
     assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 0"
-    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *chosen(to=7))
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *list_options(to=7))
     assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 7"
 
 
 def test_an_odd_rank_stays_out_of_pairs(core: Core, tmp_path: Path) -> None:
-    asked = ["--op", "message-rate,pingpong-pairs", "--form", "nonblocking", "--sizes", "8", *chosen()]
-    records = core.stream(tmp_path, 3, *asked, "--start", "barrier", "--samples", "3", "--limit", "60")
+    arguments = ["--op", "message-rate,pingpong-pairs", "--form", "nonblocking", "--sizes", "8", *list_options()]
+    records = core.stream(tmp_path, 3, *arguments, "--start", "barrier", "--samples", "3", "--limit", "60")
     assert [(record["status"], record["ranks"]) for record in records] == [("ok", 2), ("ok", 2)]
 
 
 def values(operation: str, option: str) -> list[str]:
     """Return the values of an option."""
-    return next(one.values for one in OPERATIONS[operation].options if one.name == option)
+    return next(known_option.values for known_option in OPERATIONS[operation].options if known_option.name == option)
 
 
 def test_one_sided_data_arrive_in_every_epoch_and_window(core: Core, tmp_path: Path) -> None:
@@ -139,7 +159,7 @@ def test_more_elements_than_an_int_counts(core: Core, tmp_path: Path) -> None:
     bytes_ = str((2 << 30) + 8)
     (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", bytes_)
     assert (record["status"], record["reason"]) == ("refused", f"{bytes_} bytes are more than 2^31-1 elements of byte")
-    lacking = "MPI_Send_c" in core.made.receipt.missing
+    lacking = "MPI_Send_c" in core.core_build.receipt.missing
     size = "8" if lacking else bytes_
     (record,) = core.stream(tmp_path, 2, "--op", "pingpong-large", "--sizes", size, "--probe")
     expected = ("lacking", "MPI_Send_c is not in this library") if lacking else ("ok", "")
@@ -150,17 +170,20 @@ def test_more_elements_than_an_int_counts(core: Core, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--op", "put", *chosen(epoch="never")], "epoch: 'never' is not known (allowed: flush, flush_local, lock, "),
-        (["--op", "bandwidth", *chosen(window=0)], "window: '0' is not a whole number from 1 to 4096"),
         (
-            ["--op", "barrier", *chosen(epoch="fence")],
+            ["--op", "put", *list_options(epoch="never")],
+            "epoch: 'never' is not known (allowed: flush, flush_local, lock, ",
+        ),
+        (["--op", "bandwidth", *list_options(window=0)], "window: '0' is not a whole number from 1 to 4096"),
+        (
+            ["--op", "barrier", *list_options(epoch="fence")],
             "key 'epoch' is not known of barrier (allowed: operation, form, ",
         ),
         (["--op", "barrier", "--with", "epoch"], "--with: 'epoch' is not NAME=VALUE"),
         (["--op", "allreduce", "--datatype", "vector"], "allreduce: vector cannot be used (use int, float or double)"),
         (["--op", "put", "--datatype", "matrix"], "datatype 'matrix' is not known (allowed: byte, contiguous, "),
         (
-            ["--op", "collective", *chosen(epoch="fence")],
+            ["--op", "collective", *list_options(epoch="fence")],
             "nothing to measure: no operation of collective has all that was asked for",
         ),
     ],

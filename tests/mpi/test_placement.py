@@ -53,7 +53,7 @@ os.execve("{launcher}", ["{launcher}", *(swap.get(word, word) for word in sys.ar
 """A launcher that gives each of two ranks the other one's core."""
 
 
-def wanted(family: str, reach: list[Library]) -> Library:
+def choose_library(family: str, reach: list[Library]) -> Library:
     """Return a wheel's library, or Debian's of a family and generation."""
     if family in WHEELS:
         return libraries.choose(family, [library for library in reach if library.source == "pypi"])
@@ -71,14 +71,14 @@ def numbers(placement: Placement) -> list[str]:
     return [",".join(map(str, cpus)) for cpus in placement.cpus]
 
 
-def order(library: Library, made: Build, placement: Placement) -> launching.Order:
+def order(library: Library, core: Build, placement: Placement) -> launching.Order:
     """Return the order of one launch of a ping-pong."""
     planned = plan.parse_plan(PLAN, "plan.toml", launch.machine())
     cases, _ = plan.expand_plan(planned, fakes.description(), launch.machine())
-    mine = [case for case in cases if case.placement == placement.name]
+    cases_here = [case for case in cases if case.placement == placement.name]
     turn = Turn(1, library.name, placement.name)
     candidate = Candidate(name=library.name, library=library.name)
-    return launching.Order(1, turn, 0, candidate, library, placement, planned, made.binary, mine)
+    return launching.Order(1, turn, 0, candidate, library, placement, planned, core.binary, cases_here)
 
 
 @pytest.mark.parametrize("name", ["there", "back"])
@@ -86,10 +86,10 @@ def order(library: Library, made: Build, placement: Placement) -> launching.Orde
 def test_ranks_sit_on_the_cores_that_are_listed_in_that_order(
     family: str, name: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    library, placement = wanted(family, reach), pair(name)
-    found = doctor.check(library, build.build(library, home), placement, tmp_path)
-    assert (found.works, found.reason) == (True, "")
-    assert [rank.cpus for rank in found.ranks] == numbers(placement)
+    library, placement = choose_library(family, reach), pair(name)
+    check = doctor.check(library, build.build(library, home), placement, tmp_path)
+    assert (check.works, check.reason) == (True, "")
+    assert [rank.cpus for rank in check.ranks] == numbers(placement)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def two_sockets(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """Return a machine of two sockets, the even CPUs on one; launchers that ask hwloc take this one for it."""
     monkeypatch.setenv("HWLOC_XMLFILE", str(INTERLEAVED))
     monkeypatch.setenv("HWLOC_THISSYSTEM", "1")
-    cpus = topology.assembled(topology.of_xml(INTERLEAVED.read_text()), range(4))
+    cpus = topology.assemble(topology.of_xml(INTERLEAVED.read_text()), range(4))
     return msgspec.structs.replace(launch.machine(), cpus=cpus, sockets=2, cores=4)
 
 
@@ -106,45 +106,45 @@ def test_cores_are_counted_as_each_launcher_counts_them(
     family: str, two_sockets: Machine, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
     """Of the four CPUs that the description has, this machine has the first two, which hwloc counts as 0 and 2."""
-    library, placement = wanted(family, reach), pair("apart", two_sockets)
+    library, placement = choose_library(family, reach), pair("apart", two_sockets)
     assert (placement.cpus, placement.ordinals) == ([[1], [0]], [2, 0])
-    found = doctor.check(library, build.build(library, home), placement, tmp_path)
-    assert (found.works, found.reason) == (True, "")
-    assert [rank.cpus for rank in found.ranks] == ["1", "0"]
+    check = doctor.check(library, build.build(library, home), placement, tmp_path)
+    assert (check.works, check.reason) == (True, "")
+    assert [rank.cpus for rank in check.ranks] == ["1", "0"]
 
 
 @pytest.mark.parametrize("family", WHEELS)
 def test_sockets_that_are_one_are_not_two(
     family: str, two_sockets: Machine, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    library, placement = wanted(family, reach), pair("sockets", two_sockets)
-    found = doctor.check(library, build.build(library, home), placement, tmp_path)
-    assert found.reason == "not as asked: ranks 0 and 1 are on one socket, sockets asks for two"
+    library, placement = choose_library(family, reach), pair("sockets", two_sockets)
+    check = doctor.check(library, build.build(library, home), placement, tmp_path)
+    assert check.reason == "not as asked: ranks 0 and 1 are on one socket, sockets asks for two"
 
 
 @pytest.mark.parametrize("family", WHEELS)
 def test_a_launcher_that_gives_other_cores_gives_no_number(
     family: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    library, placement = wanted(family, reach), pair("there")
-    asked, places = numbers(placement), list(map(str, placement.ordinals))
+    library, placement = choose_library(family, reach), pair("there")
+    cpus, places = numbers(placement), list(map(str, placement.ordinals))
     launcher = tmp_path / "mpiexec"
     launcher.write_text(SWAPPER.format(
-        python=sys.executable, launcher=library.launcher, asked=",".join(asked), swapped=",".join(asked[::-1]),
+        python=sys.executable, launcher=library.launcher, asked=",".join(cpus), swapped=",".join(cpus[::-1]),
         places=",".join(places), swapped_places=",".join(places[::-1]),
     ))  # fmt: skip
     launcher.chmod(0o755)
     wrong = msgspec.structs.replace(library, launcher=str(launcher))
-    made = build.build(library, home)
-    ordered = order(wrong, made, placement)
+    core = build.build(library, home)
+    ordered = order(wrong, core, placement)
     quick = ordered._replace(plan=msgspec.structs.replace(ordered.plan, case_limit_s=0.5))
     made_so, results = launching.make(quick, tmp_path / "work")
-    reason = f"not as asked: rank 0 may run on CPUs {asked[1]}, CPU {asked[0]} was asked for"
+    reason = f"not as asked: rank 0 may run on CPUs {cpus[1]}, CPU {cpus[0]} was asked for"
     assert made_so.status == LaunchStatus.OK
     assert [(result.status, result.reason, result.series) for result in results] == [
         (CaseStatus.NOT_AS_ASKED, reason, [])
     ]
-    check = doctor.check(wrong, made, placement, tmp_path / "check")
+    check = doctor.check(wrong, core, placement, tmp_path / "check")
     assert (check.works, check.reason) == (False, reason)
 
 
@@ -171,8 +171,8 @@ blocks = 2
     reason = f"not as asked: rank 0 may run on CPUs {everywhere}, CPU {numbers(pair('there'))[0]} was asked for"
     assert f"note: loose refused on 1x2: {reason}" in process.stdout
     rows = store.open(tmp_path / "results/plan").cases().select("candidate", "status", "reason", "taken")
-    told = {(name, status): reason for name, status, reason, _ in rows.iter_rows()}
-    assert told == {("bound", "ok"): "", ("bound (again)", "ok"): "", ("loose", "not-as-asked"): reason}
+    reasons = {(name, status): reason for name, status, reason, _ in rows.iter_rows()}
+    assert reasons == {("bound", "ok"): "", ("bound (again)", "ok"): "", ("loose", "not-as-asked"): reason}
     assert rows.filter(candidate="loose")["taken"].to_list() == [0]
     shown = rankbench("show", str(tmp_path / "results/plan"), home=home)
     assert f"loose: not-as-asked in 1 ({reason.removeprefix('not as asked: ')})" in " ".join(shown.stdout.split())
@@ -192,7 +192,7 @@ def rank_on(cpus: str, binary: Path, job: Path) -> int:
     raise AssertionError(f"no rank of {job} is bound to {cpus}")
 
 
-def used_s(pid: int) -> float:
+def read_cpu_s(pid: int) -> float:
     """Return the CPU time that a process has had."""
     user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
@@ -205,8 +205,8 @@ def under_way(stream: Path) -> bool:
 
 def move(pid: int, cpus: str) -> None:
     """Move a process once it is in the midst of measuring, which takes it CPU time from the case's beginning on."""
-    began_s = used_s(pid)
-    while used_s(pid) < began_s + 0.3:
+    began_s = read_cpu_s(pid)
+    while read_cpu_s(pid) < began_s + 0.3:
         time.sleep(0.01)
     subprocess.run(["taskset", "--pid", "--cpu-list", cpus, str(pid)], check=True, capture_output=True)
 
@@ -215,20 +215,20 @@ def move(pid: int, cpus: str) -> None:
 def test_a_rank_that_is_moved_while_it_is_measured_gives_no_number(
     family: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    library, placement = wanted(family, reach), pair("there")
-    one, other = numbers(placement)
-    made = build.build(library, home)
+    library, placement = choose_library(family, reach), pair("there")
+    first, other = numbers(placement)
+    core = build.build(library, home)
     ended: list[tuple[Launch, list[CaseResult]]] = []
-    ordered = order(library, made, placement)
+    ordered = order(library, core, placement)
     runner = threading.Thread(target=lambda: ended.append(launching.make(ordered, tmp_path / "work")))
     runner.start()
     while not under_way(tmp_path / "work/stream.jsonl"):
         assert runner.is_alive(), ended
         time.sleep(0.01)
-    move(rank_on(other, made.binary, tmp_path / "work/job.txt"), one)
+    move(rank_on(other, core.binary, tmp_path / "work/job.txt"), first)
     runner.join()
     ((made_so, results),) = ended
-    first_of = [cpus.partition(",")[0] for cpus in (one, other)]
+    first_of = [cpus.partition(",")[0] for cpus in (first, other)]
     reason = f"not as asked: rank 1 from CPU {first_of[1]} to CPU {first_of[0]} while it was measured"
     assert made_so.status == LaunchStatus.OK
     assert [(row.status, row.reason, row.series) for row in results] == [(CaseStatus.NOT_AS_ASKED, reason, [])]

@@ -34,7 +34,7 @@ def edges(record: dict[str, Any]) -> list[int]:
 @pytest.mark.parametrize("operation", [*ROWS[:2], *map(thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
     """Four ranks as 2x2 and as a line, and a third of them asleep beside a grid of two."""
-    asked = (
+    variants = (
         {"direction": "right"},
         {"direction": "down"},
         {"grid": "4"},
@@ -42,7 +42,7 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
         {"grid": "2"},
     )
     case = {"operation": operation, "bytes": 64, "samples": 5, "limit_s": 20}
-    records = core.job(tmp_path, 4, [case | one for one in asked])
+    records = core.job(tmp_path, 4, [case | variant for variant in variants])
     assert [
         (record["status"], record["ranks"], record["grid"], record["hops"], edges(record)) for record in records
     ] == [
@@ -54,7 +54,7 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
     ]
     for record in records:
         slowest, *rings = record["series"]
-        assert slowest["time_ns"] == [max(times) for times in zip(*(one["time_ns"] for one in rings), strict=True)]
+        assert slowest["time_ns"] == [max(times) for times in zip(*(ring["time_ns"] for ring in rings), strict=True)]
         assert set(slowest["last_rank"]) <= set(edges(record))
 
 
@@ -81,7 +81,7 @@ def memory_bytes(stream: Path) -> int:
     return int(json.loads(stream.read_text().splitlines()[-1])["rank_0_memory_bytes"])
 
 
-TOLD = re.compile(
+LINE = re.compile(
     rf"^up to {ROUNDS} samples a case: a launch takes (\S+ \S+) of memory on rank 0, (\S+ \S+) to read and "
     r"(\S+ \S+) of disk; all leave (\S+ \S+), and take up to \S+ \S+ of memory to judge$",
     re.MULTILINE,
@@ -98,16 +98,16 @@ def test_many_rounds_take_what_was_stated_beforehand(core: Core, home: Path, tmp
         f'samples = {{ good = {ROUNDS}, passes = 1 }}\ncase_limit = "60s"\ncontrol = false\nstop = {{ blocks = 1 }}\n'
     )
     process = rankbench("run", str(file), "--results", str(tmp_path), home=home)
-    match = TOLD.search(process.stdout)
+    match = LINE.search(process.stdout)
     assert (process.returncode, bool(match)) == (0, True), process.stdout + process.stderr
     assert match
-    memory, _, disk, left = (float(amount) * UNITS[unit] for amount, unit in (text.split() for text in match.groups()))
-    kept = store.open(tmp_path / "rings")
-    counts = kept.rank_samples().group_by("series").agg(pl.len()).collect()
+    memory, _, disk, size = (float(amount) * UNITS[unit] for amount, unit in (text.split() for text in match.groups()))
+    results = store.open(tmp_path / "rings")
+    counts = results.rank_samples().group_by("series").agg(pl.len()).collect()
     assert dict(counts.iter_rows()) == {0: ROUNDS, 1: ROUNDS}
-    assert kept.cases().select("taken", "valid", "grid", "hops").rows() == [(ROUNDS, ROUNDS, "2x1", 1)]
-    stream = kept.folder / "work" / "stream.jsonl"
+    assert results.cases().select("taken", "valid", "grid", "hops").rows() == [(ROUNDS, ROUNDS, "2x1", 1)]
+    stream = results.folder / "work" / "stream.jsonl"
     assert disk / 4 < stream.stat().st_size <= disk
-    assert left / 4 < (kept.folder / "samples" / "000001.parquet").stat().st_size <= left
+    assert size / 4 < (results.folder / "samples" / "000001.parquet").stat().st_size <= size
     core.stream(tmp_path, 2, "--op", "ring", "--sizes", "4", "--samples", "10")
     assert memory / 4 < memory_bytes(stream) - memory_bytes(tmp_path / "stream") <= memory

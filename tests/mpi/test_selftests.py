@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def wrong_calls(printed: str) -> set[str]:
     """Return operation and form of the calls that `verify` says deliver wrong data."""
-    found = re.findall(r"^FAILED \S+: ([\w-]+) (\w+)[^:]*: wrong-data: ", printed, re.MULTILINE)
-    return {".".join(call) for call in found}
+    calls = re.findall(r"^FAILED \S+: ([\w-]+) (\w+)[^:]*: wrong-data: ", printed, re.MULTILINE)
+    return {".".join(call) for call in calls}
 
 
 @pytest.mark.thorough

@@ -141,8 +141,8 @@ def measure_tuned(library: str, settings: dict[str, str], plan: str, folder: Pat
         }.items()
     )
     (folder / "p.toml").write_text(f"{plan}\ncontrol = false\nstop = {{ blocks = 3 }}\n{tables}")
-    done = rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
-    assert done.returncode == 0, done.stderr
+    process = rankbench("run", str(folder / "p.toml"), "--results", str(folder), home=home)
+    assert process.returncode == 0, process.stderr
     return proving.read_proof(store.open(folder / "p"))
 
 
@@ -150,7 +150,9 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
     """Both trees: in the sizes of the rule a tree of tiny chunks is used, and the device's algorithm elsewhere."""
     library, target = mpich
     tuner = tuners.find_tuner(library)
-    tree = next(one for one in tuner.list_variants("allreduce", target.variables) if one.name == "ch4-off-tree")
+    tree = next(
+        variant for variant in tuner.list_variants("allreduce", target.variables) if variant.name == "ch4-off-tree"
+    )
     tiny = {"MPIR_CVAR_ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE": "64"}
     rule = Rule(
         operation="allreduce", first_bytes=4096, last_bytes=65536, ranks=2,
@@ -261,11 +263,11 @@ def test_a_library_is_tuned_and_the_result_proven(tmp_path: Path, home: Path) ->
         printed = first.communicate()[0].decode()
     assert first.returncode == 130
     assert "what was measured is kept" in printed
-    done = rankbench("tune", "openmpi", *options, home=home)
-    assert done.returncode == 0, done.stderr
+    process = rankbench("tune", "openmpi", *options, home=home)
+    assert process.returncode == 0, process.stderr
     folder = next(tmp_path.glob("tune-openmpi-*"))
-    assert "launches are stored, none is repeated" in done.stdout + done.stderr
-    if "no file is written" not in done.stdout:
+    assert "launches are stored, none is repeated" in process.stdout + process.stderr
+    if "no file is written" not in process.stdout:
         script = (folder / "settings.sh").read_text()
         assert "export OMPI_MCA_coll_tuned_dynamic_rules_filename=" in script
         assert json.loads((folder / "proof-1" / "campaign.json").read_text())["plan"]["seed"] == 1
@@ -277,9 +279,9 @@ def test_a_bad_algorithm_is_never_chosen(how: str, reported: str, algorithm: Pat
     """It is measured, and neither a variable, nor a file, nor a rule of a proof selects it."""
     options = ("--operations", "allreduce", "--sizes", "8,64K", "--blocks", "3", "--results", str(tmp_path))
     environment = {"LD_PRELOAD": str(algorithm), "ALGORITHM": RING_NUMBER, "ALGORITHM_HOW": how}
-    done = rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
-    assert done.returncode == 0, done.stderr
-    assert reported in done.stdout
+    process = rankbench("tune", "mpich==5.0.2", *options, home=home, environment=environment)
+    assert process.returncode == 0, process.stderr
+    assert reported in process.stdout
     (folder,) = tmp_path.glob("tune-*")
     rows = (
         store.open(folder / "screening").cases().filter(pl.col("case").str.contains("settings=allreduce-ch4-off-ring"))

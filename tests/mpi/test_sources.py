@@ -37,11 +37,11 @@ def wheel(family: str, reach: list[Library]) -> Library:
     return libraries.choose(family, [library for library in reach if library.source == "pypi"])
 
 
-def checked(library: Library, home: Path, folder: Path) -> Check:
+def check_core(library: Library, home: Path, folder: Path) -> Check:
     return doctor.check(library, build.build(library, home), PAIR, folder)
 
 
-def mapped(check: Check) -> set[str]:
+def list_mapped(check: Check) -> set[str]:
     return {rank.libmpi for rank in check.ranks}
 
 
@@ -68,18 +68,18 @@ def system(
 @pytest.mark.usefixtures("system")
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_library_of_a_module_works(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
-    library, own = libraries.choose(f"module:{family}/1", reach), wheel(family, reach)
-    assert (library.name, library.source) == (f"{own.name}@{family}/1", "modules")
-    assert (library.wrapper, library.launcher) == (own.wrapper, own.launcher)
+    library, expected = libraries.choose(f"module:{family}/1", reach), wheel(family, reach)
+    assert (library.name, library.source) == (f"{expected.name}@{family}/1", "modules")
+    assert (library.wrapper, library.launcher) == (expected.wrapper, expected.launcher)
     assert library.environment == {
-        **own.environment,
-        "SITE_MPI": own.prefix,
-        "LD_LIBRARY_PATH": f"{own.prefix}/lib",
-        "PATH": f"{own.prefix}/bin:{os.environ['PATH']}",
+        **expected.environment,
+        "SITE_MPI": expected.prefix,
+        "LD_LIBRARY_PATH": f"{expected.prefix}/lib",
+        "PATH": f"{expected.prefix}/bin:{os.environ['PATH']}",
     }
-    check = checked(library, home, tmp_path / "check")
+    check = check_core(library, home, tmp_path / "check")
     assert (check.works, check.reason, len(check.ranks)) == (True, "", 2)
-    assert [libraries.explain_wrong_libmpi(library, file) for file in mapped(check)] == [""]
+    assert [libraries.explain_wrong_libmpi(library, file) for file in list_mapped(check)] == [""]
 
 
 @pytest.mark.usefixtures("system")
@@ -167,7 +167,7 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
     assert (library.source, library.name) == ("spack", f"{debian.name}@{library.origin['hash'][:7]}")
     assert library.wrapper == f"/usr/bin/mpicc.{family}" == debian.wrapper
     assert library.origin["spec"].startswith(f"{family}@{debian.version} ")
-    check = checked(library, home, tmp_path / "check")
+    check = check_core(library, home, tmp_path / "check")
     assert (check.works, check.reason) == (True, "")
 
 
@@ -178,24 +178,25 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
 @pytest.mark.thorough
 def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     base = wheel(family, reach)
-    made = [
-        libraries.resolve_library(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")
+    compiled = [
+        libraries.resolve_library(CandidateSpec(library=base.name, compiler=compiler), reach)
+        for compiler in ("gcc", "clang")
     ]
-    assert [library.name for library in made] == [f"{base.name}+gcc", f"{base.name}+clang"]
-    builds = [build.build(library, home) for library in made]
-    receipts = [one.receipt for one in builds]
+    assert [library.name for library in compiled] == [f"{base.name}+gcc", f"{base.name}+clang"]
+    builds = [build.build(library, home) for library in compiled]
+    receipts = [core.receipt for core in builds]
     assert [receipt.compiler.split()[0] for receipt in receipts] == ["gcc", "Debian"]
     assert "clang version" in receipts[1].compiler
-    assert [receipt.compiler for receipt in receipts] == [library.compiler for library in made]
+    assert [receipt.compiler for receipt in receipts] == [library.compiler for library in compiled]
     assert receipts[0].binary_sha256 != receipts[1].binary_sha256
-    checks = [doctor.check(library, binary, PAIR, tmp_path) for library, binary in zip(made, builds, strict=True)]
+    checks = [doctor.check(library, binary, PAIR, tmp_path) for library, binary in zip(compiled, builds, strict=True)]
     assert [(check.works, check.reason) for check in checks] == [(True, "")] * 2
 
 
 def test_wrappers_of_the_distribution_heed_the_compiler(reach: list[Library]) -> None:
     for library in [library for library in reach if library.source == "system"]:
-        made = libraries.resolve_library(CandidateSpec(library=library.name, compiler="clang"), reach)
-        assert "clang version" in made.compiler
+        compiled = libraries.resolve_library(CandidateSpec(library=library.name, compiler="clang"), reach)
+        assert "clang version" in compiled.compiler
 
 
 def test_compiler_that_is_not_there_is_one_line(home: Path, reach: list[Library], tmp_path: Path) -> None:
@@ -226,39 +227,39 @@ def test_binary_of_another_library_runs_here(
 ) -> None:
     wheels = [library for library in reach if library.source == "pypi"]
     library = libraries.resolve_library(CandidateSpec(library=run, binary_of=binary_of), wheels)
-    own, other = wheel(run, reach), libraries.choose(binary_of, wheels)
-    made = build.build(library, home)
-    assert made.binary == build.build(other, home).binary
-    found = doctor.check(library, made, PAIR, tmp_path)
-    assert (found.works, found.reason, len(found.ranks)) == (True, "", 2)
-    assert found.facts
-    told = libraries.recognise(found.facts.library_version)
-    assert told
-    assert told[0].name == own.family
-    assert {(Path(one).name, Path(one).is_relative_to(own.prefix)) for one in mapped(found)} == {(file, True)}
-    assert [libraries.explain_wrong_libmpi(library, one) for one in mapped(found)] == [""]
+    host, other = wheel(run, reach), libraries.choose(binary_of, wheels)
+    core = build.build(library, home)
+    assert core.binary == build.build(other, home).binary
+    check = doctor.check(library, core, PAIR, tmp_path)
+    assert (check.works, check.reason, len(check.ranks)) == (True, "", 2)
+    assert check.facts
+    family = libraries.recognise(check.facts.library_version)
+    assert family
+    assert family[0].name == host.family
+    assert {(Path(path).name, Path(path).is_relative_to(host.prefix)) for path in list_mapped(check)} == {(file, True)}
+    assert [libraries.explain_wrong_libmpi(library, path) for path in list_mapped(check)] == [""]
 
 
 def test_library_of_the_standard_abi_is_a_candidate_itself(home: Path, reach: list[Library], tmp_path: Path) -> None:
     library = libraries.choose("abi:mpich", [wheel("mpich", reach)])
-    check = checked(library, home, tmp_path)
+    check = check_core(library, home, tmp_path)
     assert (check.works, check.reason) == (True, "")
-    assert {Path(one).name for one in mapped(check)} == {"libmpi_abi.so.1"}
+    assert {Path(path).name for path in list_mapped(check)} == {"libmpi_abi.so.1"}
 
 
 def test_binary_that_runs_on_its_own_library_all_the_same_is_reported(
     home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
-    own, other = wheel("intel-mpi", reach), wheel("mpich", reach)
-    library = libraries.resolve_library(CandidateSpec(library=own.name, binary_of=other.name), reach)
+    host, other = wheel("intel-mpi", reach), wheel("mpich", reach)
+    library = libraries.resolve_library(CandidateSpec(library=host.name, binary_of=other.name), reach)
     # As if its search path were fixed: the swap is taken back.
     fixed = {**library.environment, "LD_LIBRARY_PATH": f"{other.prefix}/lib"}
-    made = build.build(library, home)
-    found = doctor.check(msgspec.structs.replace(library, environment=fixed), made, PAIR, tmp_path)
-    assert not found.works
-    (file,) = mapped(found) or {f"{other.prefix}/lib/libmpi.so.12"}
+    core = build.build(library, home)
+    check = doctor.check(msgspec.structs.replace(library, environment=fixed), core, PAIR, tmp_path)
+    assert not check.works
+    (file,) = list_mapped(check) or {f"{other.prefix}/lib/libmpi.so.12"}
     assert libraries.explain_wrong_libmpi(library, file) == (
-        f"inside the launch libmpi is {file}, not {own.prefix}/lib/libmpi.so.12: the binary of {other.name} keeps to "
+        f"inside the launch libmpi is {file}, not {host.prefix}/lib/libmpi.so.12: the binary of {other.name} keeps to "
         "its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 
@@ -275,22 +276,22 @@ def test_binary_of_another_abi_is_refused(
     run: str, binary_of: str, linked: str, has: str, reach: list[Library]
 ) -> None:
     wheels = [library for library in reach if library.source == "pypi"]
-    own, other = wheel(run, reach), libraries.choose(binary_of, wheels)
+    host, other = wheel(run, reach), libraries.choose(binary_of, wheels)
     with pytest.raises(RankbenchError) as error:
         libraries.resolve_library(CandidateSpec(library=run, binary_of=binary_of), wheels)
     assert str(error.value) == (
-        f"{own.name} cannot run the binary of {other.name}: that is linked to {linked}, and {own.prefix}/lib "
+        f"{host.name} cannot run the binary of {other.name}: that is linked to {linked}, and {host.prefix}/lib "
         f"has {has}; binary_of takes a library of the same ABI"
     )
 
 
 def test_debians_mpich_ignores_the_swap_and_is_refused(reach: list[Library]) -> None:
-    own = wheel("mpich", reach)
+    host = wheel("mpich", reach)
     (debian,) = (library for library in reach if library.wrapper == "/usr/bin/mpicc.mpich")
     with pytest.raises(RankbenchError) as error:
-        libraries.resolve_library(CandidateSpec(library=own.name, binary_of=debian.name), reach)
+        libraries.resolve_library(CandidateSpec(library=host.name, binary_of=debian.name), reach)
     assert str(error.value) == (
-        f"{own.name} cannot run the binary of {debian.name}: that is linked to libmpich.so.12, and {own.prefix}/lib "
+        f"{host.name} cannot run the binary of {debian.name}: that is linked to libmpich.so.12, and {host.prefix}/lib "
         "has libmpi.so.12; binary_of takes a library of the same ABI"
     )
 
@@ -328,14 +329,14 @@ def test_campaign_of_modules_compilers_and_binaries(home: Path, reach: list[Libr
     for _ in range(2):
         answer = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
         assert (answer.returncode, answer.stderr) == (0, "")
-    made = store.open(tmp_path / "results/plan")
+    results = store.open(tmp_path / "results/plan")
     names = [f"{mpich}@mpich/1", f"{mpich}+clang", f"{intel}~{mpich}", "intel by the standard ABI"]
-    assert [candidate.name for candidate in made.campaign.candidates] == names
-    assert made.campaign.notes == []
-    launches = {launch.candidate: launch for launch in made.launches()}
+    assert [candidate.name for candidate in results.campaign.candidates] == names
+    assert results.campaign.notes == []
+    launches = {launch.candidate: launch for launch in results.launches()}
     assert [launches[name].status for name in names] == ["ok"] * 4
     inside = {name: launch.facts.library_version.split()[0] for name, launch in launches.items() if launch.facts}
     assert inside == dict(zip(names, ["MPICH", "MPICH", "Intel(R)", "Intel(R)"], strict=True))
-    receipts = {receipt.library: receipt for receipt in made.campaign.receipts}
+    receipts = {receipt.library: receipt for receipt in results.campaign.receipts}
     assert receipts[f"{intel}~{mpich}"].binary_sha256 == receipts[f"{mpich}@mpich/1"].binary_sha256
     assert "clang" in receipts[f"{mpich}+clang"].compiler

@@ -43,7 +43,7 @@ def busy(cpu: int) -> Iterator[None]:
         other.communicate()
 
 
-def measured(probe: list[str], *arguments: str) -> State:
+def run_probe(probe: list[str], *arguments: str) -> State:
     answer = subprocess.run([*probe, *arguments], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
     return msgspec.json.decode(answer.stdout, type=State)
@@ -65,16 +65,16 @@ def test_every_library_s_core_shows_the_state_without_mpi(reach: list[Library], 
 
 
 def test_one_cpu_has_no_other_to_exchange_with(probe: list[str]) -> None:
-    state = measured(probe, "--cpus", str(CPUS[0]))
+    state = run_probe(probe, "--cpus", str(CPUS[0]))
     assert (state.cpus, state.exchange) == (CPUS[:1], [])
     assert state.copy_bytes_per_s is not None
 
 
 def test_it_ends_though_a_cpu_is_busy_with_something_else(probe: list[str]) -> None:
     with busy(CPUS[0]):
-        state = measured(probe, "--cpus", ",".join(map(str, CPUS[:2])))
+        state = run_probe(probe, "--cpus", ",".join(map(str, CPUS[:2])))
     assert state.cpus == CPUS[:2]
-    assert all(one.min_ns > 0 for one in state.exchange)
+    assert all(pair.min_ns > 0 for pair in state.exchange)
     assert state.running >= 1
 
 
@@ -82,7 +82,7 @@ def test_it_ends_though_all_its_cpus_are_busy(probe: list[str]) -> None:
     with contextlib.ExitStack() as others:
         for cpu in CPUS[:2]:
             others.enter_context(busy(cpu))
-        state = measured(probe, "--cpus", ",".join(map(str, CPUS[:2])))
+        state = run_probe(probe, "--cpus", ",".join(map(str, CPUS[:2])))
     assert state.copy_bytes_per_s is None or state.copy_bytes_per_s > 0
 
 

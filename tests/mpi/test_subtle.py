@@ -48,9 +48,9 @@ def statuses(
     return [(record["operation"], record["bytes"], record["status"], record["reason"]) for record in records]
 
 
-def passed(found: list[tuple[str, object, str, str]]) -> list[tuple[str, object, str, str]]:
+def find_unnoticed(rows: list[tuple[str, object, str, str]]) -> list[tuple[str, object, str, str]]:
     """Return those that are not called wrong."""
-    return [one for one in found if one[2] != "wrong-data"]
+    return [row for row in rows if row[2] != "wrong-data"]
 
 
 REPEATED = [
@@ -70,7 +70,7 @@ def test_what_goes_wrong_now_and_then_while_calls_are_timed_is_caught(
     """Each round is compared with what was right. Who hands nothing over has nothing to remember."""
     operation = "allreduce" if how == "remembered" else operation
     cases = [{"operation": operation, "bytes": size, "start": "barrier"} | VISIT for size in sizes]
-    assert passed(statuses(core, subtle, tmp_path, how, cases)) == []
+    assert find_unnoticed(statuses(core, subtle, tmp_path, how, cases)) == []
 
 
 @ONE_LIBRARY
@@ -84,7 +84,7 @@ def test_a_spell_of_calls_that_do_nothing_is_caught(
 ) -> None:
     """While calls are timed. Of cold buffers the last call of each stage is checked, of 128 rounds at most."""
     case = {"operation": operation, "bytes": size, "start": "barrier", "cache": cache, "samples": 3000, "limit_s": 60}
-    assert passed(statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
+    assert find_unnoticed(statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
 
 
 @ONE_LIBRARY
@@ -136,7 +136,7 @@ def test_what_is_wrong_in_every_call_is_caught_before_timing(
         for operation in operations
         for size in (SIZES if "bytes" not in settings else [settings["bytes"]])
     ]
-    assert passed(statuses(core, subtle, tmp_path, how, cases, probe=True)) == []
+    assert find_unnoticed(statuses(core, subtle, tmp_path, how, cases, probe=True)) == []
 
 
 @ONE_LIBRARY
@@ -150,4 +150,4 @@ def test_terms_of_reductions_are_exact(core: Core, reduction: str, datatype: str
         for name in names
         for size in (8, 1000, 64 * KIB)
     ]
-    assert {one["status"] for one in core.job(tmp_path, 5, cases, "--probe")} == {"ok"}
+    assert {record["status"] for record in core.job(tmp_path, 5, cases, "--probe")} == {"ok"}

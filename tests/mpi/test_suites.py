@@ -67,10 +67,10 @@ def test_imb_is_launched_in_the_blocks_of_the_core(measured: store.Store) -> Non
     for candidate, operation, ended in rows.select("candidate", "operation", "status").rows():
         status.setdefault((candidate, operation), set()).add(ended)
     for candidate in ("mpich-5.0.2", "mpich-5.0.2 (again)", "intel-mpi-2021.18.1"):
-        assert {name: found for (one, name), found in status.items() if one == candidate} == {
+        assert {name: statuses for (library, name), statuses in status.items() if library == candidate} == {
             name: {"ok"} for name in {case.operation for case in measured.campaign.cases}
         }
-    assert {name for (one, name), found in status.items() if one == "openmpi-5.0.11" and found == {"ok"}} == {
+    assert {name for (library, name), texts in status.items() if library == "openmpi-5.0.11" and texts == {"ok"}} == {
         "pingpong", "allreduce"
     }  # fmt: skip
 
@@ -97,8 +97,8 @@ def test_each_figure_is_what_the_program_printed(measured: store.Store) -> None:
         (printed,) = re.findall(r"^ +1000 +10 +\S+ +\S+ +(\S+)", launch.log, re.MULTILINE)
         assert row["time_ns"] == pytest.approx(float(printed) * 1000)
         assert Path(launch.command[-1]).name == imb.SIZES or "IMB-MPI1" in " ".join(launch.command)
-    kept = [json.loads(text) for text in measured.cases().filter(case=case.key, status="ok")["printed"]]
-    assert {tuple(one) for one in kept} == {("#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]")}
+    headings = [json.loads(text) for text in measured.cases().filter(case=case.key, status="ok")["printed"]]
+    assert {tuple(fields) for fields in headings} == {("#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]")}
 
 
 def test_overlap_of_a_foreign_program_is_reported_as_the_cores_is(measured: store.Store) -> None:
@@ -123,8 +123,8 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
     with tarfile.open(source, "w:gz") as archive:
         archive.add(tmp_path / "configure", "osu/configure")
         archive.add(FAKES / "osu_allreduce.c", "osu/osu_allreduce.c")
-    made = run(tmp_path, home, BUILT.format(source=source))
-    rows = made.cases().select("candidate", "size_bytes", "status", "reason").unique()
+    results = run(tmp_path, home, BUILT.format(source=source))
+    rows = results.cases().select("candidate", "size_bytes", "status", "reason").unique()
     why = "the program has not this size; it measured 8, 16, 32, 64, 128, 256, 512, 1024 B"
     assert sorted(rows.rows()) == sorted(
         (candidate, size, "refused" if size == 24 else "ok", why if size == 24 else "")
@@ -132,7 +132,8 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
         for size in (8, 24, 1024)
     )
     programs = {
-        launch.candidate: next(word for word in launch.command if "osu_allreduce" in word) for launch in made.launches()
+        launch.candidate: next(word for word in launch.command if "osu_allreduce" in word)
+        for launch in results.launches()
     }
     assert len(set(programs.values())) == 2
 
@@ -147,18 +148,18 @@ def test_reconcile_divides_what_imb_says_by_what_the_core_says(home: Path, tmp_p
     assert "imb-mpi1-pingpong beside pingpong of the core" in texts
     assert "imb-mpi1-bcast beside bcast of the core" in texts
     rows = [re.findall(r"(\d+\.\d{3}) \(", line) for line in texts if re.match(r"(8 B|1 KiB) ", line)]
-    for whole, *parts in ([float(number) for number in row] for row in rows):
+    for total, *parts in ([float(number) for number in row] for row in rows):
         product = 1.0
         for part in parts:
             product *= part
-        assert whole == pytest.approx(product, rel=0.02)
+        assert total == pytest.approx(product, rel=0.02)
     assert sorted(len(row) for row in rows) == [3, 3, 4, 4]
 
 
 def test_a_program_that_is_not_there(home: Path) -> None:
     reach = libraries.find(libraries.make_search(home))
     mpich = libraries.choose("mpich", reach)
-    operation = foreign.known()["osu"].OPERATIONS[0]
+    operation = foreign.find_tools()["osu"].OPERATIONS[0]
     with pytest.raises(RankbenchError) as caught:
         foreign.program(None, operation, mpich, reach, home)
     assert str(caught.value) == (

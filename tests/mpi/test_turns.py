@@ -39,15 +39,15 @@ def step(
     """Return how a launch of two ranks is made."""
     placement = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")
     line = libraries.find_family(core.library).make_launch_line(
-        core.library, placement, settings or {}, [str(core.made.binary), "--quiet", *arguments]
+        core.library, placement, settings or {}, [str(core.core_build.binary), "--quiet", *arguments]
     )
     output = folder / f"output{place}"
     return Step(command=line, output=output, watch=output, limit_s=120)
 
 
 def case(size: int, **other: object) -> str:
-    told = {"operation": "allreduce", "bytes": size, "start": "barrier", "samples": 5, "limit_s": 60} | other
-    return " ".join(["case", *(f"{key}={value}" for key, value in told.items())])
+    fields = {"operation": "allreduce", "bytes": size, "start": "barrier", "samples": 5, "limit_s": 60} | other
+    return " ".join(["case", *(f"{key}={value}" for key, value in fields.items())])
 
 
 def job(folder: Path, place: int, *cases: str) -> str:
@@ -77,7 +77,7 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     lines: list[dict[str, Any]] = []
-    jobs = [job(tmp_path, place, *own) for place, own in enumerate(cases)]
+    jobs = [job(tmp_path, place, *lines) for place, lines in enumerate(cases)]
 
     def read() -> None:
         with pipe.open() as stream:
@@ -91,7 +91,7 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
             step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]])
             for place in range(len(SIZES))
         ]
-        outcomes = launch.run_together(steps, turns.ended)
+        outcomes = launch.run_together(steps, turns.end_launch)
     os.close(keep)
     reader.join()
     assert [outcome.exit_code for outcome in outcomes if isinstance(outcome, Outcome)] == [0, 0, 0]
@@ -119,11 +119,11 @@ def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[O
             )
             for place, file in enumerate([job(folder, 0, case(8), case(16)), other])
         ]
-        one, two = launch.run_together(steps, turns.ended)
-    assert isinstance(one, Outcome)
-    assert isinstance(two, Outcome)
+        first, second = launch.run_together(steps, turns.end_launch)
+    assert isinstance(first, Outcome)
+    assert isinstance(second, Outcome)
     records = [json.loads(line) for line in (folder / "stream0").read_text().splitlines()]
-    return one, two, [record["status"] for record in records if record["record"] == "case"]
+    return first, second, [record["status"] for record in records if record["record"] == "case"]
 
 
 @pytest.fixture
@@ -146,10 +146,16 @@ def test_a_library_that_keeps_a_message_until_its_next_call_holds_up_nobody(
         steps = []
         for place, settings in enumerate([{"LD_PRELOAD": str(keeps)}, {}]):
             stream = tmp_path / f"stream{place}"
-            own = [*turns.arguments(place), "--stream", str(stream), "--job", job(tmp_path, place, case(8), case(16))]
-            one = step(core, tmp_path, place, own, settings)
-            steps.append(msgspec.structs.replace(one, watch=stream, limit_s=20))
-        outcomes = launch.run_together(steps, turns.ended)
+            arguments = [
+                *turns.arguments(place),
+                "--stream",
+                str(stream),
+                "--job",
+                job(tmp_path, place, case(8), case(16)),
+            ]
+            started = step(core, tmp_path, place, arguments, settings)
+            steps.append(msgspec.structs.replace(started, watch=stream, limit_s=20))
+        outcomes = launch.run_together(steps, turns.end_launch)
     for place in range(2):
         records = map(json.loads, (tmp_path / f"stream{place}").read_text().splitlines())
         statuses.append([record["status"] for record in records if record["record"] == "case"])
@@ -215,10 +221,10 @@ def test_who_waits_for_a_long_turn_of_another_shows_that_it_lives(core: Core, tm
         steps = []
         for place, file in enumerate(jobs):
             stream = tmp_path / f"stream{place}"
-            one = step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file])
-            steps.append(msgspec.structs.replace(one, watch=stream, limit_s=30, sign=turns.sign(place)))
+            started = step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file])
+            steps.append(msgspec.structs.replace(started, watch=stream, limit_s=30, sign=turns.sign(place)))
         steps[0] = msgspec.structs.replace(steps[0], limit_s=4)
-        waiting, long = launch.run_together(steps, turns.ended)
+        waiting, long = launch.run_together(steps, turns.end_launch)
     assert isinstance(waiting, Outcome)
     assert isinstance(long, Outcome)
     assert (waiting.exit_code, long.exit_code) == (0, 0)
@@ -236,9 +242,9 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
             watch=tmp_path / "output1",
             limit_s=9,
         )
-        one, other = launch.run_together([good, bad], turns.ended)
-    assert isinstance(one, Outcome)
-    assert one.exit_code == 0
+        outcome, other = launch.run_together([good, bad], turns.end_launch)
+    assert isinstance(outcome, Outcome)
+    assert outcome.exit_code == 0
     assert isinstance(other, RankbenchError)
     assert str(other) == "/nowhere/mpiexec: No such file or directory"
 
@@ -256,5 +262,5 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
     ],
 )
 def test_turns_that_make_no_sense_are_one_line(core: Core, text: str, answer: str) -> None:
-    done = core.run(1, "--quiet", "--op", "barrier", "--turns", text)
-    assert (done.exit_code, done.printed) == (2, f"rankbench-core: --turns {text}: {answer}\n")
+    process = core.run(1, "--quiet", "--op", "barrier", "--turns", text)
+    assert (process.exit_code, process.printed) == (2, f"rankbench-core: --turns {text}: {answer}\n")

@@ -28,7 +28,7 @@ def test_launches_scatter_as_those_of_imb(core: Core, operation: str, tmp_path: 
         ours, theirs = [], []
         for _ in range(LAUNCHES):
             theirs.append(tool.imb_us(core.library, operation, tmp_path))
-            ours.append(tool.rankbench_us(core.library, core.made.binary, operation, tmp_path)[0])
+            ours.append(tool.rankbench_us(core.library, core.core_build.binary, operation, tmp_path)[0])
         return float(np.std(np.log(ours)) / np.std(np.log(theirs)))
 
     check_median(ratio, 0.5, 2.0, budget_s=400)

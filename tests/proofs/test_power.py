@@ -23,7 +23,7 @@ from mpi.conftest import rankbench
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.estimators import VISITS
-from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def test_intervals_cover_what_the_next_campaign_finds(long: Measured) -> None:
 
 def scatter(of: Measured) -> float:
     """Return the standard deviation of a log ratio of equal things, from the median deviation; median over cases."""
-    logs = paired_logs(of.figures, BASE, of.twin).group_by("case").agg("log")["log"]
+    logs = pair_logs(of.figures, BASE, of.twin).group_by("case").agg("log")["log"]
     return float(np.median([scipy.stats.median_abs_deviation(log.to_numpy(), scale="normal") for log in logs]))
 
 
@@ -237,7 +237,7 @@ def test_launches_in_turn_are_worth_several(long: Measured, alone: Store) -> Non
 def usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
     """Return, of two repetitions of so many runs of a call 10 % slower, whether each names it the slower one."""
     means = measure(alone, "mean").figures.drop(VISITS)
-    logs = paired_logs(means, BASE, slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
+    logs = pair_logs(means, BASE, slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
     winners: list[tuple[bool, bool]] = []
     for (case_logs,) in logs.group_by("case").agg("log").select("log").iter_rows():
         repeated = np.array(case_logs[: len(case_logs) // runs * runs]).reshape(-1, runs).mean(axis=1) > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from mpi.test_operations import MILLISECOND_NS, chosen
+from mpi.test_operations import MILLISECOND_NS, list_options
 
 from proofs.judging import repeat
 
@@ -22,7 +22,7 @@ def typical_ns(record: dict[str, Any]) -> float:
 
 @repeat
 def test_a_computation_takes_what_it_was_sized_to(core: Core, tmp_path: Path) -> None:
-    options = chosen(quantity="overlap", compute_us=500, tests=3)
+    options = list_options(quantity="overlap", compute_us=500, tests=3)
     arguments = ["--op", "allreduce", "--form", "nonblocking", "--sizes", "8", "--samples", "30", "--limit", "20"]
     (record,) = core.stream(tmp_path, 2, *arguments, *options)
     assert record["compute_ns"] > 0.4 * MILLISECOND_NS
@@ -52,8 +52,18 @@ def seconds(line: str) -> float:
 @repeat
 def test_a_passive_target_that_computes_is_seen_where_the_library_needs_it(core: Core, tmp_path: Path) -> None:
     """A put to memory in the same node either takes its time, or as long as the target computes: nothing in between."""
-    arguments = ["--op", "put-passive", "--sizes", "8", "--samples", "100", "--limit", "20", *chosen(busy_us=5000)]
+    arguments = [
+        "--op",
+        "put-passive",
+        "--sizes",
+        "8",
+        "--samples",
+        "100",
+        "--limit",
+        "20",
+        *list_options(busy_us=5000),
+    ]
     (waiting,) = core.stream(tmp_path, 2, *arguments)
-    (computing,) = core.stream(tmp_path, 2, *arguments, *chosen(target="computing"))
+    (computing,) = core.stream(tmp_path, 2, *arguments, *list_options(target="computing"))
     assert typical_ns(waiting) < MILLISECOND_NS
     assert typical_ns(computing) < MILLISECOND_NS or typical_ns(computing) > 3 * MILLISECOND_NS

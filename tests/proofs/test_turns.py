@@ -20,7 +20,7 @@ from mpi.conftest import rankbench
 
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
-from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.pairing import pair_logs
 from rankbench.statistics.turns import turn_effects
 from rankbench.verdict.view import select_judgeable
 
@@ -127,8 +127,8 @@ def quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
     pairs = [pair for pair in itertools.combinations(names, 2) if "(again)" not in "".join(pair)]
     logs_by_pair = []
     for base, other in pairs:
-        joined = paired_logs(turns.figures, base, other).join(
-            paired_logs(alone.figures, base, other), on=["case", "block"], suffix="_alone"
+        joined = pair_logs(turns.figures, base, other).join(
+            pair_logs(alone.figures, base, other), on=["case", "block"], suffix="_alone"
         )
         for (case,), frame in joined.group_by("case", maintain_order=True):
             logs = (frame["log"] - frame["log_alone"]).to_numpy()

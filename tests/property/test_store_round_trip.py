@@ -76,7 +76,7 @@ RESULTS = st.lists(
         case=st.sampled_from(CASES),
         status=st.sampled_from(CaseStatus),
         reason=st.text(),
-        taken=COUNTS,
+        sample_count=COUNTS,
         valid=COUNTS,
         late=COUNTS,
         overrun=COUNTS,
@@ -173,7 +173,15 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     """Return the row of a case, spelt out without the store's help."""
     return (
         *head(launch, result),
-        *(result.status.value, result.reason, result.cause, result.taken, result.valid, result.late, result.overrun),
+        *(
+            result.status.value,
+            result.reason,
+            result.cause,
+            result.sample_count,
+            result.valid,
+            result.late,
+            result.overrun,
+        ),
         *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
         *(result.calls, result.cost_ns, result.hop_ns, result.first_window_ns, result.last_window_ns),
         *(result.estimate_ns, result.tolerance_ns, result.printed_bytes, result.fallback),

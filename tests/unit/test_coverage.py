@@ -81,7 +81,7 @@ def _fault(case: str) -> str:
     return next(filter(None, (_option_fault(operation, option) for option in options)), "")
 
 
-def _recorded_names(folder: str) -> set[str]:
+def _list_recordings(folder: str) -> set[str]:
     """Return the benchmarks of which a folder has output; but of IMB's names, what stands behind a dot is a mode."""
     names = {path.stem for path in (SAMPLES / folder).glob("*.txt")}
     return names if folder == "imb" else {name.partition(".")[0] for name in names}
@@ -120,7 +120,7 @@ def test_every_program_of_osu_has_one_row() -> None:
 @pytest.mark.parametrize("folder", SUITES)
 def test_every_benchmark_with_recorded_output_has_a_row(folder: str) -> None:
     names = [row.full_name for row in ROWS if row.suite in SUITES[folder]]
-    recorded = _recorded_names(folder)
+    recorded = _list_recordings(folder)
     assert recorded
     assert sorted(name for name in recorded if not any(fnmatchcase(name, pattern) for pattern in names)) == []
 

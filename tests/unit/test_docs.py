@@ -90,13 +90,13 @@ def test_the_manual_page_is_of_today() -> None:
 
 def _plan(table: str, key: str = "", value: str = "", *, placed: bool = True) -> Plan:
     """Return the least plan with a key; ranks that are not bound fit no socket of several."""
-    said = {key: value} if key else {}
+    setting = {key: value} if key else {}
     where = {"placements": '["1x2"]'} if placed else {}
-    root = {**REQUIRED, **where, **({} if table else said)}
+    root = {**REQUIRED, **where, **({} if table else setting)}
     head = {"candidate": "[[candidate]]", "": ""}.get(table, f"[{table.replace('TOOL', 'osu')}]")
-    own = {"library": '"mpich==4.3.2"'} if table == "candidate" else {}
+    candidate = {"library": '"mpich==4.3.2"'} if table == "candidate" else {}
     lines = [*(f"{name} = {text}" for name, text in root.items()), head]
-    lines += [f"{name} = {text}" for name, text in (own | said).items()] if table else []
+    lines += [f"{name} = {text}" for name, text in (candidate | setting).items()] if table else []
     return msgspec.structs.replace(plan.parse_plan("\n".join(lines), "plan.toml", MACHINE, job={}), text="")
 
 

@@ -106,6 +106,6 @@ def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
         text = here.wait_for_end()
         line = "what its job measured is not taken in here; install what that needs by: pip install 'rankbench[run]'"
         assert text.splitlines()[-1] == line
-        assert here.opened().launches() == []
+        assert here.open_results().launches() == []
     assert "done: the plan's 1 blocks are done" in here.run("status").printed
-    assert len(here.opened().launches()) == 3
+    assert len(here.open_results().launches()) == 3

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def users_file(tmp_path: Path) -> Path:
     """Return a file of the user's, outside of the campaign."""
     path = tmp_path / "own.txt"
     path.write_text("mine")
@@ -31,22 +31,22 @@ def campaign(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.html.part", "report.html.PID.part"])
-def test_what_a_link_leads_to_is_not_written(own: Path, campaign: Path, name: str) -> None:
-    (campaign / name.replace("PID", str(os.getpid()))).symlink_to(own)
+def test_what_a_link_leads_to_is_not_written(users_file: Path, campaign: Path, name: str) -> None:
+    (campaign / name.replace("PID", str(os.getpid()))).symlink_to(users_file)
     files.write(campaign / "report.html", "a page")
-    assert own.read_text() == "mine"
+    assert users_file.read_text() == "mine"
     assert (campaign / "report.html").read_text() == "a page"
     assert not (campaign / "report.html").is_symlink()
 
 
-def test_nothing_is_added_to_what_a_link_leads_to(own: Path, campaign: Path) -> None:
+def test_nothing_is_added_to_what_a_link_leads_to(users_file: Path, campaign: Path) -> None:
     files.append(campaign / "list", b"1\n")
     files.append(campaign / "list", b"2\n")
     assert (campaign / "list").read_text() == "1\n2\n"
-    (campaign / "link").symlink_to(own)
+    (campaign / "link").symlink_to(users_file)
     with pytest.raises(OSError, match="symbolic links"):
         files.append(campaign / "link", b"3\n")
-    assert own.read_text() == "mine"
+    assert users_file.read_text() == "mine"
 
 
 def test_a_folder_that_is_a_link(campaign: Path, tmp_path: Path) -> None:
@@ -59,23 +59,23 @@ def test_a_folder_that_is_a_link(campaign: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_could_not_be_finished_leaves_what_was_there(campaign: Path) -> None:
     files.write(campaign / "page", "old")
-    with pytest.raises(KeyboardInterrupt), files.placed(campaign / "page") as beside:
+    with pytest.raises(KeyboardInterrupt), files.write_beside(campaign / "page") as beside:
         beside.write_text("new")
         raise KeyboardInterrupt
     assert {path.name: path.read_text() for path in campaign.iterdir()} == {"page": "old"}
 
 
 def test_two_processes_do_not_write_the_same_unfinished_file(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with files.placed(campaign / "page") as first:
+    with files.write_beside(campaign / "page") as first:
         monkeypatch.setattr(os, "getpid", lambda: 1)
-        with files.placed(campaign / "page") as second:
+        with files.write_beside(campaign / "page") as second:
             assert first != second
 
 
-def test_leftovers_of_killed_processes_are_removed(campaign: Path, own: Path) -> None:
+def test_leftovers_of_killed_processes_are_removed(campaign: Path, users_file: Path) -> None:
     (campaign / ".check-x1").mkdir()
     (campaign / ".check-x1/output.log").write_text("")
-    (campaign / ".check-link").symlink_to(own.parent)
+    (campaign / ".check-link").symlink_to(users_file.parent)
     (campaign / "cases").mkdir()
     most = int((campaign / "/proc/sys/kernel/pid_max").read_text())
     for name in (
@@ -86,6 +86,6 @@ def test_leftovers_of_killed_processes_are_removed(campaign: Path, own: Path) ->
     ):
         (campaign / name).write_text("")
     files.remove_leftovers(campaign)
-    left = {path.name for path in campaign.rglob("*")}
-    assert left == {"cases", f"report.html.{os.getpid()}.part", "plan.toml", ".check-link"}
-    assert own.read_text() == "mine"
+    names = {path.name for path in campaign.rglob("*")}
+    assert names == {"cases", f"report.html.{os.getpid()}.part", "plan.toml", ".check-link"}
+    assert users_file.read_text() == "mine"

@@ -6,7 +6,18 @@ import msgspec
 import numpy as np
 import pytest
 
-from rankbench.language import NOTHING, Text, as_data, capital, clauses, ended, listed, render, say, sentences
+from rankbench.language import (
+    NOTHING,
+    Text,
+    as_data,
+    capital,
+    clauses,
+    end_sentence,
+    list_parts,
+    render,
+    say,
+    sentences,
+)
 from rankbench.model import CaseStatus, Claim, Finding
 
 
@@ -42,8 +53,8 @@ def test_fields_are_filled(template: str, fields: dict[str, object], text: str) 
         (sentences([]), ""),
         (sentences([say("One.")]), "One."),
         (sentences(say("{n}.", n=n) for n in (1, 2)), "1. 2."),
-        (ended(clauses(["a", say("b {n}", n=2)])), "a; b 2."),
-        (ended(capital(listed(["a", "b", "c"]))), "A, b and c."),
+        (end_sentence(clauses(["a", say("b {n}", n=2)])), "a; b 2."),
+        (end_sentence(capital(list_parts(["a", "b", "c"]))), "A, b and c."),
         (NOTHING, ""),
     ],
 )
@@ -80,8 +91,8 @@ def test_a_title_is_an_object_and_a_field_called_text_stays_one() -> None:
     finding = Finding(
         kind="x", title=inner, text=say("{text}, all", text=inner), advice=NOTHING, cases=[], severity="note"
     )
-    told = as_data(finding)
+    fields = as_data(finding)
     cases = {"template": "{n:count case}", "fields": {"n": 2}, "text": "2 cases"}
-    assert told["title"] == cases
-    assert (told["text"], told["template"], told["fields"]) == ("2 cases, all", "{text}, all", {"text": cases})
-    assert told["advice"] == {"template": "", "fields": {}, "text": ""}
+    assert fields["title"] == cases
+    assert (fields["text"], fields["template"], fields["fields"]) == ("2 cases, all", "{text}, all", {"text": cases})
+    assert fields["advice"] == {"template": "", "fields": {}, "text": ""}

@@ -26,14 +26,14 @@ def test_a_key_shows_all_that_differs() -> None:
 
 
 def test_a_case_whose_key_was_asked_for_is_the_same_as_one_whose_was_not() -> None:
-    asked, fresh = case(), case()
-    assert asked.key
-    assert asked == fresh
-    assert hash(asked) == hash(fresh)
-    assert repr(asked) == repr(fresh)
-    assert msgspec.json.encode(asked) == msgspec.json.encode(fresh)
-    assert msgspec.structs.asdict(asked) == msgspec.structs.asdict(fresh)
-    assert msgspec.json.decode(msgspec.json.encode(asked), type=Case) == fresh
+    first, fresh = case(), case()
+    assert first.key
+    assert first == fresh
+    assert hash(first) == hash(fresh)
+    assert repr(first) == repr(fresh)
+    assert msgspec.json.encode(first) == msgspec.json.encode(fresh)
+    assert msgspec.structs.asdict(first) == msgspec.structs.asdict(fresh)
+    assert msgspec.json.decode(msgspec.json.encode(first), type=Case) == fresh
 
 
 def test_a_case_made_of_another_has_a_key_of_its_own() -> None:

@@ -34,7 +34,7 @@ def _room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def _imported_rooms(path: Path) -> set[str]:
+def _list_rooms(path: Path) -> set[str]:
     rooms = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -56,7 +56,7 @@ def test_no_room_imports_one_to_its_right(path: Path) -> None:
     order = _order()
     room = _room(path)
     allowed = set(order[: order.index(room) + 1]) if room in order else ENTRANCES.get(room, set())
-    wrong = _imported_rooms(path) - allowed
+    wrong = _list_rooms(path) - allowed
     assert not wrong, (
         f"{path}: {room} may not import {', '.join(wrong)}; move the code left or hand the value in from cli"
     )
@@ -69,15 +69,15 @@ RENDERING = {"render", "format_text", "as_data"}
 
 def _rendering(path: Path) -> set[str]:
     """Return what a file uses to make strings of texts: functions of `language`, or the module itself."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "rankbench.language":
-            found |= {alias.name for alias in node.names} & RENDERING
+            names |= {alias.name for alias in node.names} & RENDERING
         if isinstance(node, ast.Import) and any(alias.name == "rankbench.language" for alias in node.names):
-            found.add("import rankbench.language")
+            names.add("import rankbench.language")
         if isinstance(node, ast.ImportFrom) and node.module == "rankbench":
-            found |= {alias.name for alias in node.names} & {"language"}
-    return found
+            names |= {alias.name for alias in node.names} & {"language"}
+    return names
 
 
 @pytest.mark.parametrize(

@@ -65,14 +65,14 @@ def names_of(path: Path) -> set[str]:
     return {path.stem, path.stem.replace("_", "-")}
 
 
-def defined(path: Path) -> set[str]:
+def list_definitions(path: Path) -> set[str]:
     """Return what a module defines at its top level."""
     names: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):
-            names |= {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+            names |= {node.id for target in node.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             names.add(node.target.id)
     return names
@@ -94,7 +94,7 @@ def test_the_table_of_units_is_what_is_walked_here() -> None:
 @pytest.mark.parametrize(("folder", "path"), UNITS, ids=lambda value: getattr(value, "stem", ""))
 def test_a_unit_is_complete(folder: str, path: Path) -> None:
     wanted = {*CONTRACTS[folder], *([path.stem] if folder == "cli/commands" else [])}
-    missing = wanted - defined(path)
+    missing = wanted - list_definitions(path)
     assert not missing, (
         f"{path}: lacks {', '.join(sorted(missing))}; see the table of units in docs/develop/architecture.md"
     )
@@ -104,15 +104,15 @@ def test_a_unit_is_complete(folder: str, path: Path) -> None:
 @functools.cache
 def sources() -> dict[Path, tuple[list[str], list[tuple[int, set[object]]]]]:
     """Return of every source what it imports, and the constants of each of its listings with its line."""
-    found: dict[Path, tuple[list[str], list[tuple[int, set[object]]]]] = {}
+    all_listings: dict[Path, tuple[list[str], list[tuple[int, set[object]]]]] = {}
     for path in PACKAGE.rglob("*.py"):
         tree = ast.parse(path.read_text())
         listings = (node for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict))
-        found[path] = ([*imports(tree)], [])
+        all_listings[path] = ([*imports(tree)], [])
         for listing in listings:
-            constants: set[object] = {one.value for one in ast.walk(listing) if isinstance(one, ast.Constant)}
-            found[path][1].append((listing.lineno, constants))
-    return found
+            constants: set[object] = {node.value for node in ast.walk(listing) if isinstance(node, ast.Constant)}
+            all_listings[path][1].append((listing.lineno, constants))
+    return all_listings
 
 
 @pytest.mark.parametrize("folder", CONTRACTS)
@@ -286,7 +286,9 @@ ADDED = {
     ),
     "launch/schedulers/oar.py": (
         SCHEDULER,
-        "from rankbench.launch import schedulers\nprint(schedulers.known()['oar'].title, len(schedulers.known()))",
+        "from rankbench.launch import schedulers\n"
+        "found = schedulers.find_schedulers()\n"
+        "print(found['oar'].title, len(found))",
         "OAR 7",
     ),
     "cli/commands/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),
@@ -301,12 +303,12 @@ ADDED = {
 
 @pytest.mark.parametrize("file", ADDED)
 def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
-    text, program, said = ADDED[file]
+    text, program, output = ADDED[file]
     shutil.copytree(PACKAGE, tmp_path / "copy" / "rankbench")  # With what is compiled, which takes seconds.
     (tmp_path / "copy" / "rankbench" / file).write_text(text)
     library.make(tmp_path / "attic" / "mpich", "9.1")
     campaigns.make_campaign(tmp_path / "made", launches=1)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, *(["added"] if file.startswith("cli/commands/") else [])],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path / "copy")},
@@ -314,7 +316,7 @@ def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == (said + "\n", "")
+    assert (process.stdout, process.stderr) == (output + "\n", "")
 
 
 # --- no file is there for nothing -------------------------------------------------------------------------------------
@@ -329,13 +331,13 @@ def imports(tree: ast.Module) -> Iterator[str]:
             yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
 
 
-def dotted(path: Path) -> str:
+def name_module(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 def test_every_module_is_reached_from_the_command_line_or_from_a_unit() -> None:
-    modules = {dotted(path): path for path in PACKAGE.rglob("*.py")}
-    waiting = ["rankbench.__main__", *(dotted(path) for _, path in UNITS)]
+    modules = {name_module(path): path for path in PACKAGE.rglob("*.py")}
+    waiting = ["rankbench.__main__", *(name_module(path) for _, path in UNITS)]
     reached: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -354,8 +356,8 @@ def test_every_other_file_is_named_by_what_reads_it() -> None:
 
 def test_every_tool_is_used_or_reported() -> None:
     texts = [ROOT / "Makefile", ROOT / ".ci" / "run", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-    told = "".join(path.read_text() for path in texts)
-    assert [path for path in (ROOT / "tools").iterdir() if f"tools/{path.name}" not in told] == []
+    references = "".join(path.read_text() for path in texts)
+    assert [path for path in (ROOT / "tools").iterdir() if f"tools/{path.name}" not in references] == []
 
 
 def test_every_header_of_the_core_is_included() -> None:

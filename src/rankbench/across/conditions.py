@@ -256,8 +256,8 @@ def _exchange(then: Iterable[Launch], now: Iterable[Launch]) -> float | None:
 def level(launches: Iterable[Launch]) -> states.Exchanges:
     """Return the exchange times of a campaign, by pair of CPUs: medians over launches."""
     times: dict[tuple[int, int], list[float]] = {}
-    for met in states.met(launches):
-        for pair, time_ns in met.level.items():
+    for state in states.find_states(launches):
+        for pair, time_ns in state.level.items():
             times.setdefault(pair, []).append(time_ns)
     return {pair: median(time) for pair, time in times.items()}
 

@@ -18,7 +18,7 @@ from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
 from rankbench.statistics import FEWEST_BLOCKS
 from rankbench.statistics.decision import above
-from rankbench.statistics.placements import turned
+from rankbench.statistics.placements import invert
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Compariso
         if comparison.case == case.key and (comparison.base, comparison.other) == (old, new):
             return comparison
         if comparison.case == case.key and (comparison.base, comparison.other) == (new, old):
-            return turned(comparison)
+            return invert(comparison)
     return None
 
 

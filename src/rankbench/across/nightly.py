@@ -13,7 +13,7 @@ from rankbench.across.gate import Check, Ratio, Ruling
 from rankbench.evaluation import evaluate
 from rankbench.language import say
 from rankbench.model import RankbenchError
-from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.pairing import pair_logs
 from rankbench.statistics.prediction import FEWEST_PAST, LAST, predictions
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str
         frame = figures.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
         logs = frame.select("case", log=pl.col("figure_ns").log())
     else:
-        logs = paired_logs(figures, base, name)
+        logs = pair_logs(figures, base, name)
     return dict(logs.group_by("case").agg(pl.col("log").median()).iter_rows())
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from rankbench.across import conditions
 from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
 from rankbench.evaluation import evaluate
-from rankbench.language import NOTHING, Text, clauses, ended, say
+from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import Record
 from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
 from rankbench.statistics.decision import Estimate, decide
@@ -196,7 +196,7 @@ def changes(
             memory=cases[row.case].quantity == "memory",
             levels=None if at is None else [_at_level(name, result) for name, result in at.items()],
         )
-        for row, at in sorted(rows, key=lambda row: (places[row.whole.case], of[row.whole.other]))
+        for row, at in sorted(rows, key=lambda row: (places[row.overall.case], of[row.overall.other]))
     ]
 
 
@@ -342,7 +342,7 @@ def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> 
         )
         yield Remark(
             kind="cases",
-            text=ended(clauses([lacking, *_almost(then, now, shared)])),
+            text=end_sentence(clauses([lacking, *_almost(then, now, shared)])),
             advice=say("Run the same plan to compare all cases."),
         )
 
@@ -540,7 +540,7 @@ def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) ->
             n=explained,
             all=len(different),
         )
-    return ended(text)
+    return end_sentence(text)
 
 
 def _means(all_changes: Sequence[Change], *, memory: bool) -> Iterator[Text]:
@@ -551,7 +551,7 @@ def _means(all_changes: Sequence[Change], *, memory: bool) -> Iterator[Text]:
         mean = math.exp(sum(math.log(change.ratio) for change in pair) / len(pair))
         text = _mean(old, new, mean, len(pair), memory=memory)
         changed = any(change.different for change in pair)
-        yield ended(text) if changed else say("{mean}; no case is known to have changed.", mean=text)
+        yield end_sentence(text) if changed else say("{mean}; no case is known to have changed.", mean=text)
 
 
 def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:

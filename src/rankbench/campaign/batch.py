@@ -62,9 +62,9 @@ def places(campaign: Campaign) -> Iterator[Place]:
     for block in range(1, campaign.plan.stop.blocks_max + 1):
         for position, name in enumerate(plan.draw_block_order(campaign.seed, block, names)):
             for placement in campaign.plan.placements:
-                mine = [case for case in campaign.cases if case.placement == placement.name]
+                own_cases = [case for case in campaign.cases if case.placement == placement.name]
                 for group, cases in groupby(
-                    plan.draw_case_order(campaign.seed, block, mine), lambda case: case.launch_group
+                    plan.draw_case_order(campaign.seed, block, own_cases), lambda case: case.launch_group
                 ):
                     turn = Turn(block, name, placement.name, group)
                     where = "-".join(filter(None, [f"{block:03}", placement.name, *group.split()]))
@@ -75,15 +75,15 @@ def places(campaign: Campaign) -> Iterator[Place]:
 
 def line_names(campaign: Campaign) -> dict[tuple[str, str, str], str]:
     """Return the name of the function that launches a candidate's cases of a group in a placement, each unique."""
-    found: dict[tuple[str, str, str], str] = {}
+    names: dict[tuple[str, str, str], str] = {}
     for candidate in campaign.candidates:
         for placement in campaign.plan.placements:
             cases = [case for case in campaign.cases if case.placement == placement.name]
             for group in sorted({case.launch_group for case in cases} | {CHECKING for case in cases if case.suite}):
                 name = script.identifier(" ".join(filter(None, [candidate.name, "on", placement.name, group])))
-                taken = sum(re.fullmatch(rf"{name}(_v\d+)?", one) is not None for one in found.values())
-                found[candidate.name, placement.name, group] = f"{name}_v{taken + 1}" if taken else name
-    return found
+                number = sum(re.fullmatch(rf"{name}(_v\d+)?", other) is not None for other in names.values())
+                names[candidate.name, placement.name, group] = f"{name}_v{number + 1}" if number else name
+    return names
 
 
 def command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
@@ -97,16 +97,16 @@ def library_of(campaign: Campaign, candidate: Candidate) -> Library:
     return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
-def scripted(prepared: Prepared) -> script.Script:
+def make_script(prepared: Prepared) -> script.Script:
     """Return what the job script of a campaign does."""
-    campaign, made = prepared.store.campaign, list(lines(prepared))
-    names = {line.name for line in made}
+    campaign, command_lines = prepared.store.campaign, list(lines(prepared))
+    names = {line.name for line in command_lines}
     blocks = groupby((place for place in places(campaign) if place.line in names), lambda place: place.turn.block)
     return script.Script(
         campaign=prepared.store.folder.absolute(),
         question=campaign.plan.question,
         job=campaign.plan.job,
-        lines=made,
+        lines=command_lines,
         blocks=[
             [
                 script.Turn(turn.name, turn.line, turn.cases_file, alone(prepared, turn), group(campaign, turn))
@@ -124,8 +124,8 @@ def scripted(prepared: Prepared) -> script.Script:
 def alone(prepared: Prepared, place: Place) -> bool:
     """Return whether a turn's launches cannot run while others do."""
     campaign, turn = prepared.store.campaign, place.turn
-    candidate = next(one for one in campaign.candidates if one.name == turn.candidate)
-    placement = next(one for one in campaign.plan.placements if one.name == turn.placement)
+    candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
+    placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
     return not may_share(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
 
 
@@ -156,8 +156,8 @@ def lines(prepared: Prepared) -> Iterator[script.Line]:
 
 def foreign_cases(campaign: Campaign, placement: str, group: str) -> list[Case]:
     """Return the cases of a group in a placement if a foreign program measures them."""
-    mine = (case for case in campaign.cases if case.placement == placement and case.launch_group == group)
-    return [case for case in mine if case.suite]
+    own_cases = (case for case in campaign.cases if case.placement == placement and case.launch_group == group)
+    return [case for case in own_cases if case.suite]
 
 
 def theirs(
@@ -175,7 +175,7 @@ def theirs(
     return msgspec.structs.replace(line, arguments=words, files=line.files | texts)
 
 
-def supplied(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
+def list_programs(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
     """Yield how each line launches a foreign program, or why it does not."""
     campaign = prepared.store.campaign
     library = {candidate.name: candidate.library for candidate in campaign.candidates}
@@ -198,7 +198,7 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
     """
     store = prepared.store
     folder = store.folder / script.FOLDER
-    path, kept = folder / script.SCRIPT, folder / f".{script.SCRIPT}.written"
+    path, copy = folder / script.SCRIPT, folder / f".{script.SCRIPT}.written"
     try:
         files.refuse_links(folder.rglob("*"))
         for name in ("cases", PROGRAMS):
@@ -206,18 +206,18 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
         (folder / ENOUGH).unlink(missing_ok=True)
         for name, cases in case_files(store.campaign).items():
             samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once_operations)
-        for name, one in supplied(prepared):
-            files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(one))
-        own = edited(path, kept)
-        if not own:
-            for place in (path, kept):
+        for name, program in list_programs(prepared):
+            files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(program))
+        is_edited = edited(path, copy)
+        if not is_edited:
+            for place in (path, copy):
                 files.write(place, text)
         path.chmod(0o755)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); correct that and submit again") from None
-    return path, own
+    return path, is_edited
 
 
-def edited(path: Path, kept: Path) -> bool:
+def edited(path: Path, copy: Path) -> bool:
     """Return whether a script is no longer what was written."""
-    return path.exists() and kept.exists() and path.read_bytes() != kept.read_bytes()
+    return path.exists() and copy.exists() and path.read_bytes() != copy.read_bytes()

@@ -46,9 +46,9 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
         )
 
 
-def differences(one: Plan, other: Plan) -> list[str]:
+def differences(first: Plan, other: Plan) -> list[str]:
     """Return the fields in which two plans differ."""
-    before, after = (msgspec.structs.replace(plan, stop=rule(plan.stop)) for plan in (one, other))
+    before, after = (msgspec.structs.replace(plan, stop=rule(plan.stop)) for plan in (first, other))
     names = [name for name in after.__struct_fields__ if name not in UNSEEN]
     return [name for name in names if getattr(before, name) != getattr(after, name)]
 
@@ -73,7 +73,7 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
             plan, stop=msgspec.structs.replace(plan.stop, blocks_min=blocks + more, blocks_max=blocks + more)
         )
     changed = differences(record.plan, plan)
-    past = looked(record.plan.stop, blocks) if "stop" in changed else record.plan.stop.past
+    past = list_past_looks(record.plan.stop, blocks) if "stop" in changed else record.plan.stop.past
     plan = msgspec.structs.replace(plan, stop=msgspec.structs.replace(plan.stop, past=past))
     if plan == record.plan:
         return
@@ -86,7 +86,7 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
     store.change_plan(msgspec.structs.replace(record, plan=plan, notes=notes))
 
 
-def looked(stop: Stop, blocks: int) -> list[int]:
+def list_past_looks(stop: Stop, blocks: int) -> list[int]:
     """Return after which blocks figures were looked at, with so many measured: their author has seen these too."""
     return sorted({*(number for number in list_looks(stop) if number <= blocks), *([blocks] if blocks else [])})
 

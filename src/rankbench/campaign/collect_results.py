@@ -14,7 +14,7 @@ import msgspec
 from rankbench import files, samples
 from rankbench.campaign import doctor, exit_causes, foreign, launching
 from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, line_names, places
-from rankbench.campaign.loop import Loop, placement_of, replay, untried
+from rankbench.campaign.loop import Loop, make_untried, placement_of, replay
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import script
 from rankbench.model import CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
@@ -66,12 +66,12 @@ def take_in(store: Store, watch: Watch) -> int:
     campaign = store.campaign
     known = {launch.folder for launch in store.launches()}
     loop = Loop(store, campaign, {}, watch, replay(store, watch), {})
-    found = [
-        tries for place in places(campaign) for tries in finished(store.folder, place) if tries.folder not in known
+    launches = [
+        tries for place in places(campaign) for tries in list_finished(store.folder, place) if tries.folder not in known
     ]
-    for tried in sorted(found, key=lambda one: one.left.started):
-        loop.keep(*Taking(store, loop).taken(tried))
-    return len(found)
+    for tried in sorted(launches, key=lambda launch: launch.ending.started):
+        loop.keep(*Taking(store, loop).take(tried))
+    return len(launches)
 
 
 class Tried(NamedTuple):
@@ -85,7 +85,7 @@ class Tried(NamedTuple):
     path: Path
     folder: str
     """The same below the campaign's folder."""
-    left: Left
+    ending: Left
 
     def cases(self, store: Store) -> list[Case]:
         """Return what it was to measure."""
@@ -97,28 +97,30 @@ class Tried(NamedTuple):
     def operation(self, store: Store) -> Operation | None:
         """Return the benchmark that it was to measure by a foreign program."""
         name = self.place.cases[0].operation
-        return next((one for one in store.campaign.operations if one.foreign and one.name == name), None)
+        return next(
+            (operation for operation in store.campaign.operations if operation.foreign and operation.name == name), None
+        )
 
 
-def finished(campaign: Path, place: Place) -> Iterator[Tried]:
+def list_finished(campaign: Path, place: Place) -> Iterator[Tried]:
     """Yield the launches of a turn of which nothing can change any more."""
     turn = campaign / script.FOLDER / "launches" / place.name
-    done = (turn / DONE).exists()
+    is_done = (turn / DONE).exists()
     numbers = sorted(int(path.parent.name) for path in turn.glob(f"*/{ENDING}"))
     for number in numbers:
         path = turn / str(number)
-        last = done and number == numbers[-1]
-        if last or number < numbers[-1] or lost_nodes(path):
+        last = is_done and number == numbers[-1]
+        if last or number < numbers[-1] or read_lost_nodes(path):
             yield Tried(place, number, last, path, str(path.relative_to(campaign)), ending(path))
 
 
 def ending(path: Path) -> Left:
     """Return how a launch ended."""
     try:
-        left = msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
+        end = msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
         counted = path / "output_bytes"  # Where `output.log` lacks the middle.
         output_bytes = int(counted.read_text()) if counted.exists() else (path / "output.log").stat().st_size
-        return msgspec.structs.replace(left, output_bytes=output_bytes)
+        return msgspec.structs.replace(end, output_bytes=output_bytes)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         raise RankbenchError(f"{path / ENDING}: damaged ({error}); remove its folder and submit again") from None
 
@@ -129,31 +131,34 @@ class Taking(NamedTuple):
     store: Store
     loop: Loop
 
-    def taken(self, tried: Tried) -> tuple[Launch, list[CaseResult]]:
+    def take(self, tried: Tried) -> tuple[Launch, list[CaseResult]]:
         """Return the launch and its rows."""
         cases = tried.cases(self.store)
         order = self.order(tried, cases)
         log = launching.tail(tried.path / "output.log")
         end = self.ending(tried, order, log)
-        if lost := lost_nodes(tried.path):
+        if lost := read_lost_nodes(tried.path):
             end = end._replace(reason=f"{end.reason}; no answer any more from {lost}")
         if wrong := doctor.wrong_library(order.library, end.stream):
-            end = exit_causes.Ending(LaunchStatus.REFUSED, wrong, tried.left.outcome, exit_causes.EMPTY)
+            end = exit_causes.Ending(LaunchStatus.REFUSED, wrong, tried.ending.outcome, exit_causes.EMPTY)
         nodes = (tried.path / "nodes").read_text(encoding="utf-8").split()
         line = self.line(tried, order)
-        line = msgspec.structs.replace(line, arguments=[named(word, nodes) for word in line.arguments])
+        line = msgspec.structs.replace(line, arguments=[insert_nodes(word, nodes) for word in line.arguments])
         surroundings = around(tried, line, neighbours(self.store.campaign, tried))
-        launch, results = launching.recorded(order, line, end, surroundings, log)
+        launch, results = launching.make_records(order, line, end, surroundings, log)
         # A foreign program that is launched again in a turn begins with its first size again.
-        left = self.loop.history.left(order.turn, cases)
-        rows = [row for row in results if row.case.key in {case.key for case in left}]
-        return launch, [*rows, *self.untried(tried, left, rows, f"the launch {launch.status}: {launch.reason}")]
+        remaining = self.loop.history.list_remaining(order.turn, cases)
+        rows = [row for row in results if row.case.key in {case.key for case in remaining}]
+        return launch, [
+            *rows,
+            *self.list_untried(tried, remaining, rows, f"the launch {launch.status}: {launch.reason}"),
+        ]
 
     def ending(self, tried: Tried, order: launching.Order, log: str) -> Ending:
         """Return how the launch ended, by what the core streamed or a foreign program printed."""
         if operation := tried.operation(self.store):
-            return foreign.classed(order, operation, tried.left.outcome, tried.path / "output.log", log)
-        return launching.classed(order, tried.left.outcome, tried.path / "stream.jsonl", log)
+            return foreign.classify(order, operation, tried.ending.outcome, tried.path / "output.log", log)
+        return launching.classify(order, tried.ending.outcome, tried.path / "stream.jsonl", log)
 
     def line(self, tried: Tried, order: launching.Order) -> CommandLine:
         """Return how it was launched."""
@@ -163,8 +168,8 @@ class Taking(NamedTuple):
     def order(self, tried: Tried, cases: list[Case]) -> launching.Order:
         """Return what the launch was asked to do."""
         campaign, turn = self.store.campaign, tried.place.turn
-        candidate = next(one for one in campaign.candidates if one.name == turn.candidate)
-        placement = next(one for one in campaign.plan.placements if one.name == turn.placement)
+        candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
+        placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
         return launching.Order(
             number=self.loop.history.last_number + 1,
             turn=turn,
@@ -178,17 +183,17 @@ class Taking(NamedTuple):
             once=campaign.once_operations,
         )
 
-    def untried(self, tried: Tried, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:
+    def list_untried(self, tried: Tried, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:
         """Yield the rows of cases that the turn's launches did not come to, and of those that they were not given."""
         if tried.last:
             reached = {row.case.key for row in rows}
-            yield from (untried(case, CaseStatus.NOT_RUN, why) for case in cases if case.key not in reached)
+            yield from (make_untried(case, CaseStatus.NOT_RUN, why) for case in cases if case.key not in reached)
         if tried.number == 1:
-            given = {case.key for case in cases}
+            keys = {case.key for case in cases}
             for case in tried.place.cases:
-                if case.key not in given:
+                if case.key not in keys:
                     reason = self.loop.history.hopeless(tried.place.turn, case) or "taken out of the job by hand"
-                    yield untried(case, CaseStatus.NOT_RUN, reason)
+                    yield make_untried(case, CaseStatus.NOT_RUN, reason)
 
 
 def program_of(store: Store, place: Place) -> Supplied:
@@ -200,7 +205,7 @@ def program_of(store: Store, place: Place) -> Supplied:
         raise RankbenchError(f"{path}: damaged ({error}); submit again, which writes it anew") from None
 
 
-def lost_nodes(path: Path) -> str:
+def read_lost_nodes(path: Path) -> str:
     """Return the nodes that did not answer any more when the launch had died."""
     lost = path / "lost"
     return " and ".join(lost.read_text(encoding="utf-8").split()) if lost.exists() else ""
@@ -210,7 +215,7 @@ def neighbours(campaign: Campaign, tried: Tried) -> list[str]:
     """Return the candidates of the launches with which one took turns, by their places."""
     path = tried.path / "beside"
     names = {line: name for (name, _, _), line in line_names(campaign).items()}
-    alone = tried.left.together == 1 or not path.exists()
+    alone = tried.ending.together == 1 or not path.exists()
     return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
 
 
@@ -221,17 +226,17 @@ def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circ
     texts = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
     ambient = dict(line.split("=", 1) for line in texts if "=" in line)
     return launching.Circumstances(
-        started=tried.left.started,
-        load=tried.left.load,
-        stolen_s=tried.left.stolen_s / tried.left.together,
+        started=tried.ending.started,
+        load=tried.ending.load,
+        stolen_s=tried.ending.stolen_s / tried.ending.together,
         before=before,
         after=after,
         state_reason="" if before and after else "the core reported no state in the job",
         environment=ambient | line.environment,
-        job=tried.left.job,
-        together=tried.left.together,
+        job=tried.ending.job,
+        together=tried.ending.together,
         beside=beside,
-        share_s=tried.left.duration_s / tried.left.together,
+        share_s=tried.ending.duration_s / tried.ending.together,
         folder=tried.folder,
         alone=alone.read_text(encoding="utf-8").strip() if alone.exists() else "",
     )
@@ -245,7 +250,7 @@ def state(path: Path) -> State | None:
         return None
 
 
-def named(word: str, nodes: list[str]) -> str:
+def insert_nodes(word: str, nodes: list[str]) -> str:
     """Return a word in which stand-ins are the names that the job's nodes had."""
     return NODE.sub(lambda match: nodes[int(match[1]) - 1] if int(match[1]) <= len(nodes) else match[0], word)
 
@@ -258,18 +263,18 @@ def refusals(store: Store) -> dict[tuple[str, str], Refusal]:
     campaign = store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     placements = {placement.name: placement for placement in campaign.plan.placements}
-    found: dict[tuple[str, str], Refusal] = {}
+    refused: dict[tuple[str, str], Refusal] = {}
     for (name, where, _), line in line_names(campaign).items():
         path = store.folder / script.FOLDER / "checks" / line
         if (path / ENDING).exists() and not (path / "passed").exists():
-            found[name, where] = refusal(library_of(campaign, candidates[name]), placements[where], path)
-    return found
+            refused[name, where] = refusal(library_of(campaign, candidates[name]), placements[where], path)
+    return refused
 
 
 def refusal(library: Library, placement: Placement, path: Path) -> Refusal:
     """Return what a check that failed in a job says."""
-    left, output = ending(path), path / "output.log"
-    check = doctor.judged(library, placement, left.outcome, path / "stream.jsonl", output)
+    end, output = ending(path), path / "output.log"
+    check = doctor.judge_check(library, placement, end.outcome, path / "stream.jsonl", output)
     reason = check.reason or "its check failed in the job"
     return Refusal(reason, output.read_text(encoding="utf-8", errors="replace"))
 
@@ -300,10 +305,10 @@ class Standing(NamedTuple):
 
     turns: int
     """All that the plan may have."""
-    done: int
+    turns_done: int
 
 
-def made(store: Store) -> Iterator[Place]:
+def list_turns(store: Store) -> Iterator[Place]:
     """Yield the turns that the script makes: all but those for which a foreign program is lacking."""
     lacking: dict[str, str] = {}
     for place in places(store.campaign):
@@ -315,19 +320,19 @@ def made(store: Store) -> Iterator[Place]:
 
 def standing(store: Store) -> Mapping[tuple[str, str], Standing]:
     """Return how many turns are done, by candidate and placement."""
-    found: dict[tuple[str, str], Standing] = {}
-    for place in made(store):
+    standings: dict[tuple[str, str], Standing] = {}
+    for place in list_turns(store):
         key = place.turn.candidate, place.turn.placement
-        before = found.get(key, Standing(0, 0))
-        done = (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
-        found[key] = Standing(before.turns + 1, before.done + done)
-    return found
+        before = standings.get(key, Standing(0, 0))
+        is_done = (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
+        standings[key] = Standing(before.turns + 1, before.turns_done + is_done)
+    return standings
 
 
 def blocks_done(store: Store) -> int:
     """Return how many blocks are complete, from the first on; what was refused is not waited for."""
     refused, most = refusals(store), store.campaign.plan.stop.blocks_max
-    for block, turns in groupby(made(store), lambda place: place.turn.block):
+    for block, turns in groupby(list_turns(store), lambda place: place.turn.block):
         for place in turns:
             if (place.turn.candidate, place.turn.placement) in refused:
                 continue
@@ -341,7 +346,7 @@ def end(store: Store, reason: str) -> None:
     files.write(store.folder / script.FOLDER / ENOUGH, reason + "\n")
 
 
-def said_enough(store: Store) -> str:
+def read_enough(store: Store) -> str:
     """Return why the job was informed that it is enough, nothing where it was not."""
     path = store.folder / script.FOLDER / ENOUGH
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""

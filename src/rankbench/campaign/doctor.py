@@ -59,8 +59,8 @@ def check(
     library: Library, build: Build, placement: Placement, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Check:
     """Launch the core's own check on a placement. The folder takes its stream and output."""
-    (found,) = check_together([Trial(library, build, placement, folder, settings or {})])
-    return found
+    (result,) = check_together([Trial(library, build, placement, folder, settings or {})])
+    return result
 
 
 def check_together(trials: Sequence[Trial]) -> list[Check]:
@@ -69,21 +69,21 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
     A launcher may end before it has handed on what ssh said: where nobody knows why nothing began, it is asked again.
     """
     checks = [Check(works=False, reason=nameless(trial.placement)) for trial in trials]
-    left = [place for place, check in enumerate(checks) if not check.reason]
+    pending = [place for place, check in enumerate(checks) if not check.reason]
     for _ in range(TRIES):
-        tried = attempt([trials[place] for place in left])
-        for place, (check, _) in zip(left, tried, strict=True):
+        tried = attempt([trials[place] for place in pending])
+        for place, (check, _) in zip(pending, tried, strict=True):
             checks[place] = check
-        left = [place for place, (_, unexplained) in zip(left, tried, strict=True) if unexplained]
+        pending = [place for place, (_, unexplained) in zip(pending, tried, strict=True) if unexplained]
     return checks
 
 
 def attempt(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
     """Launch once; return what each trial found, and whether it is not known why it found nothing."""
     steps = [step(trial) for trial in trials]
-    outcomes = iter(launch.run_together([one for one in steps if isinstance(one, Step)]))
-    ends = [next(outcomes) if isinstance(one, Step) else one for one in steps]
-    return [looked_at(trial, end) for trial, end in zip(trials, ends, strict=True)]
+    outcomes = iter(launch.run_together([entry for entry in steps if isinstance(entry, Step)]))
+    ends = [next(outcomes) if isinstance(entry, Step) else entry for entry in steps]
+    return [examine(trial, end) for trial, end in zip(trials, ends, strict=True)]
 
 
 def step(trial: Trial) -> Step | RankbenchError:
@@ -100,32 +100,32 @@ def step(trial: Trial) -> Step | RankbenchError:
     return Step(command=command, output=trial.output, watch=stream_file, limit_s=LIMIT_S)
 
 
-def looked_at(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
+def examine(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
     """Return what a trial found that ended so, and whether it is not known why it found nothing."""
     if isinstance(end, RankbenchError):
         return Check(works=False, reason=str(end)), isinstance(end, launch.UnwatchedError)
     try:
-        found = judged(trial.library, trial.placement, end, trial.folder / "stream.jsonl", trial.output)
-        known = found.works or found.facts or end.hung or explained(trial.library, end, trial.output)
+        result = judge_check(trial.library, trial.placement, end, trial.folder / "stream.jsonl", trial.output)
+        known = result.works or result.facts or end.hung or explain(trial.library, end, trial.output)
     except RankbenchError as error:
         return Check(works=False, reason=str(error)), False
-    return found, not known
+    return result, not known
 
 
-def explained(library: Library, outcome: Outcome, output: Path) -> str | None:
+def explain(library: Library, outcome: Outcome, output: Path) -> str | None:
     """Return what a launch that went wrong means, as far as what it printed shows."""
     text = output.read_text(encoding="utf-8", errors="replace")
     return libraries.find_family(library).explain(text) or exit_causes.meaning(text, outcome.exit_code)
 
 
-def judged(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
+def judge_check(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
     """Return what a launch of the core's check found, from how it ended and what it left."""
     stream = samples.read(stream_file, [])
     text = output.read_text(encoding="utf-8", errors="replace")
     reason = (
         wrong_world(library, placement, stream)
         or stream.damage
-        or wrong_end(outcome, stream, explained(library, outcome, output), text)
+        or wrong_end(outcome, stream, explain(library, outcome, output), text)
         or wrong_library(library, stream)
         or wrong_file(library, stream.ranks)
     )
@@ -146,14 +146,14 @@ def nameless(placement: Placement) -> str:
     Another remote shell than ssh, and a scheduler, may know names that the system does not.
     """
     reached = placement.launcher == "mpiexec" and not placement.remote_shell
-    lost = list(unresolved(placement.hosts if reached else ()))
+    lost = list(find_unresolved(placement.hosts if reached else ()))
     if not lost:
         return ""
     names, verb, name = (" and ".join(lost), "do", "names") if len(lost) > 1 else (lost[0], "does", "name")
     return f"the {name} {names} {verb} not resolve here; fix hosts in the plan (or --hosts), or add to /etc/hosts"
 
 
-def unresolved(names: Iterable[str]) -> Iterator[str]:
+def find_unresolved(names: Iterable[str]) -> Iterator[str]:
     """Yield the names of hosts that have no address."""
     for name in names:
         try:
@@ -165,7 +165,7 @@ def unresolved(names: Iterable[str]) -> Iterator[str]:
 def flags(ranks: Iterable[RankFact]) -> Iterator[str]:
     """Yield what ranks that work have against them: too few cores, or else freedom to move."""
     places = {rank: {core(cpu) for cpu in numbers(rank.cpus)} for rank in ranks}
-    crowds = list(crowded(places))
+    crowds = list(find_crowded(places))
     free = [rank for rank, cores in places.items() if len(cores) > 1]
     yield from crowds[:1]
     if free and not crowds:
@@ -175,7 +175,7 @@ def flags(ranks: Iterable[RankFact]) -> Iterator[str]:
         )
 
 
-def crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
+def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
     """Yield hosts on which ranks are more than the cores they may run on."""
     for host, count in Counter(rank.host for rank in places).items():
         cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
@@ -234,6 +234,6 @@ def wrong_file(library: Library, ranks: Iterable[RankFact]) -> str:
     return next(filter(None, reasons), "")
 
 
-def same_version(one: str, other: str) -> bool:
+def same_version(version: str, other: str) -> bool:
     """Return whether two versions are equal as far as both are reported: 2021.18 and 2021.18.1 are."""
-    return all(left == right for left, right in zip(one.split("."), other.split("."), strict=False))
+    return all(part == other_part for part, other_part in zip(version.split("."), other.split("."), strict=False))

@@ -40,7 +40,7 @@ FROM_OUTSIDE = {"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}
 """Signals that users, schedulers and the kernel send to a launcher, and no library."""
 DEATH = 128
 """What shells and launchers add to the number of a signal."""
-TOLD = (
+SIGNAL_PATTERNS = (
     r"EXIT STRING: .*\(signal (?P<number>\d+)\)",
     r"RANK \d+ PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: (?P<number>\d+)",
     r"exited on\s+signal (?P<number>\d+)",
@@ -156,10 +156,10 @@ class Surroundings(Record, frozen=True):
 def surroundings(folder: Path, root: Path = Path("/")) -> Surroundings:
     """Return what is counted now."""
     disk = os.statvfs(folder)
-    return Surroundings(killed_for_memory=killed_for_memory(root), free_bytes=disk.f_bavail * disk.f_frsize)
+    return Surroundings(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
 
 
-def killed_for_memory(root: Path) -> int:
+def count_memory_kills(root: Path) -> int:
     """Return how many processes the kernel has ended for want of memory, as the container counts, else the system."""
     matches = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
     return next((int(match[1]) for match in matches if match), 0)
@@ -197,26 +197,26 @@ def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
 
     Other ranks are then ended by their launcher. Exit codes show a signal as shells do, and only if no text does.
     """
-    texts = list(told_signals(log))
+    texts = list(find_signals(log))
     listed = len(re.findall(EVERY_RANK, log))
     if texts and set(texts) == {"SIGKILL"} and 0 < listed < ranks:
         return ""
-    own = [name for name in texts if name not in COLLATERAL]
-    return next(iter(own or texts), named(of_exit_code(exit_code)))
+    direct = [name for name in texts if name not in COLLATERAL]
+    return next(iter(direct or texts), name_signal(of_exit_code(exit_code)))
 
 
 def ended_from_outside(exit_code: int | None, log: str) -> bool:
     """Return whether a signal from outside ended the launcher itself, which then says nothing about ranks."""
-    return named(of_exit_code(exit_code)) in FROM_OUTSIDE and not any(told_signals(log))
+    return name_signal(of_exit_code(exit_code)) in FROM_OUTSIDE and not any(find_signals(log))
 
 
-def told_signals(log: str) -> Iterator[str]:
+def find_signals(log: str) -> Iterator[str]:
     """Yield the names of the signals that a log reports, in its order for each way of showing."""
-    for pattern in TOLD:
+    for pattern in SIGNAL_PATTERNS:
         for match in re.finditer(pattern, log, re.MULTILINE):
             groups = match.groupdict()
             number = int(groups.get("number") or 0) or of_exit_code(int(groups.get("code") or 0))
-            if name := named(number) or NAMES.get(groups.get("name") or "", ""):
+            if name := name_signal(number) or NAMES.get(groups.get("name") or "", ""):
                 yield name
 
 
@@ -225,7 +225,7 @@ def of_exit_code(code: int | None) -> int:
     return -code if code and code < 0 else max(0, (code or 0) - DEATH)
 
 
-def named(number: int) -> str:
+def name_signal(number: int) -> str:
     """Return a signal's name, nothing for what is no signal."""
     names = {int(signals): signals.name for signals in signal.Signals}
     return names.get(number, "")
@@ -244,13 +244,13 @@ def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | Non
     """
     for pattern, line in MEANINGS:
         if match := re.search(pattern, log, re.MULTILINE):
-            return filled(line, match.groupdict())
+            return fill_line(line, match.groupdict())
     return SIGNALS.get(signal_of(exit_code, log, ranks))
 
 
 def stuck(log: str) -> tuple[CaseStatus, str] | None:
     """Return how the case ended in which ranks were stuck, and why, by the rank that had an error if one had."""
-    match = min(STUCK.finditer(log), key=lambda one: one["why"] == NO_RETURN, default=None)
+    match = min(STUCK.finditer(log), key=lambda hit: hit["why"] == NO_RETURN, default=None)
     if not match:
         return None
     during = f"{match['why']} (the case {match['phase']})"
@@ -267,6 +267,6 @@ def unwritten(exit_code: int | None, log: str) -> str:
     return match[1] if match else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""
 
 
-def filled(line: str, words: dict[str, str | None]) -> str:
+def fill_line(line: str, words: dict[str, str | None]) -> str:
     """Return a line with what its pattern found in its places."""
     return re.sub(r" +;", ";", line.format_map({name: word or "" for name, word in words.items()}))

@@ -60,23 +60,25 @@ Programs = dict[tuple[str, str], Program]
 """By library and operation."""
 
 
-def known() -> dict[str, ModuleType]:
+def find_tools() -> dict[str, ModuleType]:
     """Return the tools that can be run, by name."""
     types = units.modules(tools)
     return {name: tool for name, tool in types.items() if all(hasattr(tool, word) for word in RUNS)}
 
 
-def described(description: Description, planned: Plan) -> Description:
+def add_operations(description: Description, planned: Plan) -> Description:
     """Return what can be measured: with the benchmarks of the foreign tools that a plan names."""
-    asked = {text.partition("-")[0] for text in planned.operations}
+    tool_names = {text.partition("-")[0] for text in planned.operations}
     for spec in planned.suites:
-        if spec.name not in known():
-            raise RankbenchError(f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, known())}')
-    own = {spec.name: spec.arguments for spec in planned.suites}
+        if spec.name not in find_tools():
+            raise RankbenchError(
+                f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, find_tools())}'
+            )
+    arguments = {spec.name: spec.arguments for spec in planned.suites}
     rows = [
-        msgspec.structs.replace(tool.apply_plan(operation, planned, own.get(name, [])), kind=tool.NAME)
-        for name, tool in known().items()
-        if name in asked
+        msgspec.structs.replace(tool.apply_plan(operation, planned, arguments.get(name, [])), kind=tool.NAME)
+        for name, tool in find_tools().items()
+        if name in tool_names
         for operation in tool.OPERATIONS
     ]
     return msgspec.structs.replace(description, operations=[*description.operations, *rows])
@@ -95,19 +97,19 @@ def programs(
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
     """Return the programs of foreign operations for each library, and why others cannot be run."""
     specs = {spec.name: spec for spec in planned.suites}
-    found: Programs = {}
+    by_operation: Programs = {}
     refused: dict[tuple[str, str], str] = {}
     for library in used:
         for operation in operations:
             if operation.foreign:
                 spec = specs.get(operation.foreign.suite)
                 try:
-                    found[library.name, operation.name] = program(spec, operation, library, reach, home)
+                    by_operation[library.name, operation.name] = program(spec, operation, library, reach, home)
                 except RankbenchError as error:
                     refused[library.name, operation.name] = str(error)
-    if refused and not found:
+    if refused and not by_operation:
         raise RankbenchError(f"{planned.file}: {next(iter(refused.values()))}")
-    return found, refused
+    return by_operation, refused
 
 
 def program(
@@ -118,15 +120,15 @@ def program(
     suite = operation.foreign.suite
     tool = units.module(tools, suite)
     name = tool.program(operation)
-    path, where, besides = looked_for(name, spec, library, reach, home)
+    path, where, besides = look_for(name, spec, library, reach, home)
     if path is None:
         raise RankbenchError(
             f'{operation.name}: no {name} in {where}; say where it is: [suites.{suite}] path = "FOLDER", source = '
             '"TARBALL" or module = "NAME"'
         )
     environment = libraries.make_environment(library, path, besides)
-    own = spec.arguments if spec else []
-    return Program(path.absolute(), environment, operation, [*tool.list_type_arguments(operation, path), *own])
+    extra = spec.arguments if spec else []
+    return Program(path.absolute(), environment, operation, [*tool.list_type_arguments(operation, path), *extra])
 
 
 class Looked(NamedTuple):
@@ -139,20 +141,20 @@ class Looked(NamedTuple):
     """What modules set for it."""
 
 
-def looked_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> Looked:
+def look_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> Looked:
     """Return a program where the plan says that it is, or beside the launcher of a library that ships it."""
     if spec and spec.modules:
-        given = libraries.load_modules(library, spec.modules)
-        found = shutil.which(name, path=given.path)
-        where = f"what {given.names} put{'s' * (' ' not in given.names)} on PATH"
-        return Looked(Path(found) if found else None, where, given.environment)
+        modules = libraries.load_modules(library, spec.modules)
+        executable = shutil.which(name, path=modules.path)
+        where = f"what {modules.names} put{'s' * (' ' not in modules.names)} on PATH"
+        return Looked(Path(executable) if executable else None, where, modules.environment)
     if spec and spec.source:
-        folder = built(Path(spec.source).expanduser(), library, home)
+        folder = build_tarball(Path(spec.source).expanduser(), library, home)
         return Looked(below(folder, name), f"what was built from {spec.source}")
     if spec and spec.path:
         folder = folder_of(spec, library)
         return Looked(below(folder, name), str(folder))
-    beside = shipped(name, [library, *reach])
+    beside = find_shipped(name, [library, *reach])
     return Looked(below(beside, name) if beside else None, "the libraries that rankbench finds")
 
 
@@ -173,13 +175,13 @@ def folder_of(spec: SuiteSpec, library: Library) -> Path:
         ) from None
 
 
-def shipped(name: str, reach: Iterable[Library]) -> Path | None:
+def find_shipped(name: str, reach: Iterable[Library]) -> Path | None:
     """Return the folder of the first library that has a program beside its launcher, as Intel MPI has IMB."""
     folders = (Path(library.prefix) / "bin" for library in reach if library.prefix)
     return next((folder for folder in folders if (folder / name).exists()), None)
 
 
-def built(source: Path, library: Library, home: Path) -> Path:
+def build_tarball(source: Path, library: Library, home: Path) -> Path:
     """Return the folder with what a tarball holds, configured and made by a library's wrapper; made once."""
     try:
         digest = hashlib.sha256(source.read_bytes()).hexdigest()
@@ -230,40 +232,40 @@ def steps(configure: Path, library: Library) -> list[list[str]]:
 # --- launches ---------------------------------------------------------------------------------------------------------
 
 
-def command(order: Order, made: Program, folder: Path) -> list[str]:
+def command(order: Order, benchmark: Program, folder: Path) -> list[str]:
     """Return a program with its arguments for the cases of a launch."""
-    assert made.operation.foreign
-    tool = units.module(tools, made.operation.foreign.suite)
+    assert benchmark.operation.foreign
+    tool = units.module(tools, benchmark.operation.foreign.suite)
     sizes = sorted({case.size_bytes for case in order.cases})
-    arguments = tool.arguments(made.operation, sizes, order.placement.ranks, order.plan, folder)
-    return [str(made.path), *arguments, *made.arguments]
+    arguments = tool.arguments(benchmark.operation, sizes, order.placement.ranks, order.plan, folder)
+    return [str(benchmark.path), *arguments, *benchmark.arguments]
 
 
-def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
+def classify(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
     """Return how a launch ended, with what its output says of each case; the first size that is not there broke it."""
     how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     try:
-        text = Text(str(output), printed(output, whole=not outcome.hung and not outcome.exit_code))
+        text = Text(str(output), read_printed(output, complete=not outcome.hung and not outcome.exit_code))
         tables = [table for table in reading.read_text(text) if is_of(table, operation)]
         unreadable = ""
     except RankbenchError as error:
         tables, unreadable = [], str(error)
     if outcome.hung:
-        found = LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s"
+        end = LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s"
     elif outcome.exit_code:
-        found = LaunchStatus.CRASHED, how
+        end = LaunchStatus.CRASHED, how
     elif unreadable:
-        found = LaunchStatus.CRASHED, f"its output cannot be read: {unreadable}"
+        end = LaunchStatus.CRASHED, f"its output cannot be read: {unreadable}"
     elif wrong := wrong_world(order, operation, tables) or wrong_numbers(operation, tables):
         return Ending(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
     else:
-        found = LaunchStatus.OK, ""
-    return Ending(*found, outcome, stream_of(order.cases, tables[:1], ended_well=found[0] == LaunchStatus.OK))
+        end = LaunchStatus.OK, ""
+    return Ending(*end, outcome, stream_of(order.cases, tables[:1], ended_well=end[0] == LaunchStatus.OK))
 
 
-def printed(output: Path, *, whole: bool) -> Iterator[Line]:
+def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
     """Return the lines of an output; of one that was cut off, all but what there is of the last."""
-    if whole:
+    if complete:
         return lines.read_file(output)
     text = output.read_bytes()
     return lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
@@ -271,12 +273,12 @@ def printed(output: Path, *, whole: bool) -> Iterator[Line]:
 
 def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> str:
     """Return why a program did not run as so many ranks of one world."""
-    asked = order.placement.ranks
-    others = {table.ranks for table in tables} - {0, asked, operation.ranks_exactly}
+    ranks = order.placement.ranks
+    others = {table.ranks for table in tables} - {0, ranks, operation.ranks_exactly}
     if len(tables) == 1 and not others:
         return ""
     what = f"measured {others.pop()} ranks" if others else f"printed {len(tables)} tables"
-    return f"{what} where one of {asked} ranks was asked for; is the launcher another library's?"
+    return f"{what} where one of {ranks} ranks was asked for; is the launcher another library's?"
 
 
 def wrong_numbers(operation: Operation, tables: Sequence[Table]) -> str:

@@ -93,7 +93,7 @@ class History:
         """Return whether the last that is stored of a candidate in a placement is that its check failed."""
         return (candidate, placement) in self._failed_checks
 
-    def left(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
+    def list_remaining(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
         """Return the cases that have no row in this turn yet."""
         return [case for case in cases if (turn.block, turn.candidate, case.key) not in self._rows]
 

@@ -13,7 +13,7 @@ import msgspec
 from rankbench import files, launch, libraries, samples
 from rankbench.campaign import exit_causes, foreign
 from rankbench.campaign.exit_causes import EMPTY, Ending
-from rankbench.campaign.pinning import seated
+from rankbench.campaign.pinning import drop_moved
 from rankbench.model import (
     THREADS,
     Candidate,
@@ -107,30 +107,30 @@ def make(order: Order, folder: Path) -> Made:
 
     Raises UnwatchedError where the launch was ended for a reason outside of it, and has to be made again.
     """
-    (made,) = _made([order], folder, _performed)
-    if isinstance(made, launch.UnwatchedError):
-        raise made
-    return made
+    (answer,) = _make([order], folder, _perform)
+    if isinstance(answer, launch.UnwatchedError):
+        raise answer
+    return answer
 
 
 def make_together(orders: Sequence[Order], folder: Path) -> list[Made | launch.UnwatchedError]:
     """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
     cases = len(orders[0].among or orders[0].cases)
     with closing(launch.Turns(len(orders), cases, over_hosts=bool(orders[0].placement.hosts))) as turns:
-        return _made(orders, folder, partial(_performed, turn_ended=turns.ended), turns)
+        return _make(orders, folder, partial(_perform, turn_ended=turns.end_launch), turns)
 
 
-def _performed(
+def _perform(
     orders: Sequence[Order], steps: Sequence[Step], turn_ended: Callable[[int], None] = lambda _: None
 ) -> list[Ending | launch.UnwatchedError]:
     outcomes = launch.run_together(steps, turn_ended)
     return [
-        outcome if isinstance(outcome, launch.UnwatchedError) else ended(order, step, outcome)
+        outcome if isinstance(outcome, launch.UnwatchedError) else classify_end(order, step, outcome)
         for order, step, outcome in zip(orders, steps, outcomes, strict=True)
     ]
 
 
-def _made(
+def _make(
     orders: Sequence[Order],
     folder: Path,
     performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending | launch.UnwatchedError]],
@@ -140,15 +140,15 @@ def _made(
     before, unknown_before = state(orders[0])
     around = exit_causes.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
-    found = performed(orders, steps)
+    endings = performed(orders, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
     after, unknown_after = state(orders[0])
     evidence = exit_causes.evidence(around, exit_causes.surroundings(folder))
-    made: list[Made | launch.UnwatchedError] = []
-    outcomes = [one.outcome for one in found if isinstance(one, Ending) and one.outcome]
-    for order, step, ending in zip(orders, steps, found, strict=True):
+    answers: list[Made | launch.UnwatchedError] = []
+    outcomes = [end.outcome for end in endings if isinstance(end, Ending) and end.outcome]
+    for order, step, ending in zip(orders, steps, endings, strict=True):
         if isinstance(ending, launch.UnwatchedError):
-            made.append(ending)
+            answers.append(ending)
             continue
         log = tail(step.output)
         code = ending.outcome.exit_code if ending.outcome and not order.program else None
@@ -168,13 +168,13 @@ def _made(
             alone=order.alone,
             share_s=max((outcome.duration_s for outcome in outcomes), default=0.0) / len(orders),
         )
-        made.append(recorded(order, step.command, ending, circumstances, log))
-    return made
+        answers.append(make_records(order, step.command, ending, circumstances, log))
+    return answers
 
 
 def _step(order: Order, folder: Path, turns: launch.Turns | None, place: int) -> Step:
     """Return how a launch is made."""
-    job, stream, output = prepared(order, folder)
+    job, stream, output = prepare_files(order, folder)
     taking = turns.arguments(place) if turns else []
     core = [str(order.binary), *flags(order.turn.group), *taking, "--job", str(job), "--stream", str(stream), "--quiet"]
     return Step(
@@ -196,7 +196,7 @@ def line(order: Order, core: list[str], folder: Path) -> CommandLine:
     return libraries.find_family(library).make_launch_line(library, order.placement, order.candidate.settings, program)
 
 
-def recorded(
+def make_records(
     order: Order, command: CommandLine, ending: Ending, around: Circumstances, log: str
 ) -> tuple[Launch, list[CaseResult]]:
     """Return the record of a launch that has ended, and its rows."""
@@ -234,10 +234,12 @@ def recorded(
         output_bytes=ending.outcome.output_bytes if ending.outcome else 0,
         log=log,
     )
-    return record, list(seated(order.placement, ending.stream.ranks, printed(rows(ending), record.output_bytes)))
+    return record, list(
+        drop_moved(order.placement, ending.stream.ranks, drop_network_bytes(rows(ending), record.output_bytes))
+    )
 
 
-def printed(results: list[CaseResult], output_bytes: int) -> list[CaseResult]:
+def drop_network_bytes(results: list[CaseResult], output_bytes: int) -> list[CaseResult]:
     """Return rows without `printed_bytes` where ranks wrote more than the launch printed: it went to the network.
 
     Ranks count all that they write by write() and its kin, which some libraries use for sockets and devices as well.
@@ -261,7 +263,7 @@ def flags(group: str) -> list[str]:
     return ["--threads"] if group == THREADS else []
 
 
-def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
+def prepare_files(order: Order, folder: Path) -> tuple[Path, Path, Path]:
     """Return paths for the job, written, and for stream and output, cleared of those of an earlier launch."""
     folder = folder.absolute()  # Ranks on other nodes may begin elsewhere.
     job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
@@ -278,23 +280,23 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
 def perform(order: Order, step: Step) -> Ending:
     """Run the step, again if its keeper is killed, and say how it ended."""
     try:
-        return ended(order, step, launch.run(step))
+        return classify_end(order, step, launch.run(step))
     except launch.UnwatchedError:
         raise
     except RankbenchError as error:
-        return ended(order, step, error)
+        return classify_end(order, step, error)
 
 
-def ended(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending:
+def classify_end(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending:
     """Return how a step ended that ran, or was refused."""
     if isinstance(outcome, RankbenchError):
         return Ending(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
     if order.program:
-        return foreign.classed(order, order.program.operation, outcome, step.output, tail(step.output))
-    return classed(order, outcome, step.watch, tail(step.output))
+        return foreign.classify(order, order.program.operation, outcome, step.output, tail(step.output))
+    return classify(order, outcome, step.watch, tail(step.output))
 
 
-def classed(order: Order, outcome: Outcome, stream_file: Path, log: str = "") -> Ending:
+def classify(order: Order, outcome: Outcome, stream_file: Path, log: str = "") -> Ending:
     """Return how a launch ended, by its exit code, by what its stream says, and by what its launcher printed."""
     try:
         lines = samples.read_job(stream_file.with_name(JOB), order.cases, order.plan, order.once)
@@ -314,8 +316,8 @@ def classed(order: Order, outcome: Outcome, stream_file: Path, log: str = "") ->
         return Ending(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
     if outcome.hung:
         return Ending(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
-    if not stream.complete and (found := exit_causes.stuck(log)):
-        case_status, reason = found
+    if not stream.complete and (stuck_case := exit_causes.stuck(log)):
+        case_status, reason = stuck_case
         launch_status = LaunchStatus.HUNG if case_status == CaseStatus.HUNG else LaunchStatus.CRASHED
         return Ending(launch_status, reason, outcome, stream, case_status)
     how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)

@@ -51,19 +51,19 @@ Decide = Callable[["Store"], Decision]
 class Watch(Protocol):
     """Receives what happens while it happens."""
 
-    def resumed(self, launch: Launch, cases: int) -> None:
+    def on_resume(self, launch: Launch, cases: int) -> None:
         """A launch, with so many cases, was stored before this run."""
 
     def starts(self, turns: Sequence[Turn], cases: int) -> None:
         """A launch begins, or several that measure in turn, each with so many cases."""
 
-    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+    def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """A launch has ended and is stored."""
 
-    def noted(self, note: str) -> None:
+    def on_note(self, note: str) -> None:
         """Something happened that changes how the campaign goes on."""
 
-    def decided(self, decision: Decision) -> None:
+    def on_decision(self, decision: Decision) -> None:
         """A block is complete, and it is decided whether another follows."""
 
 
@@ -94,7 +94,7 @@ class Loop:
 
     def block(self, number: int) -> None:
         """Give every candidate its turn in every placement, with the cases that are not decided yet."""
-        self.wanted = wanted(self.campaign, self.store.looks(), number)
+        self.wanted = select_wanted(self.campaign, self.store.looks(), number)
         self.short.clear()
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
         order = plan.draw_block_order(self.campaign.seed, number, list(candidates))
@@ -119,35 +119,35 @@ class Loop:
             if (candidate.name, placement.name) in self.refused:
                 continue
             for turn, cases in self.groups(block, candidate, placement):
-                left = self.hopeful(turn, self.history.left(turn, cases))
-                if left and not self.history.launches[turn] and self.may_share(candidate, placement, left):
-                    order = self.order(turn, position, candidate, placement, left)
+                remaining = self.hopeful(turn, self.history.list_remaining(turn, cases))
+                if remaining and not self.history.launches[turn] and self.may_share(candidate, placement, remaining):
+                    order = self.order(turn, position, candidate, placement, remaining)
                     groups.setdefault((turn.group, divided[candidate.name]), []).append((order, cases))
-        for asked in groups.values():
-            still = [one for one in asked if not self.history.alone(*one[0].turn[1:3])][:MOST_LAUNCHES]
+        for group in groups.values():
+            still = [entry for entry in group if not self.history.alone(*entry[0].turn[1:3])][:MOST_LAUNCHES]
             for part in self.divide_by_resources(placement, still):
                 orders = self.in_one_order(block, placement, [order for order, _ in part])
                 self.launch_together(orders, [cases for _, cases in part])
 
-    def divide_by_resources(self, placement: Placement, asked: list[Asked]) -> list[list[Asked]]:
+    def divide_by_resources(self, placement: Placement, launches: list[Asked]) -> list[list[Asked]]:
         """Return groups of at least two launches for which this machine has enough; say so if that is not one group.
 
         On other machines nobody looks.
         """
-        if len(asked) < 2 or placement.hosts:
-            return [asked] if len(asked) > 1 else []
-        names = [order.candidate.name for order, _ in asked]
-        originals = [order.candidate.control_of or order.candidate.name for order, _ in asked]
+        if len(launches) < 2 or placement.hosts:
+            return [launches] if len(launches) > 1 else []
+        names = [order.candidate.name for order, _ in launches]
+        originals = [order.candidate.control_of or order.candidate.name for order, _ in launches]
         groups, why = self.sharing.divide(placement.name, originals, self.read_free())
         if why:
             self.short |= {(name, placement.name): why for name in names}
-            asked = [(order._replace(alone=why), cases) for order, cases in asked]
+            launches = [(order._replace(alone=why), cases) for order, cases in launches]
             parts = "; ".join(", ".join(names[place] for place in group) for group in groups)
             note = f"{placement.name}: launches do not all take turns with each other ({parts}), because {why}"
             if note not in self.notes:
                 self.notes.add(note)
-                self.watch.noted(note)
-        return [[asked[place] for place in group] for group in groups if len(group) > 1]
+                self.watch.on_note(note)
+        return [[launches[place] for place in group] for group in groups if len(group) > 1]
 
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
         """Return whether a launch of these cases shows the same while others are there."""
@@ -158,15 +158,15 @@ class Loop:
     ) -> list[launching.Order]:
         """Return launches that go through the cases of a placement in one order, each through its own."""
         wanted = {key for key, _ in self.wanted}
-        asked = {case.key for order in orders for case in order.cases}
+        measured_keys = {case.key for order in orders for case in order.cases}
         among = plan.draw_case_order(
             self.campaign.seed, block, [case for case in self.cases(placement) if case.key in wanted]
         )
-        among = [case for case in among if case.key in asked]
-        own = [{case.key for case in order.cases} for order in orders]
+        among = [case for case in among if case.key in measured_keys]
+        own_keys = [{case.key for case in order.cases} for order in orders]
         return [
-            order._replace(cases=[case for case in among if case.key in mine], among=among)
-            for order, mine in zip(orders, own, strict=True)
+            order._replace(cases=[case for case in among if case.key in keys], among=among)
+            for order, keys in zip(orders, own_keys, strict=True)
         ]
 
     def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
@@ -177,15 +177,15 @@ class Loop:
         """
         self.watch.starts([order.turn for order in orders], len(orders[0].cases))
         with Monitor(LOOK_S, self.read_free) as monitor:
-            made = launching.make_together(orders, self.store.folder / "work")
+            answers = launching.make_together(orders, self.store.folder / "work")
         if not orders[0].placement.hosts:
             originals = [order.candidate.control_of or order.candidate.name for order in orders]
             self.sharing.learn(orders[0].placement.name, originals, monitor.used)
-        for order, case, one in zip(orders, cases, made, strict=True):
-            if isinstance(one, UnwatchedError):
-                self.lose(order.turn, one)
+        for order, case, answer in zip(orders, cases, answers, strict=True):
+            if isinstance(answer, UnwatchedError):
+                self.lose(order.turn, answer)
                 continue
-            record, results = one
+            record, results = answer
             numbered = msgspec.structs.replace(record, number=self.history.last_number + 1)
             if results:
                 self.settle(numbered, results, order.turn, case, order.cases)
@@ -194,8 +194,8 @@ class Loop:
 
     def groups(self, block: int, candidate: Candidate, placement: Placement) -> Iterator[tuple[Turn, list[Case]]]:
         """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""
-        left = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
-        order = plan.draw_case_order(self.campaign.seed, block, left)
+        remaining = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
+        order = plan.draw_case_order(self.campaign.seed, block, remaining)
         for group, cases in groupby(order, lambda case: case.launch_group):
             yield Turn(block, candidate.name, placement.name, group), list(cases)
 
@@ -215,15 +215,15 @@ class Loop:
         self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: Sequence[Case]
     ) -> None:
         """Launch until every case of the turn has a row, a few times at most where launches die."""
-        while left := self.hopeful(turn, self.history.left(turn, cases)):
-            self.watch.starts([turn], len(left))
-            order = self.order(turn, position, candidate, placement, left)
+        while remaining := self.hopeful(turn, self.history.list_remaining(turn, cases)):
+            self.watch.starts([turn], len(remaining))
+            order = self.order(turn, position, candidate, placement, remaining)
             try:
-                made = launching.make(order, self.store.folder / "work")
+                answer = launching.make(order, self.store.folder / "work")
             except UnwatchedError as error:
                 self.lose(turn, error)
             else:
-                self.settle(*made, turn, cases, left)
+                self.settle(*answer, turn, cases, remaining)
 
     def lose(self, turn: Turn, error: UnwatchedError) -> None:
         """Say that a launch is not stored and is made again. Raises RankbenchError if that happened too often."""
@@ -234,19 +234,19 @@ class Loop:
                 f"{where}, for the {UNWATCHED_LAUNCHES}rd time; find out what kills it (dmesg shows whether the kernel "
                 "was out of memory), then run again to go on"
             )
-        self.watch.noted(f"{where}; it is not stored and is made again")
+        self.watch.on_note(f"{where}; it is not stored and is made again")
 
     def settle(
-        self, launch: Launch, results: list[CaseResult], turn: Turn, cases: Sequence[Case], left: Sequence[Case]
+        self, launch: Launch, results: list[CaseResult], turn: Turn, cases: Sequence[Case], remaining: Sequence[Case]
     ) -> None:
         """Store a launch of what was left of a turn's cases, with rows for those that will not be tried."""
         if self.history.launches[turn] + 1 >= LAUNCHES_A_TURN or not results:
             reached = {result.case.key for result in results}
             why = f"the launch {launch.status}: {launch.reason}"
-            results += [untried(case, CaseStatus.NOT_RUN, why) for case in left if case.key not in reached]
+            results += [make_untried(case, CaseStatus.NOT_RUN, why) for case in remaining if case.key not in reached]
         if not self.history.launches[turn]:
             given_up = ((case, self.history.hopeless(turn, case)) for case in cases)
-            results += [untried(case, CaseStatus.NOT_RUN, reason) for case, reason in given_up if reason]
+            results += [make_untried(case, CaseStatus.NOT_RUN, reason) for case, reason in given_up if reason]
         self.keep(launch, results)
 
     def order(
@@ -284,24 +284,26 @@ class Loop:
         before = {name: self.history.alone(name, launch.placement) for name in names}
         self.store.append(launch, results)
         self.history.add(launch, ((result.case, result.status) for result in results))
-        self.watch.ended(launch, results)
+        self.watch.on_end(launch, results)
         for name in names:
             if (why := self.history.alone(name, launch.placement)) and not before[name]:
-                self.watch.noted(f"{name} on {launch.placement} is launched alone from now on, because {why}")
+                self.watch.on_note(f"{name} on {launch.placement} is launched alone from now on, because {why}")
 
     def record_refusal(self, turn: Turn, position: int, refusal: Refusal) -> None:
         """Store a refused launch in the first block that a candidate misses because its check failed."""
-        left = self.history.left(turn, [case for case in self.campaign.cases if case.placement == turn.placement])
-        if left and not self.history.failed_check(turn.candidate, turn.placement):
-            launch = refused_launch(self.history.last_number + 1, turn, position, refusal)
-            self.keep(launch, [untried(case, refusal.status, refusal.reason) for case in left])
+        remaining = self.history.list_remaining(
+            turn, [case for case in self.campaign.cases if case.placement == turn.placement]
+        )
+        if remaining and not self.history.failed_check(turn.candidate, turn.placement):
+            launch = make_refused_launch(self.history.last_number + 1, turn, position, refusal)
+            self.keep(launch, [make_untried(case, refusal.status, refusal.reason) for case in remaining])
 
     def record_lack(self, turn: Turn, position: int, cases: Sequence[Case], reason: str) -> None:
         """Store in the first block that a candidate has no program for the benchmark of a foreign tool."""
-        if turn.block == 1 and (left := self.history.left(turn, cases)):
+        if turn.block == 1 and (remaining := self.history.list_remaining(turn, cases)):
             refusal = Refusal(reason, "")
-            launch = refused_launch(self.history.last_number + 1, turn, position, refusal)
-            self.keep(launch, [untried(case, refusal.status, reason) for case in left])
+            launch = make_refused_launch(self.history.last_number + 1, turn, position, refusal)
+            self.keep(launch, [make_untried(case, refusal.status, reason) for case in remaining])
 
 
 def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
@@ -314,13 +316,13 @@ def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     loop.sharing = Sharing(prepared.uses)
     stop = campaign.plan.stop
     for look in store.looks()[-1:]:
-        watch.decided(Decision(stop=False, reason="", look=look))
+        watch.on_decision(Decision(stop=False, reason="", look=look))
     for block in range(1, stop.blocks_max + 1):
         if block > stop.blocks_min and not loop.history.begun(block):
             decision = decide(store)
             if decision.look and not decision.stop:
                 store.append_look(decision.look)
-            watch.decided(decision)
+            watch.on_decision(decision)
             if decision.stop:
                 return decision
         loop.block(block)
@@ -353,7 +355,7 @@ def launch_groups(campaign: Campaign, block: int) -> dict[str, int]:
     return plan.draw_launch_groups(campaign.seed, block, names, 0 if isinstance(together, bool) else together)
 
 
-def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:
+def select_wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:
     """Return the cases and candidates that a block measures: all, or those that the last look before it left open.
 
     The twin of the A/A control is measured wherever its original is, so that it reports the method as it was used.
@@ -362,9 +364,9 @@ def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[s
     before = [look for look in looks if look.block < block]
     if not before:
         return everything
-    left = max(before, key=lambda look: look.block).open
+    open_cases = max(before, key=lambda look: look.block).open
     original = {candidate.name: candidate.control_of or candidate.name for candidate in campaign.candidates}
-    return {(case, name) for case, name in everything if original[name] in left.get(case, ())}
+    return {(case, name) for case, name in everything if original[name] in open_cases.get(case, ())}
 
 
 def replay(store: Store, watch: Watch) -> History:
@@ -375,9 +377,9 @@ def replay(store: Store, watch: Watch) -> History:
     for number, key, status in store.cases().select("launch", "case", "status").iter_rows():
         rows.setdefault(number, []).append((cases[key], CaseStatus(status)))
     for launch in store.launches():
-        own = rows.get(launch.number, [])
-        history.add(launch, own)
-        watch.resumed(launch, len(own))
+        launch_rows = rows.get(launch.number, [])
+        history.add(launch, launch_rows)
+        watch.on_resume(launch, len(launch_rows))
     return history
 
 
@@ -389,7 +391,7 @@ def blocks_done(store: Store) -> int:
         return 0
     last: int = max(block for block, *_ in rows)
     there = {(case, candidate) for block, status, case, candidate in rows if block == last or status == refused}
-    missing = wanted(store.campaign, store.looks(), last) - there
+    missing = select_wanted(store.campaign, store.looks(), last) - there
     return last - 1 if missing else last
 
 
@@ -398,12 +400,12 @@ def placement_of(turn: Turn, placement: Placement) -> Placement:
     return msgspec.structs.replace(placement, binding="none") if turn.group == THREADS else placement
 
 
-def untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:
+def make_untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:
     """Return the row of a case that was not begun."""
     return CaseResult(case=case, status=status, reason=reason)
 
 
-def refused_launch(number: int, turn: Turn, position: int, refusal: Refusal) -> Launch:
+def make_refused_launch(number: int, turn: Turn, position: int, refusal: Refusal) -> Launch:
     """Return the record of a launch that was not made because its check had failed."""
     return Launch(
         number=number,

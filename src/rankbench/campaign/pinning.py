@@ -31,7 +31,7 @@ MOVED = re.compile(r"rank (\d+) from CPU (\d+) to CPU (\d+)")
 
 def not_as_asked(placement: Placement, ranks: Sequence[RankFact]) -> str:
     """Return one line on which ranks sat elsewhere than the placement says, nothing if none did."""
-    looks = (wrong_nodes, wrong_sockets, wrong_cpus, shared_cores)
+    looks = (wrong_nodes, wrong_sockets, wrong_cpus, find_shared_cores)
     reasons = (reason for look in looks for reason in look(placement, ranks))
     return next((f"{NOT_AS_ASKED}: {reason}" for reason in reasons), "")
 
@@ -70,15 +70,19 @@ def wrong_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]
     if placement.binding == "none":
         return
     for rank in ranks:
-        allowed, asked = numbers(rank.cpus), seat(placement, rank.rank)
-        if asked and not (allowed and allowed <= asked):
-            named = f"CPU {format_ranges(asked)} was" if len(asked) == 1 else f"CPUs {format_ranges(asked)} were"
+        allowed, seat_cpus = numbers(rank.cpus), seat(placement, rank.rank)
+        if seat_cpus and not (allowed and allowed <= seat_cpus):
+            named = (
+                f"CPU {format_ranges(seat_cpus)} was"
+                if len(seat_cpus) == 1
+                else f"CPUs {format_ranges(seat_cpus)} were"
+            )
             yield f"rank {rank.rank} may run on CPUs {rank.cpus}, {named} asked for"
-        elif not asked and not on_one_core(rank, ranks):
+        elif not seat_cpus and not on_one_core(rank, ranks):
             yield f"rank {rank.rank} may run on CPUs {rank.cpus} and is not bound to one core"
 
 
-def shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
+def find_shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
     """Yield ranks that are bound to one core where each should have one of its own."""
     if placement.binding == "none" or placement.cpus:
         return
@@ -120,7 +124,7 @@ def core(cpu: int) -> int:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def seated(placement: Placement, ranks: Sequence[RankFact], results: Sequence[CaseResult]) -> Iterator[CaseResult]:
+def drop_moved(placement: Placement, ranks: Sequence[RankFact], results: Sequence[CaseResult]) -> Iterator[CaseResult]:
     """Yield results in their order, those of ranks that did not sit as asked without what was measured.
 
     A rank that was moved stays where it is, so that nothing counts that the launch measures after it.
@@ -140,9 +144,9 @@ def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -
     if placement.binding == "none" or not match:
         return False
     rank, start, end = map(int, match.groups())
-    asked = seat(placement, rank)
-    if asked or not ranks or is_here(ranks[rank]):
-        return end not in asked if asked else core(start) != core(end)
+    seat_cpus = seat(placement, rank)
+    if seat_cpus or not ranks or is_here(ranks[rank]):
+        return end not in seat_cpus if seat_cpus else core(start) != core(end)
     return end not in numbers(ranks[rank].cpus)  # All of one core, else it did not sit as asked.
 
 

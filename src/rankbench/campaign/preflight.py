@@ -93,8 +93,8 @@ def looks(
 ) -> Iterator[Seen]:
     """Check each candidate that is no twin in each placement, and yield what was found."""
     for placement in placements:
-        asked = [candidate for candidate in candidates if not candidate.control_of]
-        for at, batch in enumerate(batches(asked, placement)):
+        originals = [candidate for candidate in candidates if not candidate.control_of]
+        for at, batch in enumerate(batches(originals, placement)):
             trials = [
                 doctor.Trial(
                     used[candidate.library],
@@ -107,7 +107,7 @@ def looks(
             ]
             for candidate, trial, (check, amounts) in zip(batch, trials, check_reporting(trials), strict=True):
                 usage = read_usage(candidate, trial) if check.works else None
-                yield Seen(candidate, placement, check, printed(trial.output), amounts, usage)
+                yield Seen(candidate, placement, check, read_output(trial.output), amounts, usage)
 
 
 def check_reporting(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:
@@ -131,7 +131,7 @@ def report_settings(trial: doctor.Trial) -> dict[str, str]:
 
 def read_usage(candidate: Candidate, trial: doctor.Trial) -> Usage | None:
     """Return what a library reported in a check, none where it reported nothing."""
-    family, text = libraries.find_family(trial.library), printed(trial.output)
+    family, text = libraries.find_family(trial.library), read_output(trial.output)
     usage = Usage(
         candidate=candidate.name,
         placement=trial.placement.name,
@@ -160,6 +160,6 @@ def batches(candidates: Sequence[Candidate], placement: Placement) -> list[Seque
     return [candidates[at : at + count] for at in range(0, len(candidates), count)]
 
 
-def printed(output: Path) -> str:
+def read_output(output: Path) -> str:
     """Return what a check printed."""
     return output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""

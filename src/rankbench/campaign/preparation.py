@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankbench.model import CandidateSpec, Library, Machine, Operation, Plan, Receipt, Rule
     from rankbench.store import Store
 
-Tell = Callable[[str], None]
+Show = Callable[[str], None]
 EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of")
 """Fields of a library that decide what is run."""
 Refusals = dict[tuple[str, str], Refusal]
@@ -79,32 +79,32 @@ class Wanted(NamedTuple):
     """Returns the libraries in reach, where somebody looks for them already."""
 
 
-def prepare(wanted: Wanted, tell: Tell) -> Prepared:
+def prepare(wanted: Wanted, show: Show) -> Prepared:
     """Return the campaign in the wanted folder, begun if it is not there. `show` takes lines on what is being done.
 
     The folder is locked first: of two runs at the same time one goes on, and the other changes nothing.
     """
     make_writable(wanted.folder)
-    held = store.lock(wanted.folder)
+    lock_file = store.lock(wanted.folder)
     try:
         files.remove_leftovers(wanted.folder)
-        return (resume if (wanted.folder / "campaign.json").exists() else begin)(wanted, held, tell)
+        return (resume if (wanted.folder / "campaign.json").exists() else begin)(wanted, lock_file, show)
     except BaseException:
-        held.close()
+        lock_file.close()
         raise
 
 
-def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
+def begin(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
     """Make a new campaign; nothing but its lock is left in its folder if it cannot be made."""
-    candidates, used = found(wanted)
-    builds = built(used.values(), wanted.home, tell)
-    description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
+    candidates, used = find_candidates(wanted)
+    builds = build_cores(used.values(), wanted.home, show)
+    description = foreign.add_operations(build.describe(next(iter(builds.values()))), wanted.plan)
     machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
     cases, notes = plan.expand_plan(wanted.plan, description, machine)
-    refused, uses, usage = examined(candidates, wanted, used, builds, tell)
+    refused, uses, usage = check_candidates(candidates, wanted, used, builds, show)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
-    programs, without = supplied(wanted, operations, used)
+    programs, without = find_programs(wanted, operations, used)
     record = Campaign(
         format=store.FORMAT,
         name=wanted.folder.name,
@@ -114,7 +114,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         seed=wanted.seed or wanted.plan.seed or secrets.randbits(32),
         machine=machine,
         libraries=list(used.values()),
-        receipts=[one.receipt for one in builds.values()],
+        receipts=[core.receipt for core in builds.values()],
         candidates=with_control(candidates, wanted.plan, refused),
         cases=cases,
         operations=operations,
@@ -123,15 +123,15 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         usage=usage,
     )
     for note in record.notes:
-        tell(f"note: {note}")
-    tell(str(plan.estimate_footprint(wanted.plan, cases, record.operations)))
-    made = store.create(wanted.folder, record, held)
-    return Prepared(made, binaries(builds), refused, programs, without, uses)
+        show(f"note: {note}")
+    show(str(plan.estimate_footprint(wanted.plan, cases, record.operations)))
+    campaign_store = store.create(wanted.folder, record, lock_file)
+    return Prepared(campaign_store, binaries(builds), refused, programs, without, uses)
 
 
-def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
+def resume(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
     """Open a campaign, of the same plan and seed, and check that libraries and core are what they were."""
-    opened = store.open(wanted.folder, held)
+    opened = store.open(wanted.folder, lock_file)
     record = opened.campaign
     changes.require_same_measurement(wanted.folder, record, wanted.plan, wanted.seed)
     if not wanted.scheduled:
@@ -143,27 +143,27 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         )
     require_libraries(wanted, record)
     require_baseline(wanted.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
-    tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
+    show(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
-    builds = built(used.values(), wanted.home, tell)
+    builds = build_cores(used.values(), wanted.home, show)
     for receipt in record.receipts:
-        if made_of(builds[receipt.library].receipt) != made_of(receipt):
+        if strip_hash(builds[receipt.library].receipt) != strip_hash(receipt):
             raise RankbenchError(
                 f"{wanted.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "begin another: --name NAME"
             )
     if wanted.plan.calls != record.plan.calls:
-        description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
+        description = foreign.add_operations(build.describe(next(iter(builds.values()))), wanted.plan)
         for note in plan.check_calls(wanted.plan, description, record.cases):
-            tell(f"note: {note}")
-    refused, uses, _ = examined(record.candidates, wanted, used, builds, tell)
+            show(f"note: {note}")
+    refused, uses, _ = check_candidates(record.candidates, wanted, used, builds, show)
     for line in refusals(refused):
-        tell(f"note: {line}; not launched now")
+        show(f"note: {line}; not launched now")
     changes.take_over(opened, wanted.plan, wanted.more)
-    return Prepared(opened, binaries(builds), refused, *supplied(wanted, record.operations, used), uses)
+    return Prepared(opened, binaries(builds), refused, *find_programs(wanted, record.operations, used), uses)
 
 
-def supplied(
+def find_programs(
     wanted: Wanted, operations: Sequence[Operation], used: Mapping[str, Library]
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
     """Return the programs of foreign operations for each library, and why others have none."""
@@ -177,8 +177,8 @@ def supplied(
 def require_libraries(wanted: Wanted, record: Campaign) -> None:
     """Refuse libraries that are not found here as recorded: a record from elsewhere may name any program as wrapper."""
     reach = find_libraries(wanted)
-    meant = [libraries.resolve_library(spec, reach) for spec in wanted.plan.candidates]
-    here = {library.name: library for library in (*reach, *meant)}
+    plan_libraries = [libraries.resolve_library(spec, reach) for spec in wanted.plan.candidates]
+    here = {library.name: library for library in (*reach, *plan_libraries)}
     for library in record.libraries:
         for what in EXECUTED:
             before, now = getattr(library, what), getattr(here.get(library.name), what, None)
@@ -205,7 +205,7 @@ def refusals(refused: Refusals) -> list[str]:
     return [f"{candidate} refused on {placement}: {why.reason}" for (candidate, placement), why in refused.items()]
 
 
-def made_of(receipt: Receipt) -> Receipt:
+def strip_hash(receipt: Receipt) -> Receipt:
     """Return a receipt less the binary's hash: compiled again, equal sources need not give equal bytes."""
     return msgspec.structs.replace(receipt, binary_sha256="")
 
@@ -229,7 +229,7 @@ def find_libraries(wanted: Wanted) -> list[Library]:
     return libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
 
 
-def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
+def find_candidates(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates and the libraries that they use."""
     reach = find_libraries(wanted)
     candidates: dict[str, Candidate] = {}
@@ -272,24 +272,24 @@ def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
         )
 
 
-def built(used: Iterable[Library], home: Path, tell: Tell) -> dict[str, Build]:
+def build_cores(used: Iterable[Library], home: Path, show: Show) -> dict[str, Build]:
     """Build the core for each library, if it was not yet."""
-    asked = list(used)
+    all_used = list(used)
     began = monotonic()
     builds = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for library, made in zip(asked, pool.map(lambda one: build.build(one, home), asked), strict=True):
-            builds[library.name] = made
-            tell(f"core ready for {library.name} after {monotonic() - began:.1f} s")
+        for library, core in zip(all_used, pool.map(lambda each: build.build(each, home), all_used), strict=True):
+            builds[library.name] = core
+            show(f"core ready for {library.name} after {monotonic() - began:.1f} s")
     return builds
 
 
-def examined(
+def check_candidates(
     candidates: Sequence[Candidate],
     wanted: Wanted,
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
-    tell: Tell,
+    show: Show,
 ) -> Examined:
     """Check every candidate in every placement, and what it uses of the machine. It is an error if none works.
 
@@ -297,7 +297,7 @@ def examined(
     """
     if wanted.scheduled:
         return Examined({}, {}, [])
-    tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
+    show(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
         found = examine(candidates, placements, used, builds, Path(folder).absolute())
@@ -323,4 +323,4 @@ def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusa
 
 def binaries(builds: Mapping[str, Build]) -> dict[str, Path]:
     """Return the cores by library."""
-    return {name: one.binary for name, one in builds.items()}
+    return {name: core.binary for name, core in builds.items()}

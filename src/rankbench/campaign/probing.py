@@ -41,19 +41,19 @@ class Probe(Record, frozen=True):
     answers: list[Answer]
 
 
-def probe(library: Library, home: Path, tell: Callable[[str], None]) -> Probe:
+def probe(library: Library, home: Path, show: Callable[[str], None]) -> Probe:
     """Return what a library has and does right; `show` hears of it where it must be asked, which takes a while.
 
     Raises RankbenchError where the core cannot be built with it, or does not start.
     """
-    made = build.build(library, home)
-    place = made.binary.with_name(FILE)
-    if found := kept(place):
-        return found
-    tell(f"asking {library.name} which operations it has, once for this build of the core …")
-    asked = ask(library, home)
-    keep(place, asked)
-    return asked
+    core = build.build(library, home)
+    place = core.binary.with_name(FILE)
+    if answer := read_answer(place):
+        return answer
+    show(f"asking {library.name} which operations it has, once for this build of the core …")
+    fresh = ask(library, home)
+    keep(place, fresh)
+    return fresh
 
 
 def ask(library: Library, home: Path) -> Probe:
@@ -68,7 +68,7 @@ def ask(library: Library, home: Path) -> Probe:
     )
 
 
-def kept(place: Path) -> Probe | None:
+def read_answer(place: Path) -> Probe | None:
     """Return the answer that is kept, nothing where there is none or another rankbench wrote it."""
     try:
         return msgspec.json.decode(place.read_bytes(), type=Probe)
@@ -76,11 +76,11 @@ def kept(place: Path) -> Probe | None:
         return None
 
 
-def keep(place: Path, asked: Probe) -> None:
+def keep(place: Path, answer: Probe) -> None:
     """Write the answer beside its place and rename it. Where that cannot be written, it is asked again next time."""
     with contextlib.suppress(OSError):
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f"{FILE}.", delete=False) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(asked)))
+            file.write(msgspec.json.format(msgspec.json.encode(answer)))
             file.flush()
             os.fsync(file.fileno())
         Path(file.name).rename(place)

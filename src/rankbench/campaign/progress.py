@@ -7,7 +7,7 @@ from statistics import linear_regression, mean, median
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from rankbench.campaign.loop import wanted
+from rankbench.campaign.loop import select_wanted
 from rankbench.model import CaseStatus, LaunchStatus
 from rankbench.plan import notation, stop_rules
 
@@ -58,13 +58,13 @@ class Progress:
         self._behind = (self._behind | before) - now if same_block else set()
         self.running, self.running_cases, self._began_s = turns, cases, monotonic()
 
-    def resumed(self, launch: Launch, cases: int) -> None:
+    def on_resume(self, launch: Launch, cases: int) -> None:
         """Count a launch of an earlier run."""
         self._took.append((cases, launch.duration_s))
         self._before_s += launch.duration_s
         self.failures += failures(launch, ())
 
-    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+    def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Count a launch and what it brought."""
         self._took.append((len(results), launch.duration_s))
         for result in results:
@@ -73,11 +73,11 @@ class Progress:
                 self._medians[launch.candidate, result.case.key].append(launch_median(result.own_series, discarded))
         self.failures += failures(launch, results)
 
-    def noted(self, note: str) -> None:
+    def on_note(self, note: str) -> None:
         """Keep what changes how the campaign goes on."""
         self.notes.append(note)
 
-    def decided(self, decision: Decision) -> None:
+    def on_decision(self, decision: Decision) -> None:
         """Take note of why another block follows, or not."""
         self.note = decision.reason or self.note
         if decision.look:
@@ -115,7 +115,7 @@ class Progress:
         return max(self.look.until, self.block) if self.look else stop.blocks_max
 
     @property
-    def done(self) -> float:
+    def share_done(self) -> float:
         """Return the share of the way to there that is behind."""
         return min(1.0, (self.block - 1 + self.turns_done / len(self._of_a_block())) / self.blocks)
 
@@ -157,8 +157,8 @@ class Progress:
 def turns(campaign: Campaign, looks: Sequence[Look]) -> Counter[tuple[str, str]]:
     """Return the cases of each candidate's turn in each placement, after these looks."""
     placement = {case.key: case.placement for case in campaign.cases}
-    left = wanted(campaign, looks, campaign.plan.stop.blocks_max + 1)
-    return Counter((name, placement[case]) for case, name in left)
+    open_cases = select_wanted(campaign, looks, campaign.plan.stop.blocks_max + 1)
+    return Counter((name, placement[case]) for case, name in open_cases)
 
 
 def launch_median(series: Series, discarded: Container[int]) -> float:

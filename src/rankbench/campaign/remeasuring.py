@@ -59,10 +59,10 @@ def both(
         f"# It ends by: {ends.until}, {ends.blocks_min} to {ends.blocks_max} blocks.\n"
     )
     plan = msgspec.structs.replace(planned, text=head + planned.text, candidates=specs, baseline="", stop=ends)
-    return Both(plan, [(titles[0][one], titles[1][two]) for one, two in pairs])
+    return Both(plan, [(titles[0][old_name], titles[1][new_name]) for old_name, new_name in pairs])
 
 
-def limited(seconds: str, blocks: int) -> Stop | None:
+def limit_stop(seconds: str, blocks: int) -> Stop | None:
     """Return when a campaign ends that has a limit of time, of blocks, or both; nothing where it has none.
 
     `seconds` is as a plan writes it: "60s", "2m".
@@ -87,12 +87,12 @@ def candidate_of(campaign: Campaign, name: str) -> Candidate:
 
 def library_of(campaign: Campaign, candidate: Candidate) -> Library:
     """Return the library of a candidate as its campaign recorded it."""
-    return next(one for one in campaign.libraries if one.name == candidate.library)
+    return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
 def _titles(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], dict[str, str]]:
     """Return how the plan names the candidates of either side: `NAME (old)` where both sides have a name."""
-    old, new = {one for one, _ in pairs}, {two for _, two in pairs}
+    old, new = {name for name, _ in pairs}, {name for _, name in pairs}
     return _apart(old, old & new, "old"), _apart(new, old & new, "new")
 
 
@@ -104,19 +104,19 @@ def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> Ca
     """Return a candidate as a plan names it, whose library is the one that was recorded."""
     candidate = candidate_of(campaign, name)
     library = library_of(campaign, candidate)
-    if same := next((one for one in reach if not _differing(library, one)), None):
+    if same := next((other for other in reach if not _differing(library, other)), None):
         return CandidateSpec(library=same.name, name=title, settings=candidate.settings)
     spec = dict(zip((candidate.name for candidate in campaign.candidates), campaign.plan.candidates, strict=False)).get(
         name
     )
-    here = _derived(spec, reach) if spec else None
+    here = _derive(spec, reach) if spec else None
     if spec is None or here is None or _differing(library, here):
-        called = next((one for one in reach if one.name == library.name), None)
+        called = next((other for other in reach if other.name == library.name), None)
         raise RankbenchError(_missing(campaign, library, here or called))
     return msgspec.structs.replace(spec, name=title, settings=candidate.settings)
 
 
-def _derived(spec: CandidateSpec, reach: list[Library]) -> Library | None:
+def _derive(spec: CandidateSpec, reach: list[Library]) -> Library | None:
     """Return the library that a plan's candidate means here, such as one with another compiler, if there is one."""
     try:
         return libraries.resolve_library(spec, reach)

@@ -82,12 +82,12 @@ def bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
     placement = Placement(
         name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding="core" if ranks <= machine.cores else "none"
     )
-    made = build.build(library, home)
-    check = doctor.check(library, made, placement, folder)
+    core = build.build(library, home)
+    check = doctor.check(library, core, placement, folder)
     if not check.works or not check.facts:
         raise RankbenchError(f"{library.name}: {check.reason}")
-    described = build.describe(made)
-    return Bench(library, made, described, machine, placement, check.facts, list(check.ranks), folder)
+    described = build.describe(core)
+    return Bench(library, core, described, machine, placement, check.facts, list(check.ranks), folder)
 
 
 def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
@@ -99,17 +99,17 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     command = family.make_launch_line(bench.library, bench.placement, {}, program)
     limit_s = doctor.LIMIT_S + wait_s
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
-    found = study.read(stream_file)
+    result = study.read(stream_file)
     text = output.read_text(encoding="utf-8", errors="replace")
-    reason = found.stream.damage or doctor.wrong_end(outcome, found.stream, family.explain(text), text)
+    reason = result.stream.damage or doctor.wrong_end(outcome, result.stream, family.explain(text), text)
     if reason:
         raise RankbenchError(f"{bench.library.name}: {reason}")
-    return found
+    return result
 
 
 def data(bench: Bench) -> list[CaseResult]:
     """Call every operation in every form, with every state of memory, for the sake of its data checks alone."""
-    return checked(bench, memory=list(MEMORY))
+    return check_data(bench, memory=list(MEMORY))
 
 
 def thorough_data(bench: Bench) -> list[CaseResult]:
@@ -117,13 +117,13 @@ def thorough_data(bench: Bench) -> list[CaseResult]:
     usual = {operation.name: operation.datatype for operation in bench.description.operations}
     options = {option.name: option for operation in bench.description.operations for option in operation.options}
     every = [datatype.name for datatype in bench.description.datatypes]
-    results = checked(bench, lambda case: case.datatype != usual[case.operation], datatypes=every)
+    results = check_data(bench, lambda case: case.datatype != usual[case.operation], datatypes=every)
     for name, option in options.items():
         integers = {"datatypes": [INTEGERS]} if name == "reduction" else {}
         if option.values and name not in OF_TIMES:
-            results += checked(bench, having(name), options={name: option.values}, **integers)
+            results += check_data(bench, having(name), options={name: option.values}, **integers)
     free = bench._replace(placement=msgspec.structs.replace(bench.placement, binding="none"))
-    return results + checked(free, having("threads"), options={"threads": [str(THREADS)]})
+    return results + check_data(free, having("threads"), options={"threads": [str(THREADS)]})
 
 
 def having(name: str) -> Callable[[Case], bool]:
@@ -131,16 +131,16 @@ def having(name: str) -> Callable[[Case], bool]:
     return lambda case: name in case.options
 
 
-def checked(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **others: object) -> list[CaseResult]:
+def check_data(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **others: object) -> list[CaseResult]:
     """Check data of every operation and form, as far as wanted, as a plan has them that differs in something."""
-    planned_so = planned(bench, forms=list(FORMS), launch_limit_s=PROBE_LIMIT_S, **others)
+    planned_so = make_plan(bench, forms=list(FORMS), launch_limit_s=PROBE_LIMIT_S, **others)
     cases, _ = plan.expand_plan(planned_so, bench.description, bench.machine)
     return run(bench, planned_so, [case for case in cases if wanted(case)], PROBE)
 
 
 def probe(bench: Bench) -> list[CaseResult]:
     """Call every operation in every form, to learn which the library has and does right."""
-    return checked(bench, sizes_bytes=[PROBED_BYTES])
+    return check_data(bench, sizes_bytes=[PROBED_BYTES])
 
 
 class Waits(NamedTuple):
@@ -157,7 +157,7 @@ def waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing)
     Starts that are `failing` after the first launch are launched again, LAUNCHES times in all.
     """
     began = occupancy.times()
-    wanted = planned(bench, clock=clock, sampling=Sampling(good=SAMPLES))
+    wanted = make_plan(bench, clock=clock, sampling=Sampling(good=SAMPLES))
     cases = [wait_case(bench, operation, start.name) for start in bench.description.starts for operation in operations]
     by_launch = [run(bench, wanted, cases)]
     wrong = failing(by_launch)
@@ -173,7 +173,7 @@ def wait_case(bench: Bench, operation: str, start: str) -> Case:
                 ranks=place.ranks, start=start)  # fmt: skip
 
 
-def planned(bench: Bench, **others: object) -> Plan:
+def make_plan(bench: Bench, **others: object) -> Plan:
     """Return a plan of this library as it is, and all operations."""
     text = f"candidates = ['{bench.library.family}']\noperations = ['all']\nsizes = '{SIZES}'\n"
     parsed = plan.parse_plan(text, "self-test", bench.machine)
@@ -186,23 +186,23 @@ def run(bench: Bench, wanted: Plan, cases: Sequence[Case], *mode: str) -> list[C
     After a few such launches what is left is not run.
     """
     results: list[CaseResult] = []
-    left = list(cases)
+    remaining = list(cases)
     for _ in range(MOST_LAUNCHES):
-        rows = launched(bench, wanted, left, *mode) if left else []
+        rows = launch_cases(bench, wanted, remaining, *mode) if remaining else []
         results += rows
         ended = {row.case.key for row in rows}
-        left = [case for case in left if case.key not in ended]
+        remaining = [case for case in remaining if case.key not in ended]
     reason = f"not tried: {MOST_LAUNCHES} launches ended before their last call"
-    return results + [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in left]
+    return results + [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in remaining]
 
 
-def launched(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> list[CaseResult]:
+def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> list[CaseResult]:
     """Launch cases once; return the results of those that had their turn, or of all if none had."""
     library, place = bench.library, bench.placement
     candidate = Candidate(name=library.name, library=library.name)
     turn = Turn(1, candidate.name, place.name)
     order = launching.Order(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
-    job, stream, output = launching.prepared(order, bench.folder)
+    job, stream, output = launching.prepare_files(order, bench.folder)
     group = cases[0].launch_group
     program = [str(order.binary), *launching.flags(group), *mode, "--job", str(job), "--stream", str(stream), "--quiet"]
     family = libraries.find_family(library)

@@ -55,14 +55,14 @@ def spending(launches: Sequence[Launch]) -> list[Spent]:
     groups = list(_groups(launches))
     total: defaultdict[str, float] = defaultdict(float)
     for group in groups:
-        own = [(part, took) for launch in group for part, took in launch.spent_s.items() if part not in OUTSIDE]
-        for part, took in own:
+        parts = [(part, took) for launch in group for part, took in launch.spent_s.items() if part not in OUTSIDE]
+        for part, took in parts:
             total[part] += took
-        total["start"] += max(0.0, sum(launch.duration_s for launch in group) - sum(took for _, took in own))
+        total["start"] += max(0.0, sum(launch.duration_s for launch in group) - sum(took for _, took in parts))
     gaps_s = [_gap_s(before, after) for before, after in pairwise(groups)]
     total["between"] = median(gaps_s) * len(gaps_s) if gaps_s else 0.0  # One of an interrupted campaign may last days.
-    whole = sum(total.values())
-    return [Spent(part, total[part], total[part] / whole) for part in PARTS if total[part] > 0]
+    total_s = sum(total.values())
+    return [Spent(part, total[part], total[part] / total_s) for part in PARTS if total[part] > 0]
 
 
 def _groups(launches: Sequence[Launch]) -> Iterator[list[Launch]]:

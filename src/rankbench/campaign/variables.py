@@ -29,14 +29,14 @@ def variables(library: Library, home: Path, settings: Mapping[str, str] | None =
 
     Raises RankbenchError where the core cannot be built with it, or where the library does not list them.
     """
-    made = build.build(library, home)
+    core = build.build(library, home)
     if settings:
-        return {variable.name: variable for variable in _query(library, made.binary, settings)}
-    place = made.binary.with_name(FILE)
+        return {variable.name: variable for variable in _query(library, core.binary, settings)}
+    place = core.binary.with_name(FILE)
     try:
         listed = msgspec.json.decode(place.read_bytes(), type=list[Variable])
     except (OSError, msgspec.MsgspecError):
-        listed = _query(library, made.binary, {})
+        listed = _query(library, core.binary, {})
         staged = place.with_suffix(".new")
         staged.write_bytes(msgspec.json.encode(listed))
         staged.replace(place)

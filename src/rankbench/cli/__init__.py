@@ -24,7 +24,7 @@ from rankbench.cli import commands as folder
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
 from rankbench.cli.help_pages import Command, Group
-from rankbench.cli.signals import Terminated, exit_code, heed_signals
+from rankbench.cli.signals import Terminated, catch_signals, exit_code
 from rankbench.cli.standard_output import Output
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def command_modules() -> dict[str, str]:
 def main() -> None:
     """Run a command. What the user can fix is printed in one line, and the exit code is 2."""
     gc.set_threshold(OBJECTS_BETWEEN)
-    heed_signals()
+    catch_signals()
     if sys.__stdout__ and sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
         sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     try:
@@ -163,7 +163,7 @@ def main() -> None:
 
 def call(words: Sequence[str]) -> int:
     """Run the command that the words name, and return the exit code."""
-    name = next((word for word in completed_words() or words), "")
+    name = next((word for word in read_completed_words() or words), "")
     if name not in command_modules():
         return run_application(overview(), words)
     from rankbench import caching
@@ -180,10 +180,10 @@ def call(words: Sequence[str]) -> int:
         line = extras.explain(error, name)
         if not line:
             raise
-        return USAGE_ERROR if completed_words() else complain(line)
+        return USAGE_ERROR if read_completed_words() else complain(line)
 
 
-def completed_words() -> list[str]:
+def read_completed_words() -> list[str]:
     """Return the words after the program's name of a line that a shell wants completed."""
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     return line.split()[1:] if "_RANKBENCH_COMPLETE" in os.environ else []

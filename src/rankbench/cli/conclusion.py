@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.campaign.changes import looked
-from rankbench.cli.decisions import LAST, evaluated
-from rankbench.cli.display import answer, counted, show_overview, spell_seconds, tell
+from rankbench.campaign.changes import list_past_looks
+from rankbench.cli.decisions import LAST, evaluate_latest
+from rankbench.cli.display import answer, print_text, show_overview, spell_count, spell_seconds
 from rankbench.language import render
 from rankbench.model import FAILURES
 from rankbench.report.overview import overview
@@ -31,32 +31,32 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
-    view = evaluated(store)
+    view = evaluate_latest(store)
     LAST.clear()  # It holds the store, and with it the lock.
     verdict, launches = view.verdict, store.launches()
     spent_s = sum(launch.duration_s for launch in launches)
-    made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
-    tell(
-        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {render(decision.reason)}). "
+    amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
+    print_text(
+        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({amount}; {render(decision.reason)}). "
         f"{render(count_decided(verdict.cases))}"
     )
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
-        tell(f"without figures: {counts}; the report lists them")
+        print_text(f"without figures: {counts}; the report lists them")
     for failure in failures(store):
-        tell(failure)
-    tell("")
+        print_text(failure)
+    print_text("")
     for line in answer(verdict, verbose=verbose):
-        tell(line)
-    tell("")
+        print_text(line)
+    print_text("")
     show_overview(overview(view))
-    tell("")
+    print_text("")
     if more := prospect(store, verdict, command):
-        tell(more)
+        print_text(more)
     if verbose and (saved := saving(store)):
-        tell(saved)
-    tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
+        print_text(saved)
+    print_text(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
 
 def prospect(store: Store, verdict: Verdict, command: str) -> str:
@@ -64,9 +64,9 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
     planned = store.campaign.plan
     spent_s = sum(launch.duration_s for launch in store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
-    seen = looked(planned.stop, verdict.blocks)
+    past_looks = list_past_looks(planned.stop, verdict.blocks)
     outlook = deciding.Outlook(
-        planned.threshold, [*seen, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
+        planned.threshold, [*past_looks, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
     )
     undecided, likely = deciding.prospect(verdict.comparisons, outlook)
     if not undecided:
@@ -74,20 +74,20 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
     took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
     how = f": {command} --more {blocks}" if command else ""
-    return f"{took} ({counted(blocks, 'block')}) would decide about {likely:.0f} of {open_}{how}"
+    return f"{took} ({spell_count(blocks, 'block')}) would decide about {likely:.0f} of {open_}{how}"
 
 
 def failures(store: Store) -> list[str]:
     """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
     rows = store.cases().filter(pl.col("status").is_in(FAILURES))
     counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
-    return [f"{candidate}: {counted(count, 'case')} {status}" for candidate, status, count in counts]
+    return [f"{candidate}: {spell_count(count, 'case')} {status}" for candidate, status, count in counts]
 
 
 def saving(store: Store) -> str:
     """Say how much less was measured than with the most blocks for every case."""
     if not store.looks():
         return ""
-    made = store.cases().select("block", "candidate", "case").n_unique()
+    row_count = store.cases().select("block", "candidate", "case").n_unique()
     every = len(store.campaign.cases) * len(store.campaign.candidates) * store.campaign.plan.stop.blocks_max
-    return f"saved {1 - made / every:.0%} of the measurements by ending decided cases early"
+    return f"saved {1 - row_count / every:.0%} of the measurements by ending decided cases early"

@@ -40,16 +40,16 @@ def stopping(opened: Store) -> Decide:
     def enough(store: Store) -> Decision:
         nonlocal at_s
         spent_s, at_s = monotonic() - at_s, monotonic()
-        blocks = {one.block for one in store.launches()}
+        blocks = {launch.block for launch in store.launches()}
         fresh = sorted(blocks - block_s.keys()) or [max(blocks)]
         for block in fresh:
             block_s[block] = block_s.get(block, 0.0) + spent_s / len(fresh)
-        return decide(store.campaign.plan, lambda: evaluated(store), list(block_s.values()))
+        return decide(store.campaign.plan, lambda: evaluate_latest(store), list(block_s.values()))
 
     return enough
 
 
-def evaluated(opened: Store) -> CampaignView:
+def evaluate_latest(opened: Store) -> CampaignView:
     """Return what a campaign has measured so far, evaluated; the last one is kept as long as no launch is added.
 
     The last decision to stop rests on the very evaluation that is then shown.

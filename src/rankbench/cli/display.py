@@ -77,16 +77,16 @@ class Working:
         print(f"\r\x1b[K{self.text[: width - 1]}", end="", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def columns(*titles: str, left: int = 1) -> Table:
+def columns(*titles: str, text_columns: int = 1) -> Table:
     """Return a table whose first columns hold text and the others figures."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place, title in enumerate(titles):
-        text = place < left
+        text = place < text_columns
         table.add_column(title, justify="left" if text else "right", overflow="fold", no_wrap=text)
     return table
 
 
-def placed(ranks: Sequence[RankFact]) -> str:
+def describe_places(ranks: Sequence[RankFact]) -> str:
     """Return where ranks ran: `2 ranks on n1 (CPUs 0 1)`."""
     hosts = dict.fromkeys(rank.host for rank in ranks)
     cpus = {host: " ".join(str(rank.cpu) for rank in ranks if rank.host == host) for host in hosts}
@@ -100,11 +100,11 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
 
     sentences = [render(claim.text) for claim in verdict.conclusion if claim.brief or verbose]
     if verbose:
-        return [*sentences, *(render(found.text) for found in verdict.findings)]
-    counts = Counter(str(found.severity) for found in verdict.findings)
+        return [*sentences, *(render(finding.text) for finding in verdict.findings)]
+    counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
-    found = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
-    return [*sentences[:-1], *found, *sentences[-1:]]
+    summary_line = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
+    return [*sentences[:-1], *summary_line, *sentences[-1:]]
 
 
 def spread_lines(text: str) -> None:
@@ -121,7 +121,7 @@ def plain_table(*titles: str) -> Table:
     return table
 
 
-def filled(content: Content, *, details: bool = False) -> Table:
+def fill_table(content: Content, *, details: bool = False) -> Table:
     """Return a table of a report as the terminal shows it, with details below the texts or without them."""
     table = plain_table(*content.columns)
     for row in content.rows:
@@ -130,12 +130,12 @@ def filled(content: Content, *, details: bool = False) -> Table:
     return table
 
 
-def counted(number: int, noun: str) -> str:
+def spell_count(number: int, noun: str) -> str:
     """Return a number of things: `1 case`, `2 launches`."""
     return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
-def tell(text: str) -> None:
+def print_text(text: str) -> None:
     """Print a text in lines of whole words."""
     spread_lines(text)
 
@@ -146,7 +146,7 @@ def show_overview(content: Content) -> None:
     for row in content.rows:
         table.add_row(*(Text(cell.text) for cell in row))
     console.print(table)
-    tell(content.caption)
+    print_text(content.caption)
 
 
 def spell_blocks(record: Campaign) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from rankbench.cli.options import asked
+from rankbench.cli.options import parse_option
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
@@ -27,12 +27,12 @@ LEAST_COVERAGE = 0.75
 """Intervals that are less sure than this, which are those of two launches, are not shown."""
 
 
-def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
+def choose_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
     """Return the cases asked for. Raises RankbenchError for what the campaign does not have."""
     named = [
         format_size(number)
         for text in sizes
-        for number in asked("size", text, notation.parse_sizes, notation.SIZES_HELP) or ()
+        for number in parse_option("size", text, notation.parse_sizes, notation.SIZES_HELP) or ()
     ]
     for what, wanted, has in (
         ("operation", operations, [case.operation for case in cases]),
@@ -41,21 +41,21 @@ def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], siz
     ):
         for name in set(wanted) - set(has):
             raise RankbenchError(f"--{what} {name}: not in this campaign; {suggestion(name, dict.fromkeys(has))}")
-    kept = [case for case in cases if case.operation in (operations or [case.operation])]
-    kept = [case for case in kept if case.form in (forms or [case.form])]
-    if cases and not kept:
+    selection = [case for case in cases if case.operation in (operations or [case.operation])]
+    selection = [case for case in selection if case.form in (forms or [case.form])]
+    if cases and not selection:
         raise RankbenchError(f"{', '.join(operations)} was not measured in the form {', '.join(forms)}")
-    kept = [case for case in kept if not named or format_size(case.size_bytes) in named]
-    if cases and not kept:
+    selection = [case for case in selection if not named or format_size(case.size_bytes) in named]
+    if cases and not selection:
         raise RankbenchError(f"{', '.join([*operations, *forms])} was not measured in the size {', '.join(named)}")
-    return kept
+    return selection
 
 
 def missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
     if summary and summary.doubt:
         return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
-    return Text((tables.ended(summary) if summary else "") or format_text("not run"), "red")
+    return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
 
 
 def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str:

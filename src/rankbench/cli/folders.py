@@ -27,7 +27,7 @@ def is_campaign(folder: Path) -> bool:
     return (folder / "campaign.json").exists()
 
 
-def named_campaign(folder: Path) -> Path:
+def find_campaign(folder: Path) -> Path:
     """Return the folder of a campaign named by its folder, or by its name below the results."""
     below = results_folder() / folder
     return below if not is_campaign(folder) and is_campaign(below) else folder

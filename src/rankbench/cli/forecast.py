@@ -9,7 +9,7 @@ from rich.text import Text
 
 from rankbench import build, plan, store
 from rankbench.campaign import foreign
-from rankbench.campaign.preparation import found
+from rankbench.campaign.preparation import find_candidates
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.folders import is_campaign
 from rankbench.model import RankbenchError
@@ -27,8 +27,8 @@ MINUTE_S, HOUR_S = 60, 3600
 
 def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
     """Print what a campaign would measure and take. With `verbose`, the plan too."""
-    candidates, used = found(wanted)
-    description = foreign.described(described(used.values(), wanted), wanted.plan)
+    candidates, used = find_candidates(wanted)
+    description = foreign.add_operations(describe_core(used.values(), wanted), wanted.plan)
     cases, notes = plan.expand_plan(wanted.plan, description, wanted.machine)
     console.print(Text(f"{wanted.folder.name}: {wanted.plan.question}", "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -43,7 +43,7 @@ def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
     spread_lines("Dry run: no candidate was launched or checked; `rankbench doctor` checks them.")
 
 
-def described(used: Iterable[Library], wanted: Wanted) -> Description:
+def describe_core(used: Iterable[Library], wanted: Wanted) -> Description:
     """Return what the core says of itself, built with the first library that can build it."""
     reason = ""
     for library in used:
@@ -64,7 +64,7 @@ def rows(
     yield "candidates", ", ".join(candidate.name for candidate in candidates) + control
     yield (
         "placements",
-        ", ".join(f"{placement.name} ({counted(placement.ranks, 'rank')})" for placement in planned.placements),
+        ", ".join(f"{placement.name} ({spell_count(placement.ranks, 'rank')})" for placement in planned.placements),
     )
     yield "cases", f"{len(cases)}: {', '.join(operations(cases))}"
     block = (len(candidates) + planned.control) * len({(case.placement, case.launch_group) for case in cases})
@@ -92,7 +92,7 @@ def launches(planned: Plan, block: int) -> str:
     """Return how many launches there are."""
     low, high = planned.stop.blocks_min, planned.stop.blocks_max
     if low == high:
-        return f"{low * block}: {counted(low, 'block')} of {block}"
+        return f"{low * block}: {spell_count(low, 'block')} of {block}"
     return f"{low * block} to {high * block}: {low} to {high} blocks of {block}"
 
 
@@ -104,7 +104,7 @@ def time_text(wanted: Wanted, cases: int, candidates: int) -> str:
     stored = store.open(wanted.folder).launches() if is_campaign(wanted.folder) else []
     if stored:
         block_s = sum(launch.duration_s for launch in stored) / len({launch.block for launch in stored})
-        words = "about", f"as the {counted(len({launch.block for launch in stored}), 'block')} that are stored"
+        words = "about", f"as the {spell_count(len({launch.block for launch in stored}), 'block')} that are stored"
     else:
         block_s = cases * candidates * planned.case_limit_s
         words = "at most about", f"case_limit of {planned.case_limit_s:g} s for each case; usually much less"
@@ -121,6 +121,6 @@ def spell_seconds(seconds: float) -> str:
     return f"{seconds / MINUTE_S:.0f} min" if seconds < 2 * HOUR_S else f"{seconds / HOUR_S:.1f} h"
 
 
-def counted(number: int, noun: str) -> str:
+def spell_count(number: int, noun: str) -> str:
     """Return a number of things: `1 rank`, `2 ranks`."""
     return f"{number} {noun}{'s' * (number != 1)}"

@@ -73,13 +73,13 @@ def with_output(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [parameter.replace(kind=parameter.kind) for parameter in signature.parameters.values()]
 
     @functools.wraps(command)
-    def written(*values: Any, output: Path | None = None, **options: Any) -> None:
+    def write(*values: Any, output: Path | None = None, **options: Any) -> None:
         with destination(output):
             command(*values, **options)
 
-    written.__signature__ = signature.replace(parameters=[*parameters, option])  # type: ignore[attr-defined]
-    written.__annotations__ = {parameter.name: parameter.annotation for parameter in [*parameters, option]}
-    return written
+    write.__signature__ = signature.replace(parameters=[*parameters, option])  # type: ignore[attr-defined]
+    write.__annotations__ = {parameter.name: parameter.annotation for parameter in [*parameters, option]}
+    return write
 
 
 @contextlib.contextmanager

@@ -51,7 +51,7 @@ class Group(TyperGroup):
         """Write a line for each command, below the title of its group."""
         commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         for group in GROUPS:
-            rows = [(name, summary(one.help)) for name, one in commands if one.rich_help_panel == group]  # type: ignore[attr-defined]
+            rows = [(name, summary(command.help)) for name, command in commands if command.rich_help_panel == group]  # type: ignore[attr-defined]
             if rows:
                 with formatter.section(group):
                     formatter.write_dl([(f"{name:{NAME_WIDTH}}", line) for name, line in rows])

@@ -18,7 +18,7 @@ from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotati
     Results,
     Seed,
 )
-from rankbench.cli.plans import Preset, chosen_plan
+from rankbench.cli.plans import Preset, find_plan
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def asked(
+def request_campaign(
     file: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")] = None,
     *,
     preset: Preset = "",
@@ -38,7 +38,7 @@ def asked(
     binding: Binding = "",
     hosts: Annotated[str, typer.Option(metavar="HOST,...", help="Nodes to run on, with the scheduler ssh.")] = "",
     remote_shell: Annotated[str, typer.Option(metavar="PROGRAM", help="ssh-like program that reaches the nodes.")] = "",
-    scheduler: Annotated[str, typer.Option(help=f"One of {', '.join(sorted(schedulers.known()))}.")] = "",
+    scheduler: Annotated[str, typer.Option(help=f"One of {', '.join(sorted(schedulers.find_schedulers()))}.")] = "",
     nodes: Annotated[
         int | None, typer.Option(help="Nodes of the job; default: those of the largest placement.")
     ] = None,
@@ -65,36 +65,36 @@ def asked(
     ] = None,
 ) -> Wanted:
     """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""
-    said = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
+    place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
-    machine, path = launch.machine(), chosen_plan(file, preset)
-    planned = plan.load_plan(path, machine, given(said), job=given(job))
-    schedulers.chosen(planned.job)
+    machine, path = launch.machine(), find_plan(file, preset)
+    planned = plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job))
+    schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, name or path.stem)
     return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
 
 
-def given(options: Mapping[str, object]) -> dict[str, object]:
+def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
     """Return the options that were given."""
     return {key: value for key, value in options.items() if value not in ("", None, [])}
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has the options of `asked` besides its own, and is given the campaign that they ask for."""
-    shared, own = inspect.signature(asked).parameters, dict(inspect.signature(command).parameters)
-    own.pop("wanted")
+    """Return a command with the options of `request_campaign` besides its own; it gets the campaign of these."""
+    shared, special = inspect.signature(request_campaign).parameters, dict(inspect.signature(command).parameters)
+    special.pop("wanted")
 
-    def whole(**options: Any) -> None:
-        command(asked(**{name: options.pop(name) for name in shared}), **options)
+    def wrapper(**options: Any) -> None:
+        command(request_campaign(**{name: options.pop(name) for name in shared}), **options)
 
-    hints = get_type_hints(asked, include_extras=True) | get_type_hints(command, include_extras=True)
+    hints = get_type_hints(request_campaign, include_extras=True) | get_type_hints(command, include_extras=True)
     parameters = [
-        parameter.replace(annotation=hints[parameter.name]) for parameter in (*shared.values(), *own.values())
+        parameter.replace(annotation=hints[parameter.name]) for parameter in (*shared.values(), *special.values())
     ]
-    whole.__name__, whole.__doc__ = command.__name__, command.__doc__
-    whole.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return whole
+    wrapper.__name__, wrapper.__doc__ = command.__name__, command.__doc__
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return wrapper

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import failures
-from rankbench.cli.display import columns, console, counted, spell_blocks, spell_seconds, tell
+from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count, spell_seconds
 from rankbench.cli.stored import take_in
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
@@ -57,7 +57,7 @@ def in_the_queue(folder: Path) -> str:
 
 def state(job: Submitted) -> JobState:
     """Return where a job stands."""
-    return jobs.state(schedulers.known()[job.scheduler], job.number)
+    return jobs.state(schedulers.find_schedulers()[job.scheduler], job.number)
 
 
 def follow(opened: Store) -> None:
@@ -65,12 +65,12 @@ def follow(opened: Store) -> None:
     job = last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
-    seen, text, silent = len(opened.launches()), "", 0
+    launch_count, text, silent = len(opened.launches()), "", 0
     for look in range(10**9):
         where = query_job(job)
         silent = 0 if where else silent + 1
         decision = take_in(opened)
-        text, seen = news(opened, f"job {job.number}: {where.reason}" if where else text, text, seen)
+        text, launch_count = news(opened, f"job {job.number}: {where.reason}" if where else text, text, launch_count)
         if where and where.phase == "ended":
             break
         if silent == SILENT_LOOKS:
@@ -99,19 +99,19 @@ def query_job(job: Submitted) -> JobState | None:
     try:
         return state(job)
     except RankbenchError as error:
-        tell(str(error))
+        print_text(str(error))
         return None
 
 
-def news(opened: Store, state: str, text: str, seen: int) -> tuple[str, int]:
+def news(opened: Store, state: str, text: str, launch_count: int) -> tuple[str, int]:
     """Print where the job stands and what launches came back, as far as that is new."""
     if state != text:
-        tell(state)
+        print_text(state)
     launches, flawed = opened.launches(), wrong_cases(opened)
-    for launch in launches[seen:]:
+    for launch in launches[launch_count:]:
         end = ", ".join(flawed.get(launch.number, [])) if launch.status == LaunchStatus.OK else ""
         end = end or launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
-        tell(
+        print_text(
             f"block {launch.block} of {spell_blocks(opened.campaign)}: {launch.candidate} on {launch.placement}: {end}"
         )
     return state, len(launches)
@@ -122,17 +122,17 @@ def tell_job(opened: Store, decision: Decision | None) -> None:
     job, folder = last_job(opened.folder), opened.folder
     where = query_job(job) if job else None
     if decision and decision.stop:
-        tell(f"done: {render(decision.reason)}")
-        tell(f"next: rankbench report {folder}")
+        print_text(f"done: {render(decision.reason)}")
+        print_text(f"next: rankbench report {folder}")
     elif job and where and where.phase != "ended":
-        tell(f"job {job.number} of {schedulers.known()[job.scheduler].title}: {where.reason}")
-        tell(f"next: rankbench status {folder} --wait")
+        print_text(f"job {job.number} of {schedulers.find_schedulers()[job.scheduler].title}: {where.reason}")
+        print_text(f"next: rankbench status {folder} --wait")
     else:
-        tell(f"{ended(opened, where)}; log: {folder / FOLDER / LOG}")
-        tell("next: submit it again, which goes on where it was")
+        print_text(f"{explain_end(opened, where)}; log: {folder / FOLDER / LOG}")
+        print_text("next: submit it again, which goes on where it was")
 
 
-def ended(opened: Store, where: JobState | None) -> str:
+def explain_end(opened: Store, where: JobState | None) -> str:
     """Return why a job ended before its campaign did."""
     path = opened.folder / FOLDER / collect_results.STOPPED
     word = path.read_text(encoding="utf-8").strip() if path.exists() else ""
@@ -147,8 +147,8 @@ def show_status(opened: Store) -> None:
     """Print how far a campaign is and what went wrong."""
     record, launches = opened.campaign, opened.launches()
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
-    tell(
-        f"{counted(len(launches), 'launch')} in {counted(len({launch.block for launch in launches}), 'block')} "
+    print_text(
+        f"{spell_count(len(launches), 'launch')} in {spell_count(len({launch.block for launch in launches}), 'block')} "
         f"of {spell_blocks(record)}, "
         f"{spell_seconds(sum(launch.duration_s for launch in launches))} min"
     )
@@ -157,9 +157,9 @@ def show_status(opened: Store) -> None:
     console.print()
     lines = list(wrong(opened))
     for line in lines[-FAILURES_SHOWN:]:
-        tell(line)
+        print_text(line)
     if len(lines) > FAILURES_SHOWN:
-        tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report shows all")
+        print_text(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report shows all")
 
 
 def table(opened: Store) -> Table:
@@ -168,14 +168,16 @@ def table(opened: Store) -> Table:
     ends = Counter((launch.candidate, launch.placement, launch.status) for launch in opened.launches())
     sound = Counter((launch.candidate, launch.placement) for launch in opened.launches() if is_sound(launch, flawed))
     scheduled = (opened.folder / FOLDER).exists()
-    left = collect_results.standing(opened) if scheduled else {}
-    rows = columns("candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), left=2)
+    standings = collect_results.standing(opened) if scheduled else {}
+    rows = columns(
+        "candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), text_columns=2
+    )
     for candidate in opened.campaign.candidates:
         for placement in opened.campaign.plan.placements:
             key = candidate.name, placement.name
             counts = {status: ends[*key, status] for status in LaunchStatus}
             failed = sum(counts.values()) - sound[key]
-            more = [f"{left[key].turns - left[key].done}"] if key in left else []
+            more = [f"{standings[key].turns - standings[key].turns_done}"] if key in standings else []
             figures = map(str, [sum(counts.values()), sound[key], failed])
             rows.add_row(Text(candidate.name), placement.name, *figures, *more)
     return rows
@@ -203,7 +205,7 @@ def wrong_cases(opened: Store) -> dict[int, list[str]]:
         return {}
     rows = opened.cases().select("launch", "status").iter_rows()
     counts = Counter((launch, status) for launch, status in rows if status in FAILURES)
-    found: dict[int, list[str]] = {}
+    problems: dict[int, list[str]] = {}
     for (launch, status), count in sorted(counts.items()):
-        found.setdefault(launch, []).append(f"{count} {status.replace('-', ' ')}")
-    return found
+        problems.setdefault(launch, []).append(f"{count} {status.replace('-', ' ')}")
+    return problems

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.campaign import Progress
-from rankbench.cli.display import console, counted, spell_blocks, spell_seconds, tell
+from rankbench.cli.display import console, print_text, spell_blocks, spell_count, spell_seconds
 from rankbench.language import render
 from rankbench.model import FAILURES, LaunchStatus
 from rankbench.verdict import case_labels, measures
@@ -38,7 +38,7 @@ FAILURES_SHOWN = 4
 
 
 @contextlib.contextmanager
-def shown(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
+def watch_campaign(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
     """Yield a watch whose state is shown: live on a terminal, else as lines; nowhere where quiet."""
     if quiet:
         yield Progress(record)
@@ -50,7 +50,7 @@ def shown(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
     with Live(Screen(progress), console=console, refresh_per_second=REFRESH_PER_S, transient=True):
         yield progress
     for note in progress.notes:
-        tell(f"note: {note}")
+        print_text(f"note: {note}")
 
 
 class Shown(Progress):
@@ -61,9 +61,9 @@ class Shown(Progress):
         self.moved: dict[str, tuple[int, int]] = {}
         """Bytes and messages of one sample, by case."""
 
-    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+    def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Take note of what was moved."""
-        super().ended(launch, results)
+        super().on_end(launch, results)
         self.moved |= {
             result.case.key: (result.moved_bytes, result.moved_messages) for result in results if result.moved_messages
         }
@@ -72,26 +72,26 @@ class Shown(Progress):
 class Lines(Progress):
     """Progress for logs and pipes: one line per launch."""
 
-    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+    def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Print how a launch ended."""
         before = len(self.failures)
-        super().ended(launch, results)
-        tell(
+        super().on_end(launch, results)
+        print_text(
             f"block {launch.block} of {spell_blocks(self.campaign)}: {launch.candidate} on {launch.placement}: "
-            f"{counted(len(results), 'case')} in {launch.duration_s:.1f} s{end(launch, results)}"
+            f"{spell_count(len(results), 'case')} in {launch.duration_s:.1f} s{end(launch, results)}"
         )
         for failure in self.failures[before:]:
-            tell(f"  {failure}")
+            print_text(f"  {failure}")
 
-    def noted(self, note: str) -> None:
+    def on_note(self, note: str) -> None:
         """Print what changes how the campaign goes on."""
-        super().noted(note)
-        tell(f"note: {note}")
+        super().on_note(note)
+        print_text(f"note: {note}")
 
-    def decided(self, decision: Decision) -> None:
+    def on_decision(self, decision: Decision) -> None:
         """Print why another block follows, or none."""
-        super().decided(decision)
-        tell(render(decision.reason))
+        super().on_decision(decision)
+        print_text(render(decision.reason))
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
@@ -107,7 +107,7 @@ def spell_running(progress: Progress) -> str:
     names = [turn.candidate for turn in progress.running]
     who = ", ".join(names) if len(names) <= NAMED else f"{len(names)} candidates"
     turns = " in turn" if len(names) > 1 else ""
-    return f"{who}{turns} on {progress.running[0].placement}, {counted(progress.running_cases, 'case')}"
+    return f"{who}{turns} on {progress.running[0].placement}, {spell_count(progress.running_cases, 'case')}"
 
 
 class Screen:
@@ -126,10 +126,10 @@ class Screen:
         """Draw what runs, how much is done, what is decided, what is left."""
         progress = self.progress
         grid = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=1.0, completed=progress.done, width=BAR_WIDTH)
+        bar = ProgressBar(total=1.0, completed=progress.share_done, width=BAR_WIDTH)
         grid.add_row("block", bar, f"{progress.block} of {spell_blocks(progress.campaign)}")
         if progress.look:
-            counts = (len(one) for one in (progress.look.decided, progress.look.given_up, progress.look.open))
+            counts = (len(part) for part in (progress.look.decided, progress.look.given_up, progress.look.open))
             text = "{} decided, {} given up, {} open".format(*counts)
             grid.add_row("cases", text, f"as of block {progress.look.block}")
         grid.add_row("time left", self.time_left(), "" if progress.look else render(progress.note))

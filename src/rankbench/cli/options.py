@@ -67,7 +67,7 @@ CampaignFolder = Annotated[
 ]
 
 
-def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
+def choose_libraries(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
     """Return the libraries named, or else all that are found."""
     from rankbench import libraries
     from rankbench.model import RankbenchError
@@ -82,12 +82,12 @@ Kind = TypeVar("Kind")
 Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant: 3%.")]
 
 
-def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
+def parse_option(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
     """Return what an option says, nothing where it is not given. Raises RankbenchError for what it cannot mean."""
     try:
         return parse(text) if text else None
     except notation.UnlikelyError as error:
-        found = f"--{option} {text}: expected {allowed.replace(chr(34), '')}; {error.hint.replace(chr(34), '')}"
-        raise RankbenchError(f"--{option}: {error.hint}" if error.alone else found) from None
+        message = f"--{option} {text}: expected {allowed.replace(chr(34), '')}; {error.hint.replace(chr(34), '')}"
+        raise RankbenchError(f"--{option}: {error.hint}" if error.alone else message) from None
     except ValueError:
         raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None

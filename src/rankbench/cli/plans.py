@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from rankbench import plan
-from rankbench.cli.options import asked
+from rankbench.cli.options import parse_option
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.document import parse_document
@@ -66,28 +66,32 @@ class Measured(NamedTuple):
     threshold: str = ""
 
 
-def wish(words: Sequence[str], preset: str, measured: Measured, said: Mapping[str, object], machine: Machine) -> Wish:
-    """Return the plan that words and options name. `said` has the options that say where ranks run, not what."""
-    files, candidates = divided(words)
+def wish(
+    words: Sequence[str], preset: str, measured: Measured, place_options: Mapping[str, object], machine: Machine
+) -> Wish:
+    """Return the plan that words and options name. `place_options`: where ranks run."""
+    files, candidates = divide_words(words)
     values = keys(measured, candidates)
     if not files and not preset:
         if not candidates:
             raise RankbenchError(nothing_named())
         values = values if "operations" in values else missing_operations(candidates)
         values = {"question": question(values), **values}
-        return Wish(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **said}), name_of(values))
-    path = chosen_plan(files[0] if files else None, preset)
+        return Wish(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values))
+    path = find_plan(files[0] if files else None, preset)
     if not values:
-        return Wish(plan.load_plan(path, machine, said), path.stem)
-    plan.load_plan(path, machine, said)  # What is wrong with the file is said first, with its name.
-    own = parse_document(path.read_text(encoding="utf-8"), str(path)).raw
+        return Wish(plan.load_plan(path, machine, place_options), path.stem)
+    plan.load_plan(path, machine, place_options)  # What is wrong with the file is said first, with its name.
+    file_values = parse_document(path.read_text(encoding="utf-8"), str(path)).raw
     if candidates:
-        own.pop("candidate", None)
-    values = own | values | ({"stop": own.get("stop", {}) | values["stop"]} if "stop" in values else {})
-    return Wish(plan.parse_plan(toml(values), str(path), machine, {**keys(measured, candidates), **said}), path.stem)
+        file_values.pop("candidate", None)
+    values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
+    return Wish(
+        plan.parse_plan(toml(values), str(path), machine, {**keys(measured, candidates), **place_options}), path.stem
+    )
 
 
-def divided(words: Sequence[str]) -> tuple[list[Path], list[str]]:
+def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     """Return the plans among the words, which are files or look like some, and the other words."""
     plans = [word for word in words if word.endswith(PLAN_SUFFIX) or Path(word).is_file()]
     if len(plans) > 1:
@@ -95,7 +99,7 @@ def divided(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     return [Path(word) for word in plans], [word for word in words if word not in plans]
 
 
-def chosen_plan(file: Path | None, preset: str) -> Path:
+def find_plan(file: Path | None, preset: str) -> Path:
     """Return the plan that is named: a file or a preset."""
     if file is not None and preset:
         raise RankbenchError(f"name one plan: found {file} and --preset {preset}")
@@ -147,7 +151,7 @@ def ending(measured: Measured) -> dict[str, Any]:
     if measured.time and measured.until:
         raise RankbenchError("--time and --until both say when to stop; leave one of them out")
     if measured.time:
-        asked("time", measured.time, notation.parse_seconds, notation.TIME_HELP)
+        parse_option("time", measured.time, notation.parse_seconds, notation.TIME_HELP)
     until = f"time {measured.time}" if measured.time else measured.until
     blocks = blocks_of(measured.blocks) if measured.blocks else None
     if until and isinstance(blocks, int):
@@ -180,18 +184,18 @@ def name_of(values: Mapping[str, Any]) -> str:
 
 def toml(values: Mapping[str, Any]) -> str:
     """Return a plan's text, a line for each key."""
-    return "".join(f"{spelled_key(key)} = {spelled(value)}\n" for key, value in values.items())
+    return "".join(f"{spell_key(key)} = {spell(value)}\n" for key, value in values.items())
 
 
-def spelled(value: Any) -> str:
+def spell(value: Any) -> str:
     """Return a value as TOML has it; tables are inline."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{spelled_key(key)} = {spelled(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{spell_key(key)} = {spell(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(spelled, value)) + "]"
+        return "[" + ", ".join(map(spell, value)) + "]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
 
 
-def spelled_key(key: str) -> str:
+def spell_key(key: str) -> str:
     """Return a key, in quotes where it needs them."""
     return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)

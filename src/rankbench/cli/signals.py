@@ -21,14 +21,14 @@ def exit_code(stopped: BaseException) -> int:
     return SIGNALLED + (stopped.number if isinstance(stopped, Terminated) else signal.SIGINT)
 
 
-def heed_signals() -> None:
+def catch_signals() -> None:
     """Let SIGTERM and SIGHUP raise Terminated, once, unless whoever started this process has them ignored."""
 
     def stop(number: int, _: object) -> None:
-        for one in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(one, signal.SIG_IGN)
+        for signal_number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signal_number, signal.SIG_IGN)
         raise Terminated(number)
 
-    for one in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(one) == signal.SIG_DFL:
-            signal.signal(one, stop)
+    for signal_number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signal_number) == signal.SIG_DFL:
+            signal.signal(signal_number, stop)

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from rankbench import store
-from rankbench.cli.folders import named_campaign, results_folder
+from rankbench.cli.folders import find_campaign, results_folder
 from rankbench.language import render
 from rankbench.model import RankbenchError
 
@@ -20,14 +20,14 @@ JOB = "job"
 """In a campaign's folder, that of its job, if it has one: `launch.script.FOLDER`, which takes long to load."""
 
 
-def chosen_folder(folder: Path | None) -> Path:
+def choose_folder(folder: Path | None) -> Path:
     """Return the folder of the campaign named by its folder or its name, without one of the newest."""
-    return named_campaign(folder) if folder else store.newest(results_folder())
+    return find_campaign(folder) if folder else store.newest(results_folder())
 
 
 def current(folder: Path | None) -> Store:
     """Return a campaign, without a folder the newest below results, with what a job of it has brought meanwhile."""
-    opened = store.open(chosen_folder(folder))
+    opened = store.open(choose_folder(folder))
     if (opened.folder / JOB).exists():
         with contextlib.suppress(RankbenchError):  # Another one takes it in, or it cannot be written here.
             take_in(opened)
@@ -41,12 +41,12 @@ def take_in(opened: Store) -> Decision | None:
     opened.lock()
     try:
         collect_results.take_in(opened, Progress(opened.campaign))
-        if enough := collect_results.said_enough(opened):  # What it was sent after that does not undo it.
+        if enough := collect_results.read_enough(opened):  # What it was sent after that does not undo it.
             return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)
         if blocks < stop.blocks_min:
             return None
-        decision = decided(opened, blocks)
+        decision = decide_after(opened, blocks)
         if decision.stop:
             collect_results.end(opened, render(decision.reason))
         return decision
@@ -54,7 +54,7 @@ def take_in(opened: Store) -> Decision | None:
         opened.unlock()
 
 
-def decided(opened: Store, blocks: int) -> Decision:
+def decide_after(opened: Store, blocks: int) -> Decision:
     """Return whether so many blocks are enough."""
     from rankbench import evaluation  # Where nothing is evaluated, Polars is not needed.
     from rankbench.evaluation.stopping import decide

@@ -13,9 +13,9 @@ from rankbench import campaign, files, launch, libraries, plan, tuning
 from rankbench.campaign import Wanted
 from rankbench.campaign.variables import variables
 from rankbench.cli.decisions import stopping
-from rankbench.cli.display import columns, console, tell
+from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
-from rankbench.cli.live_progress import shown
+from rankbench.cli.live_progress import watch_campaign
 from rankbench.language import render, say
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
@@ -64,7 +64,7 @@ class Runner:
             tell_resumed,
         )
         examine(prepared.store.campaign)
-        with shown(prepared.store.campaign) as watch:
+        with watch_campaign(prepared.store.campaign) as watch:
             campaign.run(prepared, self.limit(stopping(prepared.store), SHARES.get(name, 1.0)), watch)
         return prepared.store
 
@@ -88,7 +88,7 @@ class Runner:
 def tell_resumed(line: str) -> None:
     """Print that a campaign goes on; what else its preparation does is the same for every step."""
     if line.startswith("going on with"):
-        tell(line)
+        print_text(line)
 
 
 class Session(NamedTuple):
@@ -103,14 +103,14 @@ class Session(NamedTuple):
     def conclude(self, task: Task) -> None:
         """Search, choose, prove, and hand over what holds."""
         name = self.library.name
-        tell(
+        print_text(
             f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; {len(task.sizes_bytes)} sizes; "
             f"{', '.join(f'{ranks} ranks on {place}' for place, ranks in task.placements.items())}"
         )
         task, result = self.search(task)
         rules = choosing.choose_rules(task, result, self.find_abilities(task))
         if not rules:
-            tell(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
+            print_text(f"{name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
             return
         if not self.check_effect(task, result):
             return
@@ -123,7 +123,7 @@ class Session(NamedTuple):
         screened = result
         promising = choosing.select_promising(task, result)
         promising_task = task._replace(variants=promising)
-        tell(f"screening: {promising_task.variant_count} of {number} variants may be faster than the default")
+        print_text(f"screening: {promising_task.variant_count} of {number} variants may be faster than the default")
         varied = {
             operation: [
                 variant
@@ -140,7 +140,9 @@ class Session(NamedTuple):
             screened = choosing.combine_results([screened, result])
             promising_too = choosing.select_promising(parameters, result)
             added = sum(map(len, promising_too.values()))
-            tell(f"parameters: {added} of {parameters.variant_count} variants of the fastest algorithms may be faster")
+            print_text(
+                f"parameters: {added} of {parameters.variant_count} variants of the fastest algorithms may be faster"
+            )
             promising_task = promising_task._replace(
                 variants={name: [*variants, *promising_too.get(name, ())] for name, variants in promising.items()}
             )
@@ -162,14 +164,14 @@ class Session(NamedTuple):
         """Run a search; report wrong data and the gain so far."""
         result = choosing.read_search(self.run(step, plans.write_search(task, blocks)), task)
         for variant, operations in result.wrong.items():
-            tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
+            print_text(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
         for variant, reports in result.fallbacks.items():
             for operation, report in reports.items():
-                tell(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
+                print_text(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
         gains = choosing.list_gains(task, result)
         if gains:
             point = min(gains, key=lambda key: gains[key])
-            tell(
+            print_text(
                 f"gain so far: faster in {len(gains)} cases; most: {gains[point]:.2f}x of the time "
                 f"({point.operation} {format_size(point.size_bytes)} with {point.variant})"
             )
@@ -200,12 +202,12 @@ class Session(NamedTuple):
         expected = f"{variant.name} for {point.operation} {format_size(point.size_bytes)}"
         if proof.slower:
             slower = max(ratio.ratio for _, ratio in proof.cases)
-            tell(
+            print_text(
                 f"check: {self.library.name} follows its file: with {expected} it is {slower:.1f}x slower, as expected"
             )
             return True
         ratio = result.ratios[point].ratio
-        tell(
+        print_text(
             f"{self.library.name}: its file has no effect: with {expected}, which was {ratio:.1f}x slower in the "
             "search, it is not slower; no file is written"
         )
@@ -230,14 +232,14 @@ class Session(NamedTuple):
                 continue
             if shown[variable] != value:
                 raise RankbenchError(f"{name}: {variable} was set to {value} and reads {shown[variable]}")
-            tell(f"read back: {name} has {variable}={value}")
+            print_text(f"read back: {name} has {variable}={value}")
 
     def prove(self, task: Task, rules: list[Rule]) -> None:
         """Prove the rules, without those that make a case slower, and hand over what is proven."""
         name = self.library.name
         others = list_other_placements(task, launch.machine())
         if not others:
-            tell("proof: no room here for another number of ranks; the proof is for the tuned ones")
+            print_text("proof: no room here for another number of ranks; the proof is for the tuned ones")
         for attempt in range(1, ROUNDS + 1):
             if not rules:
                 break
@@ -247,7 +249,7 @@ class Session(NamedTuple):
             operations = list(dict.fromkeys(rule.operation for rule in rules))
             text = plans.write_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
             proof = proving.read_proof(self.run(f"proof-{attempt}", text, {TUNED: rules}, self.require_settings))
-            tell(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
+            print_text(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
             if not proof.slower:
                 if proof.significant:
                     self.hand_over(handover, rules, proof, list(task.placements.values()))
@@ -255,8 +257,8 @@ class Session(NamedTuple):
                 break
             rules, sentences = proving.drop_slower(rules, proof, single=self.tuner.HAS_OWN_CHOICE)
             for sentence in sentences:
-                tell(sentence)
-        tell(f"{name}: no gain is proven; no file is written")
+                print_text(sentence)
+        print_text(f"{name}: no gain is proven; no file is written")
 
     def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> None:
         """Keep what is proven, and print what a job script or module file needs."""
@@ -286,10 +288,10 @@ class Session(NamedTuple):
             f"# Campaigns: {proven.campaigns}\n"
         )
         files.write(self.run.folder / "settings.sh", head + lines)
-        tell("")
-        tell(f"With these settings {self.library.name} needs {proven.text}.")
+        print_text("")
+        print_text(f"With these settings {self.library.name} needs {proven.text}.")
         console.print(lines, markup=False, highlight=False, soft_wrap=True)
-        tell(
+        print_text(
             f'For job scripts: {self.run.folder / "settings.sh"}. In plans: candidates = ["{self.library.name} tuned"]'
         )
 

@@ -28,7 +28,7 @@ def evaluate(
     An evaluation of the same results that was kept is used again, where `caching` has a folder.
     """
     launches = store.launches()
-    campaign = complete_campaign(_asked(store.campaign, estimator, confidence, threshold), launches)
+    campaign = complete_campaign(_apply_rules(store.campaign, estimator, confidence, threshold), launches)
     name = kept.name_evaluation(store, campaign) if caching.is_used() else ""
     if name and (found := kept.find(name, campaign)):
         return CampaignView(
@@ -66,12 +66,12 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     planned = campaign.plan
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
-    asked = compared_pairs(campaign, names)
-    rest = [pair for pair in combinations(names, 2) if pair not in asked and pair[::-1] not in asked]
+    question_pairs = list_pairs(campaign, names)
+    rest = [pair for pair in combinations(names, 2) if pair not in question_pairs and pair[::-1] not in question_pairs]
     counted = select_judgeable(figures)
     compared = statistics.compare(
         counted,
-        asked,
+        question_pairs,
         planned.threshold,
         control=[*twins, *rest],
         looks=list_interim_looks(planned),
@@ -90,13 +90,13 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
         samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,
-        modes=modes_by_launch(samples.filter(pl.col("case").is_in(timed(campaign))), ["case", "candidate"]),
+        modes=modes_by_launch(samples.filter(pl.col("case").is_in(list_timed(campaign))), ["case", "candidate"]),
         last_ranks=last_ranks(samples),
     )
     return view.with_verdict(judge(view))
 
 
-def compared_pairs(campaign: Campaign, names: Sequence[str]) -> list[tuple[str, str]]:
+def list_pairs(campaign: Campaign, names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of candidates that the question is about: all, or each with the baseline."""
     base = campaign.baseline
     return [(base, name) for name in names if name != base] if base else list(combinations(names, 2))
@@ -108,13 +108,13 @@ def per_second(campaign: Campaign) -> list[str]:
     return [case.key for case in campaign.cases if case.operation in names and case.quantity == "time"]
 
 
-def timed(campaign: Campaign) -> list[str]:
+def list_timed(campaign: Campaign) -> list[str]:
     """Return the keys of the cases whose samples are times of which a launch has many."""
     once = {operation.name for operation in campaign.operations if operation.once}
     return [case.key for case in campaign.cases if case.quantity == "time" and case.operation not in once]
 
 
-def _asked(campaign: Campaign, estimator: str, confidence: float, threshold: float | None) -> Campaign:
+def _apply_rules(campaign: Campaign, estimator: str, confidence: float, threshold: float | None) -> Campaign:
     """Return the campaign as if its plan had named these, as far as they are given."""
     planned = campaign.plan
     changed = msgspec.structs.replace(

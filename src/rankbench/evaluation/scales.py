@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import NOTHING, Text, Words, chosen, say
+from rankbench.language import NOTHING, Text, Words, choose_word, say
 from rankbench.statistics.scaling import Site, oversubscribed
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def standings(view: CampaignView, cases: dict[Site, Case], names: Iterable[str])
 def standing(verdict: CaseVerdict, place: Site, summary: Summary) -> Standing:
     """Return how one candidate fared at one place."""
     counts = summary.candidate in verdict.ranking
-    befell, said = fate(summary, counts=counts), ending(summary)
-    return Standing(verdict.case, place, summary.candidate, summary, counts, befell, said.words if said else befell)
+    befell, worst = fate(summary, counts=counts), ending(summary)
+    return Standing(verdict.case, place, summary.candidate, summary, counts, befell, worst.words if worst else befell)
 
 
 class Ending(NamedTuple):
     """What a candidate's launches ended in most often, where they did not end well."""
 
-    told: str
+    status: str
     launches: int
     tried: int
     always: bool
@@ -62,7 +62,7 @@ class Ending(NamedTuple):
     @property
     def words(self) -> Text:
         """Return what they ended in, and whether only some did."""
-        return say("{status}" if self.always else "{status} at times", status=self.told)
+        return say("{status}" if self.always else "{status} at times", status=self.status)
 
 
 def ending(summary: Summary) -> Ending | None:
@@ -77,8 +77,8 @@ def ending(summary: Summary) -> Ending | None:
 
 def fate(summary: Summary, *, counts: bool) -> Text:
     """Return what befell a candidate."""
-    if said := ending(summary):
-        return say("{status} in {n} of {all:count launch}", status=said.told, n=said.launches, all=said.tried)
+    if worst := ending(summary):
+        return say("{status} in {n} of {all:count launch}", status=worst.status, n=worst.launches, all=worst.tried)
     return NOTHING if counts else say("not judged")
 
 
@@ -89,7 +89,7 @@ def place_name(place: Site, campaign: Campaign) -> str:
 
 def ranks_name(ranks: int, campaign: Campaign) -> str:
     """Return `2 ranks per node`, with the same remark."""
-    return f"{chosen(ranks, 'rank', told=True)} per node{remark(Site(1, ranks), campaign)}"
+    return f"{choose_word(ranks, 'rank', with_number=True)} per node{remark(Site(1, ranks), campaign)}"
 
 
 def remark(place: Site, campaign: Campaign) -> str:

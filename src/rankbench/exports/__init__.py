@@ -35,15 +35,15 @@ class Measured:
         return evaluate(self.store)
 
 
-def known() -> list[str]:
+def list_formats() -> list[str]:
     """Return the names of the formats."""
     return units.names(formats)
 
 
-def chosen(name: str) -> ModuleType:
+def find_format(name: str) -> ModuleType:
     """Return a format by its name. Raises RankbenchError where there is none."""
     if not name:
-        raise RankbenchError(f"name a format by --as FORMAT (allowed: {', '.join(known())})")
-    if name not in known():
-        raise RankbenchError(f"--as {name}: no such format; {units.suggestion(name, known())}")
+        raise RankbenchError(f"name a format by --as FORMAT (allowed: {', '.join(list_formats())})")
+    if name not in list_formats():
+        raise RankbenchError(f"--as {name}: no such format; {units.suggestion(name, list_formats())}")
     return units.module(formats, name)

@@ -44,7 +44,7 @@ def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     with_values = summary.join(frame, on=key, how="left", maintain_order="left")
     figures = cases.join(view.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
     named = {"": with_values, "launches": with_first_calls(figures, view.first_calls)}
-    owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
+    owned = {name: table.join(library, on="candidate", maintain_order="left") for name, table in named.items()}
     return {**owned, **frames}
 
 

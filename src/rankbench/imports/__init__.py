@@ -177,20 +177,20 @@ def read_source(request: ImportRequest, source: Source) -> FileContent:
     for table in tables:
         facts |= {key: value for key, value in table.facts.items() if key not in facts}
     record = ImportRecord(
-        file=str(path), sha256=compute_digest(path), tools=list(names), facts=facts, said=[*texts, *errors]
+        file=str(path), sha256=compute_digest(path), tools=list(names), facts=facts, remarks=[*texts, *errors]
     )
     return FileContent(record, parts, output.in_turns, len(texts))
 
 
 def make_empty_content(path: Path, why: str) -> FileContent:
     """Return the content of a complete file without results."""
-    record = ImportRecord(file=str(path), sha256=compute_digest(path), tools=[], said=[f"{NO_RESULTS}: {why}"])
+    record = ImportRecord(file=str(path), sha256=compute_digest(path), tools=[], remarks=[f"{NO_RESULTS}: {why}"])
     return FileContent(record, [], in_turns=True, problem_count=1)
 
 
 def explain_no_results(files: Sequence[ImportRecord]) -> str:
     """Return why no file has results."""
-    first = f"{files[0].file}: {'; '.join(files[0].said).removeprefix(f'{NO_RESULTS}: ')}"
+    first = f"{files[0].file}: {'; '.join(files[0].remarks).removeprefix(f'{NO_RESULTS}: ')}"
     return first if len(files) == 1 else f"no results in any of {len(files)} files; the first: {first}"
 
 
@@ -499,13 +499,13 @@ def list_notes(files: Sequence[FileContent], labels: Sequence[str]) -> Iterator[
         )
     for file in files:
         if file.problem_count:
-            messages = "; ".join(text.partition(" (allowed: ")[0] for text in file.record.said)
+            messages = "; ".join(text.partition(" (allowed: ")[0] for text in file.record.remarks)
             yield f"{Path(file.record.file).name}: {messages}"
-    if harmless := [file.record for file in files if file.record.said and not file.problem_count]:
+    if harmless := [file.record for file in files if file.record.remarks and not file.problem_count]:
         what = "1 file is complete although it has an error file:"
         if len(harmless) > 1:
             what = f"{len(harmless)} files are complete although they have error files, such as"
-        yield f"{what} {Path(harmless[0].file).name}: {harmless[0].said[0]}"
+        yield f"{what} {Path(harmless[0].file).name}: {harmless[0].remarks[0]}"
 
 
 def list_guesses(parts: Sequence[Part], request: ImportRequest) -> Iterator[str]:

@@ -46,7 +46,7 @@ class Lab(NamedTuple):
     nodes: tuple[str, ...]
     offsets_ns: tuple[int, ...]
     head_pid: int
-    told: str
+    description: str
     """One line on what the links are and by what."""
     limit_s: float
     """What `run` runs longer is ended."""
@@ -117,10 +117,10 @@ class Lab(NamedTuple):
         return int(self.on(node, ["cat", f"/sys/class/net/{interface}/statistics/tx_bytes"]))
 
     def _all_well(self, command: Sequence[str | Path]) -> str:
-        done = self.run(command)
-        if done.exit_code:
-            raise RankbenchError(f"lab: {shlex.join(map(str, command))}: {done.printed.strip()}")
-        return done.printed
+        result = self.run(command)
+        if result.exit_code:
+            raise RankbenchError(f"lab: {shlex.join(map(str, command))}: {result.printed.strip()}")
+        return result.printed
 
 
 @contextlib.contextmanager
@@ -147,10 +147,10 @@ def _head(folder: Path, *, passing: bool) -> Iterator[int]:
     The folder of a lab that is `passing` goes with it, even if this process is killed.
     """
     script = ["bash", f"{folder}/{making.SCRIPT}"]
-    kept = [*script, "keep", str(folder)] if passing else []
+    keeper = [*script, "keep", str(folder)] if passing else []
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
-            [*kept, *making.unshare(), *script, "head", str(folder)],
+            [*keeper, *making.unshare(), *script, "head", str(folder)],
             env={**os.environ, "PATH": making.path()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -161,11 +161,11 @@ def _head(folder: Path, *, passing: bool) -> Iterator[int]:
         assert process.stdin
         assert process.stdout
         try:
-            said = process.stdout.readline().split()
-            if said[:1] != ["ready"]:
+            words = process.stdout.readline().split()
+            if words[:1] != ["ready"]:
                 errors.seek(0)
                 raise RankbenchError(f"lab: nodes do not come up: {' '.join(errors.read().split())}")
-            yield int(said[1])
+            yield int(words[1])
         finally:
             process.stdin.close()
             process.wait()

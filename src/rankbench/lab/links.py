@@ -65,15 +65,15 @@ def burst_bytes(rate_bit_s: int) -> int:
     return max(LEAST_BURST_BYTES, round(rate_bit_s / 8 * BURST_S))
 
 
-def told(rate_bit_s: int, delay: Delay | None, *, by_kernel: bool) -> str:
+def describe_links(rate_bit_s: int, delay: Delay | None, *, by_kernel: bool) -> str:
     """Return what the links are and by what, in words."""
     rate = f"{format_rate(rate_bit_s)} each way (tbf)" if rate_bit_s else "as fast as the machine is"
     limits = f", of which streams may reach less: timers keep up to {format_rate(RATE_KEPT_BIT_S)}"
-    kept = limits if rate_bit_s > RATE_KEPT_BIT_S else ""
-    return f"links {rate}{kept}; {_told_delay(delay, by_kernel=by_kernel)}"
+    remark = limits if rate_bit_s > RATE_KEPT_BIT_S else ""
+    return f"links {rate}{remark}; {_describe_delay(delay, by_kernel=by_kernel)}"
 
 
-def _told_delay(delay: Delay | None, *, by_kernel: bool) -> str:
+def _describe_delay(delay: Delay | None, *, by_kernel: bool) -> str:
     if not delay:
         return "no delay added"
     ways = [format_time(time_ns) for time_ns in delay]

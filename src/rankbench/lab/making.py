@@ -81,11 +81,11 @@ def prepare(folder: Path, wanted: Wanted) -> str:
     _write(folder / "nodes", (f"{name} {clock}" for name, clock in zip(wanted.names, clocks, strict=True)))
     addresses = (f"{NETWORK}.{number} {name}" for number, name in enumerate(["head", *wanted.names], 1))
     _write(folder / "hosts", ["127.0.0.1 localhost", *addresses])
-    _write(folder / "shared", _shared(folder, wanted))
+    _write(folder / "shared", _list_shared(folder, wanted))
     for name, role in PROGRAMS.items():
         _write_program(folder, name, role)
     if wanted.offsets_ns:
-        compiled(CLOCKS, folder)
+        compile_program(CLOCKS, folder)
     if wanted.slurm:
         _prepare_slurm(folder, wanted.names, wanted.slurm)
     return _prepare_links(folder, wanted)
@@ -102,7 +102,7 @@ def _prepare_slurm(folder: Path, nodes: Sequence[str], cores: Cores) -> None:
     (folder / "slurm" / "state").mkdir(parents=True)
     (folder / "slurm.conf").write_text(slurm.configuration(folder, nodes, cores))
     if os.geteuid() != 0:
-        compiled(slurm.ONE_USER, folder, ["-shared", "-fPIC"])
+        compile_program(slurm.ONE_USER, folder, ["-shared", "-fPIC"])
 
 
 def _prepare_links(folder: Path, wanted: Wanted) -> str:
@@ -113,15 +113,15 @@ def _prepare_links(folder: Path, wanted: Wanted) -> str:
         _write(folder / name, [arguments])
     if wanted.delay and not by_kernel:
         _write(folder / "delays", map(str, links.matrix(wanted.delay, wanted.nodes + 1)))
-        compiled(links.SWITCH, folder)
-    return links.told(wanted.rate_bit_s, wanted.delay, by_kernel=by_kernel)
+        compile_program(links.SWITCH, folder)
+    return links.describe_links(wanted.rate_bit_s, wanted.delay, by_kernel=by_kernel)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
-def _shared(folder: Path, wanted: Wanted) -> list[str]:
+def _list_shared(folder: Path, wanted: Wanted) -> list[str]:
     """Return the folders that all must see and that would be hidden; programs start in the current one."""
     paths = [path.resolve() for path in (folder, Path.cwd(), HERE.parents[1], *wanted.shared)]
     for path in paths:
@@ -130,15 +130,15 @@ def _shared(folder: Path, wanted: Wanted) -> list[str]:
     return [str(path) for path in dict.fromkeys(paths) if set(HIDDEN) & set(path.parents) and path.is_dir()]
 
 
-def compiled(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
+def compile_program(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
     """Return one of the lab's programs in C, compiled into a folder."""
     options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *more]
-    source, made = HERE / name, folder / Path(name).stem
-    done = tried(["cc", *options, "-o", str(made), str(source)])
-    if done.exit_code:
-        text = next(iter(done.printed.splitlines()), "cc says nothing")
+    source, program = HERE / name, folder / Path(name).stem
+    result = try_command(["cc", *options, "-o", str(program), str(source)])
+    if result.exit_code:
+        text = next(iter(result.printed.splitlines()), "cc says nothing")
         raise RankbenchError(f"lab: {source} does not compile: {text}")
-    return made
+    return program
 
 
 # --- the machine ------------------------------------------------------------------------------------------------------
@@ -152,10 +152,10 @@ def require(wanted: Wanted) -> None:
     if wanted.offsets_ns and not Path("/proc/self/ns/time").exists():
         raise RankbenchError("--clocks needs time namespaces: a Linux kernel of 5.6 or later with CONFIG_TIME_NS")
     clocks = ["--time"] if wanted.offsets_ns else []
-    done = tried([*unshare(), *clocks, "mount", "-t", "tmpfs", "tmpfs", str(HIDDEN[0])])
-    if done.exit_code:
+    result = try_command([*unshare(), *clocks, "mount", "-t", "tmpfs", "tmpfs", str(HIDDEN[0])])
+    if result.exit_code:
         raise RankbenchError(
-            f"a lab needs namespaces and mounts, which are not permitted here: {done.printed.strip()}; "
+            f"a lab needs namespaces and mounts, which are not permitted here: {result.printed.strip()}; "
             "be root outside a container, or let users make user namespaces"
         )
     if wanted.rate_bit_s and not kernel_has("tbf"):
@@ -174,10 +174,10 @@ def require_packages(wanted: Wanted) -> None:
 
 def kernel_has(discipline: str) -> bool:
     """Return whether the kernel has one of tc's disciplines, by a try in a namespace of its own."""
-    return not tried([*unshare(), "sh", "-c", f"tc qdisc add dev lo root {links.TRIALS[discipline]}"]).exit_code
+    return not try_command([*unshare(), "sh", "-c", f"tc qdisc add dev lo root {links.TRIALS[discipline]}"]).exit_code
 
 
-def tried(command: Sequence[str]) -> Done:
+def try_command(command: Sequence[str]) -> Done:
     """Return what becomes of a command of the system."""
     process = subprocess.run(
         command,

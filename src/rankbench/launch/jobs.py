@@ -35,21 +35,21 @@ class Answer(NamedTuple):
     """How a scheduler's command ended and what it printed."""
 
     exit_code: int
-    said: str
+    output: str
 
     @property
     def first_line(self) -> str:
         """Return the first line that says something."""
-        return next((line.strip() for line in self.said.splitlines() if line.strip()), "it said nothing")
+        return next((line.strip() for line in self.output.splitlines() if line.strip()), "it said nothing")
 
 
 def submit(scheduler: Scheduler, script: Path) -> str:
     """Submit a script; return the job's number."""
     command = scheduler.submit if scheduler.by_input else (*scheduler.submit, str(script))
     answer = ask(command, script if scheduler.by_input else None)
-    number = re.search(scheduler.printed, answer.said)
+    number = re.search(scheduler.printed, answer.output)
     if answer.exit_code or not number:
-        advice = (way for text, way in scheduler.refusals.items() if text in answer.said)
+        advice = (way for text, way in scheduler.refusals.items() if text in answer.output)
         raise RankbenchError(
             f"{scheduler.title} did not take {script}: {answer.first_line}; "
             f"{next(advice, 'correct [job] in the plan, or give options')}"
@@ -60,7 +60,7 @@ def submit(scheduler: Scheduler, script: Path) -> str:
 def state(scheduler: Scheduler, number: str) -> JobState:
     """Return where a job stands. Raises RankbenchError where the scheduler does not answer."""
     answer = ask(scheduler.question(number))
-    job_state = scheduler.state(answer.exit_code, answer.said)
+    job_state = scheduler.state(answer.exit_code, answer.output)
     if not job_state:
         raise RankbenchError(f"{scheduler.title} does not show where job {number} stands: {answer.first_line}")
     return job_state
@@ -89,18 +89,20 @@ def last(folder: Path) -> Submitted | None:
         lines = path.read_bytes().splitlines() if path.exists() else []
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
-    return checked(lines[-1], f"{path}:{len(lines)}") if lines else None
+    return check_line(lines[-1], f"{path}:{len(lines)}") if lines else None
 
 
-def checked(line: bytes, where: str) -> Submitted:
+def check_line(line: bytes, where: str) -> Submitted:
     """Return the job of a line, if there can be such a job; `where` is the line's file and number."""
     try:
         job = msgspec.json.decode(line, type=Submitted)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RankbenchError(f"{where}: damaged ({error}); remove this line") from None
-    scheduler = schedulers.known().get(job.scheduler)
+    scheduler = schedulers.find_schedulers().get(job.scheduler)
     if not scheduler:
-        raise RankbenchError(f"{where}: no scheduler {job.scheduler!r}; known are {', '.join(schedulers.known())}")
+        raise RankbenchError(
+            f"{where}: no scheduler {job.scheduler!r}; known are {', '.join(schedulers.find_schedulers())}"
+        )
     if not re.fullmatch(scheduler.number, job.number):
         raise RankbenchError(f"{where}: {job.number!r} is no job number of {scheduler.title}; remove this line")
     return job

@@ -209,31 +209,31 @@ def is_complete(watch: Path) -> bool:
         return False
 
 
-def end_all(found: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:
+def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:
     """End all processes found: first the launcher, which can tidy up, then all politely, then for certain.
 
     What they leave in /dev/shm is removed.
     """
-    shared = {entry for pid in found() for entry in mapped(pid)}
+    shared = {entry for pid in find() for entry in list_mapped(pid)}
     if launcher and launcher.poll() is None:
         launcher.terminate()
-        wait_for_end(found, TIDY_S)
-    signal_all(found(), signal.SIGTERM)
-    wait_for_end(found, GRACE_S)
-    while left := found():
-        signal_all(left, signal.SIGKILL)
+        wait_for_end(find, TIDY_S)
+    signal_all(find(), signal.SIGTERM)
+    wait_for_end(find, GRACE_S)
+    while pids := find():
+        signal_all(pids, signal.SIGKILL)
         time.sleep(PAUSE_S)
     remove(shared)
 
 
-def wait_for_end(found: Callable[[], list[int]], limit_s: float) -> None:
+def wait_for_end(find: Callable[[], list[int]], limit_s: float) -> None:
     """Wait until no process is found any more, or the time is over."""
     until = time.monotonic() + limit_s
-    while found() and time.monotonic() < until:
+    while find() and time.monotonic() < until:
         time.sleep(PAUSE_S)
 
 
-def mapped(pid: int) -> set[tuple[str, int]]:
+def list_mapped(pid: int) -> set[tuple[str, int]]:
     """Return path and inode of each file in /dev/shm that a process has mapped and that still has its name."""
     try:
         lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
@@ -245,10 +245,10 @@ def mapped(pid: int) -> set[tuple[str, int]]:
 
 def remove(shared: set[tuple[str, int]]) -> None:
     """Remove files of this user that no process maps any more. Nothing is read where there are none left."""
-    left = {(path, inode) for path, inode in shared if is_own(path, inode)}
-    if left:
-        left -= {entry for folder in Path("/proc").glob("[0-9]*") for entry in mapped(int(folder.name))}
-    for path, _ in left:
+    entries = {(path, inode) for path, inode in shared if is_own(path, inode)}
+    if entries:
+        entries -= {entry for folder in Path("/proc").glob("[0-9]*") for entry in list_mapped(int(folder.name))}
+    for path, _ in entries:
         with contextlib.suppress(OSError):
             Path(path).unlink()
 
@@ -288,11 +288,11 @@ def running() -> dict[int, int]:
 
 def below(ancestors: set[int], parents: dict[int, int]) -> list[int]:
     """Return the processes that have one of these above them."""
-    found: list[int] = []
+    pids: list[int] = []
     generation = ancestors
     while generation := {pid for pid, above in parents.items() if above in generation}:
-        found += generation
-    return found
+        pids += generation
+    return pids
 
 
 def parent(folder: Path) -> tuple[int, int] | None:

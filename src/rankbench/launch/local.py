@@ -48,7 +48,7 @@ def run_together(
     `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
     interruption goes on. If a keeper is killed, its step is an UnwatchedError.
     """
-    own = set(keeper.below({os.getpid()}, keeper.running()))
+    known_pids = set(keeper.below({os.getpid()}, keeper.running()))
     keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 1)
     processes = [
         subprocess.Popen(
@@ -59,19 +59,19 @@ def run_together(
         )
         for _ in steps
     ]
-    own |= {process.pid for process in processes}
+    known_pids |= {process.pid for process in processes}
     answers: dict[int, Outcome | RankbenchError] = {}
     try:
         for step, process in zip(steps, processes, strict=True):
             send(process, order(step))
         outputs = [process.stdout for process in processes if process.stdout]
-        while left := [place for place in range(len(steps)) if place not in answers]:
+        while pending := [place for place in range(len(steps)) if place not in answers]:
             # A read is begun again after a signal where a library has set a handler with SA_RESTART, as Polars does:
             # Ctrl-C would wait for the step's end. To poll is always interrupted.
-            select.select([outputs[place] for place in left], [], [])
-            for place in left:
+            select.select([outputs[place] for place in pending], [], [])
+            for place in pending:
                 if select.select([outputs[place]], [], [], 0)[0]:
-                    answers[place] = answer(processes[place], own)
+                    answers[place] = answer(processes[place], known_pids)
                     ended(place)
     finally:
         for process in processes:
@@ -82,7 +82,7 @@ def run_together(
             assert process.stdout
             process.wait()
             process.stdout.close()
-        end_orphans(own)
+        end_orphans(known_pids)
         keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 0)
     return [answers[place] for place in range(len(steps))]
 
@@ -95,25 +95,25 @@ def send(process: subprocess.Popen[bytes], line: bytes) -> None:
         process.stdin.flush()
 
 
-def answer(process: subprocess.Popen[bytes], own: set[int]) -> Outcome | RankbenchError:
+def answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
     """Return the answer of a keeper. If it was killed, everything that it had started is ended first."""
     assert process.stdout
     if line := process.stdout.readline():
         message: dict[str, Any] = json.loads(line)
         return RankbenchError(message["error"]) if "error" in message else Outcome(**message)
     code = process.wait()
-    end_orphans(own)
+    end_orphans(known_pids)
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended by exit code {code}"
     return UnwatchedError(f"the process that watches over the launch was {how}, and the launch was ended with it")
 
 
-def end_orphans(own: set[int]) -> None:
+def end_orphans(known_pids: set[int]) -> None:
     """End what killed keepers have left: it has become a child of this process, which did not start it."""
     adopted: set[int] = set()
 
     def orphans() -> list[int]:
         parents = keeper.running()
-        roots = {pid for pid, above in parents.items() if above == os.getpid()} - own
+        roots = {pid for pid, above in parents.items() if above == os.getpid()} - known_pids
         adopted.update(roots)
         return [*roots, *keeper.below(roots, parents)]
 

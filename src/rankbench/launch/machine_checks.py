@@ -41,13 +41,13 @@ ROOT = Path("/")
 class Hindrance(NamedTuple):
     """One thing that stands in the way."""
 
-    seen: str
+    observation: str
     matters: str
     advice: str
 
     def __str__(self) -> str:
         """Return it in one line."""
-        return f"{self.seen}: {self.matters}; {self.advice}"
+        return f"{self.observation}: {self.matters}; {self.advice}"
 
 
 class Usage(NamedTuple):
@@ -63,10 +63,10 @@ def hindrances(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
     """Return all that stands in the way on this machine; it takes a moment to see what else runs."""
     before = usage(root)
     time.sleep(look_s)
-    return [*settled(root), *busy(before, usage(root), os.getpid()), *nameless(socket.gethostname())]
+    return [*list_settled(root), *busy(before, usage(root), os.getpid()), *nameless(socket.gethostname())]
 
 
-def settled(root: Path) -> Iterator[Hindrance]:
+def list_settled(root: Path) -> Iterator[Hindrance]:
     """Yield what stays as it is until somebody changes it."""
     for look in LOOKS:
         yield from look(root)
@@ -168,7 +168,7 @@ def balancing(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def shared_memory(root: Path) -> Iterator[Hindrance]:
+def check_shared_memory(root: Path) -> Iterator[Hindrance]:
     """Yield that /dev/shm, through which ranks of a node talk, is small."""
     match = re.search(r"^\S+ /dev/shm \S+ \S*\bsize=(\d+)([kmg]?)", text(root / "proc/mounts"), re.MULTILINE)
     size = int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] if match else SMALL_SHM_BYTES
@@ -184,7 +184,7 @@ def limits(root: Path) -> Iterator[Hindrance]:
     """Yield limits of this process that ranks will have too."""
     table = text(root / "proc/self/limits")
     yield from (
-        hindrance for check in (locked_memory, stack, cores, file_size, files) for hindrance in check(root, table)
+        hindrance for check in (check_locked_memory, stack, cores, file_size, files) for hindrance in check(root, table)
     )
 
 
@@ -194,7 +194,7 @@ def limit(table: str, name: str) -> float:
     return float(match[1]) if match else float("inf")
 
 
-def locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
+def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that little memory may be pinned, where there is a network that needs it."""
     most = limit(table, "Max locked memory")
     if most < float("inf") and list((root / "sys/class/infiniband").glob("*")):
@@ -267,7 +267,7 @@ def load(root: Path) -> Iterator[Hindrance]:
 
 LOOKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
     *(governor, turbo, threads, quota, virtual),
-    *(huge_pages, balancing, shared_memory, limits, clock_source, load),
+    *(huge_pages, balancing, check_shared_memory, limits, clock_source, load),
 )
 
 
@@ -287,7 +287,7 @@ def process(folder: Path) -> tuple[int, tuple[str, float]] | None:
     return (int(folder.name), (match[1], (int(match[2]) + int(match[3])) / TICK_HZ)) if match else None
 
 
-def busy(before: Usage, after: Usage, own: int) -> Iterator[Hindrance]:
+def busy(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]:
     """Yield what took the CPUs between two looks, less the process that looks."""
     passed_s = after.at_s - before.at_s
     if passed_s <= 0:
@@ -296,7 +296,7 @@ def busy(before: Usage, after: Usage, own: int) -> Iterator[Hindrance]:
         {
             pid: (used_s - before.processes.get(pid, NEW)[1]) / passed_s
             for pid, (_, used_s) in after.processes.items()
-            if pid != own
+            if pid != own_pid
         }
     )
     neighbours = [(pid, share) for pid, share in shares.most_common() if share > BUSY_SHARE]

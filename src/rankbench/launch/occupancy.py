@@ -25,8 +25,8 @@ def times() -> Times:
     user, nice, system, _idle, _wait, irq, soft, steal = (
         float(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split()[1:9]
     )
-    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    own_s = sum(usage.ru_utime + usage.ru_stime for usage in own)
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    own_s = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     return Times(time.monotonic(), user + nice + system + irq + soft + steal, own_s)
 
 

@@ -112,10 +112,16 @@ def directives(script: Script, scheduler: Scheduler) -> list[str]:
     return lines
 
 
-def turn(one: Turn) -> str:
+def turn(job_turn: Turn) -> str:
     """Return the line that makes a turn."""
     return " ".join(
-        ["launch", one.name, one.line, one.cases, *(["alone"] if one.alone else [one.group] if one.group else [])]
+        [
+            "launch",
+            job_turn.name,
+            job_turn.line,
+            job_turn.cases,
+            *(["alone"] if job_turn.alone else [job_turn.group] if job_turn.group else []),
+        ]
     )
 
 
@@ -159,7 +165,7 @@ def function(line: Line) -> list[str]:
     words = [f"{name}={value}" for name, value in line.command.environment.items()]
     files = line.command.files
     command = [*(["env", *words] if words else []), *line.command.arguments]
-    texts = [f'"$out/{word}"' if word in files else quoted(word) for word in command]
+    texts = [f'"$out/{word}"' if word in files else quote(word) for word in command]
     return [
         "",
         f"# {' '.join(line.title.split())}",
@@ -167,7 +173,7 @@ def function(line: Line) -> list[str]:
         f"core[{line.name}]={shlex.quote(str(line.core))}",
         *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
         f"{line.name}() {{",
-        *(written(name, content) for name, content in files.items()),
+        *(write_file_line(name, content) for name, content in files.items()),
         f"    {broken(texts if line.checked else [*texts, OWN])}",
         "}",
     ]
@@ -184,26 +190,26 @@ def broken(words: Sequence[str]) -> str:
     return " \\\n        ".join([*lines, line])
 
 
-def quoted(word: str) -> str:
+def quote(word: str) -> str:
     """Return a word for bash, in which stand-ins are the names of the job's nodes."""
     if not NODE.search(word):
         return shlex.quote(word)
-    return '"' + named(escaped(word, '"$`')) + '"'
+    return '"' + insert_nodes(escape(word, '"$`')) + '"'
 
 
-def escaped(text: str, special: str) -> str:
+def escape(text: str, special: str) -> str:
     """Return text in which bash takes special characters, and the backslash, as they are."""
     return re.sub(rf"([\\{special}])", r"\\\1", text)
 
 
-def named(text: str) -> str:
+def insert_nodes(text: str) -> str:
     """Return text in which bash puts the names of nodes."""
     return NODE.sub(lambda match: f"${{node[{int(match[1]) - 1}]}}", text)
 
 
-def written(name: str, content: str) -> str:
+def write_file_line(name: str, content: str) -> str:
     """Return the line of bash that writes a file which the launcher reads."""
-    return f'    cat >"$out/{name}" <<END\n{named(escaped(content, "$`"))}END'
+    return f'    cat >"$out/{name}" <<END\n{insert_nodes(escape(content, "$`"))}END'
 
 
 def identifier(text: str) -> str:

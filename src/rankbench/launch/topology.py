@@ -55,14 +55,14 @@ class Reading(NamedTuple):
 def cpus(root: Path = Path("/")) -> list[Cpu]:
     """Return the CPUs that this process may use, by number; `root` is where /sys is looked for if it is not here."""
     usable = os.sched_getaffinity(0)
-    sentence = asked() if root == Path("/") else ""
+    sentence = ask_lstopo() if root == Path("/") else ""
     with contextlib.suppress(ValueError):
-        if found := assembled(of_xml(sentence), usable):
-            return found
-    return assembled(of_system(root, usable), usable)
+        if cpu_list := assemble(of_xml(sentence), usable):
+            return cpu_list
+    return assemble(of_system(root, usable), usable)
 
 
-def asked() -> str:
+def ask_lstopo() -> str:
     """Return what lstopo prints of this very machine, nothing where there is none or it fails."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if not program:
@@ -88,25 +88,25 @@ def of_xml(text: str) -> Reading:
     except ElementTree.ParseError as error:
         raise ValueError(str(error)) from None
     objects = list(topology.iter("object"))
-    threads = {int(one.get("os_index", "")) for one in objects if one.get("type") == "PU"}
-    allowed = members(next((one.get("allowed_cpuset", "") for one in objects), ""), threads)
-    return Reading([one for each in objects for one in share(each, threads)], allowed or frozenset(threads))
+    threads = {int(element.get("os_index", "")) for element in objects if element.get("type") == "PU"}
+    allowed = members(next((element.get("allowed_cpuset", "") for element in objects), ""), threads)
+    return Reading([part for each in objects for part in share(each, threads)], allowed or frozenset(threads))
 
 
-def share(one: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]:
+def share(element: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]:
     """Yield what an object of hwloc's is to the CPUs below it; of most kinds, nothing."""
-    level = re.fullmatch(r"L(\d)Cache", one.get("type", "")) or re.fullmatch(r"(\d)", cache_of_1(one))
-    kind = f"L{level[1]}" if level and int(level[1]) >= FIRST_SHARED_LEVEL else KINDS.get(one.get("type", ""))
+    level = re.fullmatch(r"L(\d)Cache", element.get("type", "")) or re.fullmatch(r"(\d)", cache_of_1(element))
+    kind = f"L{level[1]}" if level and int(level[1]) >= FIRST_SHARED_LEVEL else KINDS.get(element.get("type", ""))
     if kind:
-        cpuset = one.get("complete_cpuset", "") or one.get("cpuset", "")
-        yield Share(kind, int(one.get("os_index", "0")), members(cpuset, threads))
+        cpuset = element.get("complete_cpuset", "") or element.get("cpuset", "")
+        yield Share(kind, int(element.get("os_index", "0")), members(cpuset, threads))
 
 
-def cache_of_1(one: ElementTree.Element) -> str:
+def cache_of_1(element: ElementTree.Element) -> str:
     """Return the level of a cache as hwloc 1 writes it, nothing of a cache of instructions."""
     instructions = "2"
-    holds_data = one.get("type") == "Cache" and one.get("cache_type") != instructions
-    return one.get("depth", "") if holds_data else ""
+    holds_data = element.get("type") == "Cache" and element.get("cache_type") != instructions
+    return element.get("depth", "") if holds_data else ""
 
 
 def members(cpuset: str, threads: Collection[int]) -> frozenset[int]:
@@ -127,7 +127,7 @@ def of_system(root: Path, usable: Collection[int]) -> Reading:
     known = sorted(int(path.name[3:]) for path in folder.glob("cpu[0-9]*") if (path / "topology").exists())
     groups: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for cpu in known:
-        for kind, name in told_of(folder / f"cpu{cpu}"):
+        for kind, name in read_parts(folder / f"cpu{cpu}"):
             groups[kind, name].add(cpu)
     allowed = numbers(text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
     shares = [
@@ -136,7 +136,7 @@ def of_system(root: Path, usable: Collection[int]) -> Reading:
     return Reading(shares, frozenset(allowed or known or usable))
 
 
-def told_of(folder: Path) -> Iterator[tuple[str, str]]:
+def read_parts(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the kinds of things that a CPU is part of, with names that are equal for CPUs that share one."""
     package, core = text(folder / "topology/physical_package_id"), text(folder / "topology/core_id")
     yield "socket", package.strip()
@@ -165,46 +165,46 @@ def numbers(kernel_list: str) -> set[int]:
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def assembled(reading: Reading, usable: Collection[int]) -> list[Cpu]:
+def assemble(reading: Reading, usable: Collection[int]) -> list[Cpu]:
     """Return the usable CPUs. Of several shares of a kind, such as memories near to a CPU, the narrowest counts."""
-    mine: defaultdict[int, dict[str, Share]] = defaultdict(dict)
-    for one in sorted(reading.shares, key=lambda one: (-len(one.cpus), -one.number)):
-        for cpu in one.cpus:
-            mine[cpu][one.kind] = one
-    order = counted(reading.shares, reading.allowed, mine)
-    core_of = {cpu: first(mine[cpu].get("core"), reading.allowed, cpu) for cpu in order}
+    shares_of: defaultdict[int, dict[str, Share]] = defaultdict(dict)
+    for part in sorted(reading.shares, key=lambda part: (-len(part.cpus), -part.number)):
+        for cpu in part.cpus:
+            shares_of[cpu][part.kind] = part
+    order = order_cpus(reading.shares, reading.allowed, shares_of)
+    core_of = {cpu: first(shares_of[cpu].get("core"), reading.allowed, cpu) for cpu in order}
     ordinals = {cpu: ordinal for ordinal, cpu in enumerate(order)}
     core_ordinals = {core: ordinal for ordinal, core in enumerate(dict.fromkeys(core_of.values()))}
     wanted = reading.allowed & set(usable)
 
-    def described(cpu: int) -> Cpu:
-        parts = mine[cpu]
+    def describe_cpu(cpu: int) -> Cpu:
+        parts = shares_of[cpu]
         return Cpu(
             number=cpu,
             core=first(parts.get("core"), wanted, cpu),
             socket=parts["socket"].number if "socket" in parts else 0,
             numa=parts["numa"].number if "numa" in parts else 0,
-            caches={kind: first(one, wanted, cpu) for kind, one in sorted(parts.items()) if kind[0] == "L"},
+            caches={kind: first(part, wanted, cpu) for kind, part in sorted(parts.items()) if kind[0] == "L"},
             ordinal=ordinals[cpu],
             core_ordinal=core_ordinals[core_of[cpu]],
         )
 
-    return [described(cpu) for cpu in sorted(wanted)]
+    return [describe_cpu(cpu) for cpu in sorted(wanted)]
 
 
-def counted(shares: Iterable[Share], allowed: Iterable[int], mine: dict[int, dict[str, Share]]) -> list[int]:
+def order_cpus(shares: Iterable[Share], allowed: Iterable[int], shares_of: dict[int, dict[str, Share]]) -> list[int]:
     """Return the CPUs in the order in which hwloc counts them: what is part of one thing is together."""
     widest: dict[str, int] = {}
-    for one in shares:
-        widest[one.kind] = max(widest.get(one.kind, 0), len(one.cpus))
+    for part in shares:
+        widest[part.kind] = max(widest.get(part.kind, 0), len(part.cpus))
     kinds = sorted(widest, key=lambda kind: -widest[kind])
 
     def place(cpu: int) -> tuple[int, ...]:
-        return (*(min(mine[cpu][kind].cpus) if kind in mine[cpu] else cpu for kind in kinds), cpu)
+        return (*(min(shares_of[cpu][kind].cpus) if kind in shares_of[cpu] else cpu for kind in kinds), cpu)
 
     return sorted(allowed, key=place)
 
 
-def first(one: Share | None, among: Collection[int], cpu: int) -> int:
+def first(part: Share | None, among: Collection[int], cpu: int) -> int:
     """Return the first of some CPUs that have a thing in common with a CPU; alone, it is the first itself."""
-    return min(one.cpus.intersection(among)) if one else cpu
+    return min(part.cpus.intersection(among)) if part else cpu

@@ -46,7 +46,7 @@ class Turns:
         """Return where the launch at a place shows that it lives while it waits. Over hosts its stream changes."""
         return (Path(self._path), SIGNS + 4 * place) if self._file is not None else None
 
-    def ended(self, place: int) -> None:
+    def end_launch(self, place: int) -> None:
         """Let the turns of a launch whose processes have ended be passed over. Over hosts the others notice it.
 
         One that died wakes those who wait. What falls asleep at that moment notices it at its next look.

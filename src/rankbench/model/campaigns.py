@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from rankbench.model.base import Record
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import Machine
@@ -18,7 +20,7 @@ class ImportRecord(Record, frozen=True):
     """With their versions, as far as they report them."""
     facts: dict[str, str] = {}
     """What the runs in it report about themselves, such as their machine and date."""
-    said: list[str] = []
+    remarks: list[str] = msgspec.field(default_factory=list, name="said")
     """What was found in it, and beside it, that a reader of its figures must know."""
 
 

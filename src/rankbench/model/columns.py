@@ -42,7 +42,9 @@ class Column(NamedTuple):
     """Name of the Polars type; empty: by the field's own type (STORED)."""
     passes: Passes = Passes.FIRST
     streamed: bool = True
-    """Whether the core writes it into its record of a case, under the field's name."""
+    """Whether the core writes it into its record of a case."""
+    stream_name: str = ""
+    """Its name in that record, where it is not the field's."""
     former_name: str = ""
     """Its name in the store, where that is not the field's."""
 

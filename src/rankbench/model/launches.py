@@ -121,7 +121,9 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "`time-limit` (no round ended within the time limit); else empty",
         ),
     ] = ""
-    taken: Annotated[int, Column("samples taken", passes=Passes.SUM)] = 0
+    sample_count: Annotated[
+        int, Column("samples taken", passes=Passes.SUM, stream_name="taken", former_name="taken")
+    ] = 0
     valid: Annotated[int, Column("of these, samples that count", passes=Passes.SUM)] = 0
     late: Annotated[int, Column("samples that some rank started too late; they do not count", passes=Passes.SUM)] = 0
     overrun: Annotated[

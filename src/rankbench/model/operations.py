@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from rankbench.model.base import Form, Record
 
 
 class Amount(Record, frozen=True):
     """Bytes as a linear function of the message size n and the number of ranks p: `n * (own + each * p)`."""
 
-    own: int
+    base: int = msgspec.field(name="own")
+    """`own` in files."""
     each: int
     per_message: bool = False
     """Whether it is for each of the call's messages, such as those of a window; they may differ from rank to rank."""
 
     def bytes(self, size_bytes: int, ranks: int, messages: int = 1) -> int:
         """Return the bytes for a message size, a number of ranks and the messages of a call."""
-        return size_bytes * (self.own + self.each * ranks) * (messages if self.per_message else 1)
+        return size_bytes * (self.base + self.each * ranks) * (messages if self.per_message else 1)
 
     def __str__(self) -> str:
         """Spell the formula as docs and tables show it: `0`, `2 n`, `n·p`, `n·(p - 1)·m` with m messages."""
         messages = "·m" if self.per_message else ""
-        if self.own and self.each:
+        if self.base and self.each:
             ranks = "p" if self.each == 1 else f"{self.each} p"
-            return f"n·({ranks} {'+' if self.own > 0 else '-'} {abs(self.own)}){messages}"
-        factor, unit = (self.own, "n") if self.own else (self.each, "n·p")
+            return f"n·({ranks} {'+' if self.base > 0 else '-'} {abs(self.base)}){messages}"
+        factor, unit = (self.base, "n") if self.base else (self.each, "n·p")
         return f"{unit}{messages}" if factor == 1 else f"{factor} {unit}{messages}" if factor else "0"
 
 

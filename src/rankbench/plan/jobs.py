@@ -59,7 +59,7 @@ def parse_memory(value: Value) -> str:
 
 
 def parse_job(table: Value, overrides: dict[str, Value]) -> Job:
-    """Return what is asked of the scheduler; what is said on the command line counts more than the plan's table."""
+    """Return what the scheduler is asked for; what is said on the command line counts more than the plan's table."""
     fields = table.read_table(keys.JOB) | overrides
     return msgspec.convert({FIELDS.get(key, key): READERS[key](value) for key, value in fields.items()}, Job)
 

@@ -21,7 +21,7 @@ def spelt(kind: str, field: str) -> str:
     """Return the expression that spells a figure as `Measure.spelt` does."""
     value = f"datum.{field}"
 
-    def stepped(*steps: tuple[float, float, str]) -> str:
+    def choose_unit(*steps: tuple[float, float, str]) -> str:
         parts = [f"{value} < {end:g} ? format({value} / {scale:g}, '.3r') + '{unit}' : " for end, scale, unit in steps]
         return "".join(parts)
 
@@ -29,13 +29,13 @@ def spelt(kind: str, field: str) -> str:
         return f"({value} >= 999.95 ? format({value}, ',.0f') : format({value}, '.4~r')) + ' MB/s'"
     if kind == "rate":
         last = f"format({value} / 1e9, '.3r') + ' G/s'"
-        return f"({stepped((999.5, 1, '/s'), (999.5e3, 1e3, ' k/s'), (999.5e6, 1e6, ' M/s'))}{last})"
+        return f"({choose_unit((999.5, 1, '/s'), (999.5e3, 1e3, ' k/s'), (999.5e6, 1e6, ' M/s'))}{last})"
     if kind == "memory":
         scales = ((1023.5 * 1024, 1024, " KiB"), (1023.5 * 1024**2, 1024**2, " MiB"))
         last = f"format({value} / {1024**3}, '.3r') + ' GiB'"
-        return f"({value} < 1023.5 ? format({value}, '.0f') + ' B' : {stepped(*scales)}{last})"
+        return f"({value} < 1023.5 ? format({value}, '.0f') + ' B' : {choose_unit(*scales)}{last})"
     last = f"format({value} / 1e9, '.3r') + ' s'"
-    return f"({stepped((999.5, 1, ' ns'), (999.5e3, 1e3, ' µs'), (999.5e6, 1e6, ' ms'))}{last})"
+    return f"({choose_unit((999.5, 1, ' ns'), (999.5e3, 1e3, ' µs'), (999.5e6, 1e6, ' ms'))}{last})"
 
 
 def in_words(chart: alt.Chart, kind: str) -> alt.Chart:

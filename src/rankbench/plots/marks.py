@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.measures import Measure
 
 
-def rounded(value: float) -> float:
+def shorten(value: float) -> float:
     """Return a number short enough to be embedded thousands of times."""
     return float(f"{value:.5g}")
 
@@ -57,7 +57,7 @@ def over_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str 
     return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape(candidates))]
 
 
-def unmoved(measure: Measure) -> Measure:
+def drop_moved(measure: Measure) -> Measure:
     """Return a measure without what is moved, which makes no difference to a form."""
     return dataclasses.replace(measure, moved=0)
 
@@ -66,4 +66,4 @@ def ends(summary: Summary, measure: Measure) -> Row:
     """Return value and interval of a point. The ends of the interval change places when a time becomes a bandwidth."""
     values = [measure.value(figure) for figure in (summary.typical_ns, summary.low_ns, summary.high_ns)]
     numbers = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
-    return {name: rounded(value) for name, value in numbers.items()}
+    return {name: shorten(value) for name, value in numbers.items()}

@@ -12,9 +12,9 @@ from rankbench.language import format_text
 from rankbench.plots.captions import everywhere
 from rankbench.plots.chart import Chart
 from rankbench.plots.forms import data, form
-from rankbench.plots.marks import rounded, unmoved
+from rankbench.plots.marks import drop_moved, shorten
 from rankbench.plots.palette import COLOURS
-from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, at_the_foot, panelled
+from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, at_the_foot, draw_panels
 from rankbench.plots.sketch import Sketch
 from rankbench.statistics.placements import placeless
 
@@ -60,7 +60,7 @@ def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None]
         "ideal": ideal(sketch, standings, per_node=per_node) if first.per_second else [],
     }
     return Chart(
-        nodes_form(panels, series, unmoved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
+        nodes_form(panels, series, drop_moved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
         format_text("{case}: {what} by nodes", case=view.case_name(view.cases[0]), what=first.heading),
         everywhere(view, [standing.summary for standing in standings if standing.counts]),
         {name: rows for name, rows in sets.items() if rows},
@@ -75,7 +75,7 @@ def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool
     scale = alt.Scale(type="log", nice=False, padding=12)
     grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])
     layers = [grey.encode(x=x, y=alt.Y("value:Q", scale=scale), detail="part:N")] if reference else []
-    layers += [*panelled(panels, x, series, measure, fields), *(at_the_foot(x, series) if failed else ())]
+    layers += [*draw_panels(panels, x, series, measure, fields), *(at_the_foot(x, series) if failed else ())]
     return form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
 
 
@@ -94,5 +94,5 @@ def ideal(sketch: Sketch, standings: Iterable[Standing], *, per_node: bool) -> l
         first = min(values)
         for nodes in (first, last):
             value = values[first] * (1 if per_node else nodes / first)
-            rows.append({"x": sketch.panels.x(nodes, panel), "value": rounded(value), "part": str(panel)})
+            rows.append({"x": sketch.panels.x(nodes, panel), "value": shorten(value), "part": str(panel)})
     return rows

@@ -77,7 +77,7 @@ class Panels(NamedTuple):
         return [words.encode(x="x:Q", y=above, text="head:N"), between.encode(x="border:Q")]
 
 
-def panelled(panels: Panels, x: alt.X, series: Series, measure: Measure, texts: Sequence[str]) -> list[alt.Chart]:
+def draw_panels(panels: Panels, x: alt.X, series: Series, measure: Measure, texts: Sequence[str]) -> list[alt.Chart]:
     """Return a line with its interval and its points for each of the series in each panel, heads, and failures.
 
     Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures are at the foot.

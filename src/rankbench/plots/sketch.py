@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.plots.forms import WIDTH
-from rankbench.plots.marks import ends, figures, rounded
+from rankbench.plots.marks import ends, figures, shorten
 from rankbench.plots.palette import LETTER
 from rankbench.plots.panels import MARGIN
 
@@ -71,7 +71,7 @@ class Sketch:
         rows = []
         for depth, in_panels in enumerate(failed.values()):
             for ones in in_panels.values():
-                value = {"value": rounded(low * math.exp(-step * (depth + 1.3)))}
+                value = {"value": shorten(low * math.exp(-step * (depth + 1.3)))}
                 marks = [
                     {**self.row(standing, campaign), **value, "fate": render(standing.fate), "words": "", "side": ""}
                     for standing in ones

@@ -21,7 +21,7 @@ LABEL = 30
 """Letters in a line of a row's label."""
 
 
-def shown(view: CampaignView) -> list[CaseVerdict]:
+def list_shown(view: CampaignView) -> list[CaseVerdict]:
     """Return the verdicts that have a cell: not those between pairs of ranks, nor those with an unusual start."""
     return [verdict for verdict in view.without_pairs().list_shown_verdicts() if view.has_usual_start(verdict.case)]
 
@@ -34,7 +34,7 @@ def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]
     return title, captions.circumstances(view.showing([verdict.case for verdict in verdicts]))
 
 
-def folded(line: str) -> str:
+def fold_label(line: str) -> str:
     """Return a row's label on as many lines as it needs, divided where a reader would."""
     return "\n".join(textwrap.wrap(line, LABEL, break_on_hyphens=False))
 
@@ -45,7 +45,9 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     single = len(winners) == 1
     decided = verdict.margin > 1 and not verdict.differs
     mark = (
-        by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not decided)
+        by_level(verdict, letters)
+        if verdict.differs
+        else letters_of(winners, verdict.sign, letters, all_candidates=not decided)
     )
     joined = case_labels.format_levels(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
@@ -57,7 +59,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     return {
         "key": case.key,
         "case": name,
-        "line": folded(case_labels.name_line(case, operation)),
+        "line": fold_label(case_labels.name_line(case, operation)),
         "size": case_labels.format_case_size(case, operation),
         "size_bytes": case.size_bytes if operation.sized else -1,
         "fill": winners[0] if single else SHARED,
@@ -70,9 +72,9 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     }
 
 
-def letters_of(winners: list[str], sign: str, letters: dict[str, str], *, whole: bool) -> str:
-    """Return `O~I`; the sign alone where these are several winners and `whole` says that they are all candidates."""
-    return sign if whole and len(winners) > 1 else sign.join(letters[name] for name in winners) or "!"
+def letters_of(winners: list[str], sign: str, letters: dict[str, str], *, all_candidates: bool) -> str:
+    """Return `O~I`; the sign alone for several winners that are all candidates."""
+    return sign if all_candidates and len(winners) > 1 else sign.join(letters[name] for name in winners) or "!"
 
 
 def by_level(verdict: CaseVerdict, letters: dict[str, str]) -> str:
@@ -80,7 +82,7 @@ def by_level(verdict: CaseVerdict, letters: dict[str, str]) -> str:
     ranked = len(verdict.ranking)
     signs = {level: "=" if outcome == "equivalent" else "~" for level, outcome in verdict.outcome_by_level.items()}
     return "/".join(
-        letters_of(names, signs[level], letters, whole=len(names) == ranked)
+        letters_of(names, signs[level], letters, all_candidates=len(names) == ranked)
         for level, names in verdict.winners_by_level.items()
     )
 

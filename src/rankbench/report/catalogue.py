@@ -72,7 +72,7 @@ def limits(operation: Operation, description: Description) -> Iterator[str]:
     elif operation.ranks_least > 1:
         yield f"{operation.ranks_least} ranks or more"
     if operation.sized and len(operation.datatypes) < len(description.datatypes):
-        yield f"of {listed(operation.datatypes)}"
+        yield f"of {join_names(operation.datatypes)}"
     if operation.in_place:
         yield "also in place"
     if operation.rounds > 1:
@@ -81,7 +81,7 @@ def limits(operation: Operation, description: Description) -> Iterator[str]:
         yield "once in a launch"
 
 
-def listed(names: Sequence[str], last: str = "or") -> str:
+def join_names(names: Sequence[str], last: str = "or") -> str:
     """Return `byte`, `float or int`, `double, float or int`."""
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 

@@ -23,8 +23,8 @@ def frames(view: CampaignView) -> dict[str, pl.DataFrame]:
     verdict = view.verdict
     comparisons = [
         {**comparison_row(comparison), "control": control}
-        for control, found in ((False, verdict.comparisons), (True, verdict.control))
-        for comparison in found
+        for control, part in ((False, verdict.comparisons), (True, verdict.control))
+        for comparison in part
     ]
     return {
         "summary": pl.DataFrame([summary_row(summary) for summary in verdict.summaries]),

@@ -39,7 +39,7 @@ def files(view: CampaignView) -> Table:
             Cell(record.file, record.sha256[:12]),
             Cell(", ".join(record.tools) or "–"),
             Cell("; ".join(f"{key} {value}" for key, value in record.facts.items()) or "–"),
-            Cell("; ".join(record.said) or "–"),
+            Cell("; ".join(record.remarks) or "–"),
         ]
         for record in view.campaign.imported
     ]

@@ -109,9 +109,9 @@ def row(history: History, column: Series, place: int, measure: Measure) -> Row:
         "campaign": past.name,
         "date": past.date,
         "made of": point.candidate,
-        "value": plots_marks.rounded(measure.value(point.typical_ns)),
-        "low": plots_marks.rounded(min(ends)),
-        "high": plots_marks.rounded(max(ends)),
+        "value": plots_marks.shorten(measure.value(point.typical_ns)),
+        "low": plots_marks.shorten(min(ends)),
+        "high": plots_marks.shorten(max(ends)),
         "typical": measure.format(point.typical_ns),
         "interval": measure.interval(point.low_ns, point.high_ns),
         "launches": point.launches,
@@ -131,7 +131,7 @@ def steady(column: Series, measure: Measure) -> Iterator[Row]:
             "candidate": column.candidate,
             "position": part[0].campaign + 0.5,
             "end": part[-1].campaign + 1.5,
-            "value": plots_marks.rounded(measure.value(mean)),
+            "value": plots_marks.shorten(measure.value(mean)),
         }
 
 

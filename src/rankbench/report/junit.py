@@ -26,15 +26,15 @@ NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit(checks: Sequence[Check], name: str, at: str, texts: Iterable[str], failure: str = "regression") -> str:
     """Return the document.
 
-    `at` is when the campaign was made, ISO 8601; `said` what the reader must know; `failure` what a failure is.
+    `at` is when the campaign was made, ISO 8601; `texts` what the reader must know; `failure` what a failure is.
     """
-    found = counts(list(checks))
+    numbers = counts(list(checks))
     totals = {
         "name": clean(name),
         "tests": str(len(checks)),
-        "failures": str(found["failed"]),
+        "failures": str(numbers["failed"]),
         "errors": "0",
-        "skipped": str(found["skipped"]),
+        "skipped": str(numbers["skipped"]),
         "time": seconds(sum(check.measured_s for check in checks)),
     }
     root = ElementTree.Element("testsuites", totals)

@@ -108,7 +108,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
     campaign = view.campaign
     names = tables.case_names(view)
     kinds = tables.kinds()
-    shown = {name: tables.made_for("page", kind, view) for name, kind in kinds.items()}
+    shown = {name: tables.make_tables("page", kind, view) for name, kind in kinds.items()}
     sections = [section(name, kinds[name], view, kind_tables) for name, kind_tables in shown.items() if kind_tables]
     near = evidence_cases(view)[:NEAR] if len(view.cases) > NEAR else None
     forms, charts = packing.charts(plots.charts(view, near=near, less=[DRAWN_FROM_THE_BOOK]))
@@ -192,7 +192,7 @@ def legend(view: CampaignView) -> list[tuple[str, str, str]]:
 
 def maps(view: CampaignView) -> dict[str, tuple[str, str]]:
     """Return title and subtitle of the winner map of each placement that has one."""
-    parts = {place: (part, winner_cells.shown(part)) for place, part in view.parts("placement")}
+    parts = {place: (part, winner_cells.list_shown(part)) for place, part in view.parts("placement")}
     return {place: winner_cells.headings(part, verdicts) for place, (part, verdicts) in parts.items() if verdicts}
 
 
@@ -386,7 +386,7 @@ def book(view: CampaignView) -> dict[str, Any]:
                 "".join(f", {word}" for word in case_labels.list_unusual(case, operation))
                 for _, case, operation in firsts
             ],
-            "placed": [tables.placed(view, case) for _, case, _ in firsts],
+            "placed": [tables.name_circumstances(view, case) for _, case, _ in firsts],
             "placement": [placements.index(case.placement) for _, case, _ in firsts],
             "kind": [operation.kind for _, _, operation in firsts],
             "sized": [operation.sized for _, _, operation in firsts],
@@ -399,7 +399,7 @@ def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     """Return the columns of the cases: what the winner map shows of each, and by what it is filtered."""
     letters = captions.initials(view.candidates)
     place = {name: number for number, name in enumerate(view.candidates)}
-    mapped = {id(verdict.case) for verdict in winner_cells.shown(view)}
+    mapped = {id(verdict.case) for verdict in winner_cells.list_shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for case, verdict in zip(view.cases, view.list_shown_verdicts(), strict=True):
         cell = winner_cells.cell(verdict, letters, view)

@@ -34,7 +34,7 @@ def markdown(view: CampaignView) -> str:
     conclusion = "\n".join(f"- {render(claim.text)}" for claim in verdict.conclusion)
     parts = [f"# {view.campaign.plan.question}", *([conclusion] if conclusion else [])]
     for kind in tables.kinds().values():
-        parts += [markdown_table(table) for table in tables.made_for("text", kind, view) if table.rows]
+        parts += [markdown_table(table) for table in tables.make_tables("text", kind, view) if table.rows]
         parts += kind.sentences(view) if hasattr(kind, "sentences") else []
     parts += [
         f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*" for finding in verdict.findings
@@ -68,7 +68,7 @@ def markdown_cell(cell: Cell) -> str:
 
 def latex(view: CampaignView) -> str:
     """Return the tables of figures for booktabs; the document needs `\\usepackage{booktabs}`."""
-    all_tables = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, view))
+    all_tables = (table for kind in tables.kinds().values() for table in tables.make_tables("latex", kind, view))
     return "\n\n".join(map(latex_table, all_tables)) + "\n"
 
 

@@ -93,8 +93,11 @@ def _case_line() -> type[_CaseLine]:
     """
     fields = [(field, column.kind) for field, column in COLUMNS.items() if column.column.streamed]
     fields.append(("series", list[Series]))
-    made = msgspec.defstruct("_CaseRecord", fields, bases=(_CaseLine,), tag="case", frozen=True, kw_only=True)
-    return cast("type[_CaseLine]", made)
+    names = {field: column.column.stream_name for field, column in COLUMNS.items() if column.column.stream_name}
+    record_type = msgspec.defstruct(
+        "_CaseRecord", fields, bases=(_CaseLine,), tag="case", frozen=True, kw_only=True, rename=names
+    )
+    return cast("type[_CaseLine]", record_type)
 
 
 class _End(Line, frozen=True, kw_only=True, tag="end"):
@@ -110,7 +113,7 @@ Head = _Launch | _Rank | _End
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, _Begin, _case_line()])  # noqa: UP007 - a class made here is no type to mypy
 
 
-def asked(cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
+def list_job_cases(cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
     """Return the cases of a job as its lines have them: all in this order, then again for each further pass.
 
     Memory, and what happens `once` in a launch, are not measured again.
@@ -140,16 +143,16 @@ def write_job(
     lines = [
         "rankbench-job 1",
         *([f"set {settings}"] if settings else []),
-        *_in_turn(cases, asked(among or cases, plan, once), plan, once),
+        *_in_turn(cases, list_job_cases(among or cases, plan, once), plan, once),
     ]
     files.write(path, "".join(f"{line}\n" for line in lines))
 
 
 def _in_turn(cases: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:
     """Yield the lines of the own cases in an order of more, and how many turns pass before each."""
-    mine, passed = {case.key for case in cases}, 0
+    own_keys, passed = {case.key for case in cases}, 0
     for case in order:
-        if case.key not in mine:
+        if case.key not in own_keys:
             passed += 1
             continue
         if passed:
@@ -170,8 +173,8 @@ def read_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str]
 
 def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
     """Return the line of a job that asks for a case, or for its part of a pass."""
-    whole = is_whole(case, once)
-    passes = 1 if whole else plan.sampling.passes
+    undivided = is_whole(case, once)
+    passes = 1 if undivided else plan.sampling.passes
     case_is = {
         "operation": case.operation,
         "form": case.form,
@@ -182,7 +185,7 @@ def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
     memory = _others(msgspec.structs.asdict(case.memory), msgspec.structs.asdict(Memory()))
     stops = msgspec.structs.asdict(plan.sampling)
     stops["tries"] = -(-stops["tries"] // passes)
-    stops["fill_s"] = 0.0 if whole else round(stops["fill_s"] / passes, 6)
+    stops["fill_s"] = 0.0 if undivided else round(stops["fill_s"] / passes, 6)
     others = {key: stops[key] for key in stops if key not in {"good", "passes"}}
     more = _others(others, msgspec.structs.asdict(Sampling()))
     measured = {"samples": -(-plan.sampling.good // passes)} | more | {"limit_s": round(plan.case_limit_s / passes, 6)}
@@ -251,11 +254,11 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
     ends = [line for line in lines if isinstance(line, _End)]
     open_cases = set(begun) - {line.case for line in ended}
-    found: dict[str, list[CaseResult]] = {}
+    parts_of: dict[str, list[CaseResult]] = {}
     around = _around(lines)
     for line in ended:
         result = _result(path, line, cases, *around[line.case])
-        found.setdefault(result.case.key, []).append(result)
+        parts_of.setdefault(result.case.key, []).append(result)
     return Stream(
         facts=next((_facts(path, line) for line in lines if isinstance(line, _Launch)), None),
         ranks=[
@@ -263,7 +266,7 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
             for line in lines
             if isinstance(line, _Rank)
         ],
-        results=[together(parts) for parts in found.values()],
+        results=[together(parts) for parts in parts_of.values()],
         unfinished=cases[max(open_cases)] if open_cases else None,
         complete=not damage and bool(ends),
         damage=damage,
@@ -300,7 +303,7 @@ def together(parts: Sequence[CaseResult]) -> CaseResult:
     ended = next((part for part in counting if part.status != CaseStatus.OK), None)
     if ended:
         return ended
-    series = [_joined(parts, place) for place in range(len(first.series))]
+    series = [_join(parts, place) for place in range(len(first.series))]
     joined = {name: _value(column.column.passes, name, counting, parts[0]) for name, column in COLUMNS.items()}
     joined["hop_ns"] = _mean_of_known(part.hop_ns for part in counting)
     joined["moved"] = "; ".join(dict.fromkeys(part.moved for part in counting if part.moved))
@@ -324,10 +327,10 @@ def _came_too_late(part: CaseResult) -> bool:
     return part.cause == LATE_START
 
 
-def _joined(parts: Sequence[CaseResult], place: int) -> Series:
+def _join(parts: Sequence[CaseResult], place: int) -> Series:
     """Return one of the case's series over all passes; places of late samples count on. Who came too late adds none."""
-    own = [[] if _came_too_late(part) else [part.series[place]] for part in parts]
-    counting = [series for columns in own for series in columns]
+    part_series = [[] if _came_too_late(part) else [part.series[place]] for part in parts]
+    counting = [series for columns in part_series for series in columns]
     begins = [0, *accumulate(len(series.time_ns) for series in counting)]
     lists = {name: [value for series in counting for value in getattr(series, name)] for name in PER_SAMPLE}
     places = {
@@ -336,7 +339,7 @@ def _joined(parts: Sequence[CaseResult], place: int) -> Series:
     }
     visits = [
         Visit(sum(len(series.time_ns) for series in columns), part.hop_ns, part.position, part.after)
-        for part, columns in zip(parts, own, strict=True)
+        for part, columns in zip(parts, part_series, strict=True)
     ]
     return Series(rank=counting[0].rank, visits=visits, **lists, **places)
 

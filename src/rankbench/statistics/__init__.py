@@ -20,7 +20,7 @@ from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.decision import FALSE_DISCOVERIES, Estimate, decide
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.looks import Penalty
-from rankbench.statistics.moderation import FEWEST_MODERATED, moderated
+from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
 from rankbench.statistics.summaries import LEVEL, median_interval, summarise
 
 if TYPE_CHECKING:
@@ -65,19 +65,19 @@ def compare(
     differs is not a matter of it.
 
     `levels`, by case, are the two levels of the reference where it has two. Such a case is compared at each level on
-    its own, all in one correction, and then both are combined (`by_level.combined`).
+    its own, all in one correction, and then both are combined (`by_level.combine`).
 
     Where successive blocks are significantly correlated, over all of `pairs`, all errors are larger by the factor that
     a mean of so correlated values has (`correlation.LagOne.widening`).
     """
-    tables = [by_level.paired(figures, base, other, levels) for base, other in (*pairs, *control)]
+    tables = [by_level.pair_figures(figures, base, other, levels) for base, other in (*pairs, *control)]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
     column = pl.Series([number < len(pairs) for number, table in enumerate(tables) for _ in range(len(table))])
     # A level that is hardly met is no comparison of its own: it must not make the others harder to prove.
     column &= (table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS)
-    repeated = correlation.pooled(table.filter(column))
+    repeated = correlation.pool(table.filter(column))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)
     decisions = decide(
         estimates,
@@ -90,7 +90,7 @@ def compare(
     )
     rows = zip(table.iter_rows(named=True), estimates, degrees.tolist(), decisions, strict=True)
     comparisons = [_comparison(*row) for row in rows]
-    return by_level.combined(comparisons, table, confidence, looks) if levels else comparisons
+    return by_level.combine(comparisons, table, confidence, looks) if levels else comparisons
 
 
 def _estimates(table: pl.DataFrame, widening: float) -> tuple[list[Estimate], Numbers]:
@@ -101,11 +101,11 @@ def _estimates(table: pl.DataFrame, widening: float) -> tuple[list[Estimate], Nu
     logs = table["logs"].to_list()
     blocks = np.array([len(log) for log in logs])
     many = (blocks >= trimming.FEWEST).sum() >= FEWEST_MODERATED
-    found = trimming.centre(logs, trimming.FEWEST if many else trimming.FEWEST_ALONE)
-    values = np.maximum(found.scatter, FINEST_SPREAD)
-    scatter, degrees = moderated(values, found.degrees, blocks >= FEWEST_BLOCKS)
+    centres = trimming.centre(logs, trimming.FEWEST if many else trimming.FEWEST_ALONE)
+    values = np.maximum(centres.scatter, FINEST_SPREAD)
+    scatter, degrees = moderate_spread(values, centres.degrees, blocks >= FEWEST_BLOCKS)
     known = np.where(blocks >= 2, degrees, 0.0)
-    return list(map(Estimate, found.mean, scatter * widening / np.sqrt(found.left), known)), degrees
+    return list(map(Estimate, centres.mean, scatter * widening / np.sqrt(centres.remaining), known)), degrees
 
 
 def _comparison(row: dict[str, Any], estimate: Estimate, degrees: float, decision: Decision) -> Comparison:

@@ -19,7 +19,7 @@ from rankbench.model import Comparison, Level
 from rankbench.model.verdicts import LEVEL_FIELDS
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.looks import Penalty
-from rankbench.statistics.pairing import paired_logs, visit_logs
+from rankbench.statistics.pairing import pair_logs, visit_logs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,13 +30,13 @@ FEWEST_BLOCKS = 3
 """Fewer pairs than this are never called different, whatever they show."""
 
 
-def paired(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+def pair_figures(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
     """Return one row per case, or per case and level, with the log ratios other / base of its blocks.
 
     Columns: case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all levels),
     base and other.
     """
-    frame = paired_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
+    frame = pair_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
     if levels and "visit_ns" in figures.columns:
         at_levels = logs(figures, base, other, levels)
         frame = pl.concat([frame.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
@@ -73,18 +73,18 @@ def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Leve
     )
 
 
-def combined(
-    found: Sequence[Comparison], table: pl.DataFrame, confidence: float, looks: Sequence[int]
+def combine(
+    row_comparisons: Sequence[Comparison], table: pl.DataFrame, confidence: float, looks: Sequence[int]
 ) -> list[Comparison]:
     """Return one comparison per pair and case: as it is, or of its levels.
 
     Args:
-        found: a comparison for each row of the table.
+        row_comparisons: a comparison for each row of the table.
         table: with case, base, other, level, the level's share of the visits, and the blocks of all levels, `after`.
         confidence: of the intervals.
         looks: numbers of blocks after which the campaign may end.
     """
-    rows = zip(found, table.iter_rows(named=True), strict=True)
+    rows = zip(row_comparisons, table.iter_rows(named=True), strict=True)
     comparisons: list[Comparison] = []
     for _, group in groupby(rows, key=lambda row: (row[1]["base"], row[1]["other"], row[1]["case"])):
         parts = list(group)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankbench.statistics import FINEST_SPREAD, LEVEL
-from rankbench.statistics.decision import FALSE_DISCOVERIES, adjusted, half_width, p_beyond
+from rankbench.statistics.decision import FALSE_DISCOVERIES, adjust, half_width, p_beyond
 from rankbench.statistics.moderation import FEWEST_MODERATED
 
 if TYPE_CHECKING:
@@ -85,17 +85,19 @@ class _Scan(NamedTuple):
 def steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL) -> list[list[Step]]:
     """Return the changes of each series that are beyond the practical threshold."""
     correlation = _correlation(series, [[]] * len(series))
-    found = _found(series, threshold, confidence, correlation)
+    all_steps = _find_steps(series, threshold, confidence, correlation)
     if not correlation:
-        return found
-    return _found(series, threshold, confidence, _correlation(series, [[step.at for step in steps] for steps in found]))
+        return all_steps
+    return _find_steps(
+        series, threshold, confidence, _correlation(series, [[step.at for step in steps] for steps in all_steps])
+    )
 
 
-def _found(series: Sequence[Levels], threshold: float, confidence: float, correlation: float) -> list[list[Step]]:
-    scans = [_scan(levels.logs, _expected(levels), correlation) for levels in series]
+def _find_steps(series: Sequence[Levels], threshold: float, confidence: float, correlation: float) -> list[list[Step]]:
+    scans = [_scan(levels.logs, _expect_variance(levels), correlation) for levels in series]
     if not scans:
         return []
-    p_values = adjusted(np.array([scan.p_value for scan in scans]))
+    p_values = adjust(np.array([scan.p_value for scan in scans]))
     bar = FALSE_DISCOVERIES * float(np.mean(p_values <= FALSE_DISCOVERIES))
     return [
         _steps(levels, bar, float(p_adjusted), threshold, confidence, correlation)
@@ -106,14 +108,14 @@ def _found(series: Sequence[Levels], threshold: float, confidence: float, correl
 
 
 def _steps(
-    one: Levels, bar: float, p_adjusted: float, threshold: float, confidence: float, correlation: float
+    values: Levels, bar: float, p_adjusted: float, threshold: float, confidence: float, correlation: float
 ) -> list[Step]:
-    cuts = sorted(_divided(one.logs, _expected(one), bar, correlation))
+    cuts = sorted(_divide(values.logs, _expect_variance(values), bar, correlation))
     while cuts:
-        cuts = _settled(one.logs, cuts)
-        levels = _Parts.of(one, cuts, correlation, threshold)
+        cuts = _settle(values.logs, cuts)
+        levels = _Parts.of(values, cuts, correlation, threshold)
         weakest = int(np.argmax(levels.p_values))
-        places = len(one.logs) - 2 * SHORTEST + 1
+        places = len(values.logs) - 2 * SHORTEST + 1
         if places * levels.p_values[weakest] <= bar:
             half = half_width(levels.errors, levels.degrees, 1 - confidence)
             ends = np.exp([levels.differences, levels.differences - half, levels.differences + half]).T.tolist()
@@ -122,33 +124,33 @@ def _steps(
     return []
 
 
-def _expected(levels: Levels) -> float:
+def _expect_variance(levels: Levels) -> float:
     """Return the least variance that a value may be taken to have."""
     return max(float(np.mean(levels.variances)) if len(levels.variances) else 0.0, FINEST_SPREAD**2)
 
 
-def _divided(logs: Logs, expected: float, bar: float, correlation: float) -> set[int]:
+def _divide(logs: Logs, expected: float, bar: float, correlation: float) -> set[int]:
     """Return where new levels begin, by dividing again and again what does not look like one level."""
-    found = _scan(logs, expected, correlation)
-    if found.p_value > bar or not _seldom(logs, expected, correlation):
+    scan = _scan(logs, expected, correlation)
+    if scan.p_value > bar or not _seldom(logs, expected, correlation):
         return set()
-    cuts = sorted({found.first, found.end} - {0, len(logs)})
+    cuts = sorted({scan.first, scan.end} - {0, len(logs)})
     ends = zip([0, *cuts], [*cuts, len(logs)], strict=True)
     return {
         *cuts,
-        *(start + cut for start, end in ends for cut in _divided(logs[start:end], expected, bar, correlation)),
+        *(start + cut for start, end in ends for cut in _divide(logs[start:end], expected, bar, correlation)),
     }
 
 
-def _settled(logs: Logs, cuts: list[int]) -> list[int]:
+def _settle(logs: Logs, cuts: list[int]) -> list[int]:
     """Return the cuts, each moved to where it divides best what lies between its neighbours."""
     moved = list(cuts)
     for place in range(len(moved)):
         start, end = [0, *moved][place], [*moved, len(logs)][place + 1]
         part = logs[start:end] - logs[start:end].mean()
         sums = np.cumsum(part)[SHORTEST - 1 : len(part) - SHORTEST]
-        left = np.arange(SHORTEST, len(part) - SHORTEST + 1)
-        moved[place] = start + SHORTEST + int(np.argmax(sums**2 * (1 / left + 1 / (len(part) - left))))
+        before = np.arange(SHORTEST, len(part) - SHORTEST + 1)
+        moved[place] = start + SHORTEST + int(np.argmax(sums**2 * (1 / before + 1 / (len(part) - before))))
     return moved
 
 
@@ -264,8 +266,8 @@ class _Parts(NamedTuple):
         parts = np.split(levels.logs, cuts)
         within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
         degrees = len(levels.logs) - len(parts)
-        variance = max(within / degrees, _expected(levels))
+        variance = max(within / degrees, _expect_variance(levels))
         differences = np.diff([part.mean() for part in parts])
-        shares = [1 / len(left) + 1 / len(right) for left, right in itertools.pairwise(parts)]
+        shares = [1 / len(before) + 1 / len(after) for before, after in itertools.pairwise(parts)]
         errors = np.sqrt(variance * np.array(shares) * _inflation(correlation))
         return cls(differences, errors, degrees, p_beyond(differences, errors, degrees, math.log1p(threshold)))

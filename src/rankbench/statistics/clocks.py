@@ -90,8 +90,8 @@ def accuracies(offsets: Iterable[Offset]) -> list[Accuracy]:
 def costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
     """Return what each method takes with each source."""
     parts: defaultdict[tuple[str, str], list[Synchronisation]] = defaultdict(list)
-    for one in synchronisations:
-        parts[one.source, one.synchronisation].append(one)
+    for synchronisation in synchronisations:
+        parts[synchronisation.source, synchronisation.synchronisation].append(synchronisation)
     return [_cost(*key, part) for key, part in parts.items()]
 
 
@@ -101,12 +101,12 @@ def drifts(offsets: Iterable[Offset]) -> list[Drift]:
     for offset in offsets:
         if offset.rank:
             parts[offset.source, offset.synchronisation, offset.rank][offset.run] = offset.drift_ppm
-    found = sorted((_drift(*key, np.array(list(part.values()))) for key, part in parts.items()), key=_width)
-    surest = {(drift.source, drift.rank): drift for drift in reversed(found)}
+    all_drifts = sorted((_drift(*key, np.array(list(part.values()))) for key, part in parts.items()), key=_width)
+    surest = {(drift.source, drift.rank): drift for drift in reversed(all_drifts)}
     return [surest[key] for key in dict.fromkeys((source, rank) for source, _, rank in parts)]
 
 
-def shared(offsets: Iterable[Offset], source: str) -> bool | None:
+def read_one_clock(offsets: Iterable[Offset], source: str) -> bool | None:
     """Return whether all ranks read one clock by a source; nothing where the truth is not known."""
     truths = [offset.truth_ns for offset in offsets if offset.source == source and offset.rank]
     return None if None in truths else not any(truths)

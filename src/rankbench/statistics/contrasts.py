@@ -14,7 +14,7 @@ import polars as pl
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, correlation
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.statistics.moderation import moderated
+from rankbench.statistics.moderation import moderate_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Contrast(NamedTuple):
 class Claim(NamedTuple):
     """One case that should take no longer than others together, within each launch of each candidate."""
 
-    whole: str
+    case: str
     parts: tuple[str, ...]
     margin: float
     """Ratio up to which nothing is said."""
@@ -56,7 +56,7 @@ def within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFr
     rows = [
         (number, key, key_number > 0, len(claim.parts) + 1, math.log(claim.margin))
         for number, claim in enumerate(claims)
-        for key_number, key in enumerate((claim.whole, *claim.parts))
+        for key_number, key in enumerate((claim.case, *claim.parts))
     ]
     schema = {"claim": pl.Int64, "case": pl.String, "part": pl.Boolean, "needed": pl.Int64, "margin": pl.Float64}
     frame = pl.DataFrame(rows, schema, orient="row")
@@ -76,13 +76,13 @@ def within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFr
     )
 
 
-def judged(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -> list[Contrast]:
+def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -> list[Contrast]:
     """Judge the logarithms `log` of all launches with the same keys against their `margin`, ordered by the keys.
 
     Where there is a `block` and successive ones are significantly correlated, errors are larger (`correlation`).
     """
     log = pl.col("log")
-    repeated = correlation.pooled(_by_block(logs, keys)) if "block" in logs.columns else None
+    repeated = correlation.pool(_by_block(logs, keys)) if "block" in logs.columns else None
     table = logs.group_by(keys).agg(
         log.len().alias("blocks"), log.mean(), log.std().alias("spread"), pl.col("margin").first()
     )
@@ -93,7 +93,7 @@ def judged(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -
 
 
 def _by_block(logs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return a row per keys with the mean logarithms of its blocks, as `correlation.pooled` wants them."""
+    """Return a row per keys with the mean logarithms of its blocks, as `correlation.pool` wants them."""
     means = logs.group_by(*keys, "block", maintain_order=True).agg(pl.col("log").mean())
     return means.group_by(keys, maintain_order=True).agg(logs="log", blocks="block")
 
@@ -111,7 +111,7 @@ def contrasts(
     """Return the contrasts with these means and standard deviations of logarithms over so many launches.
 
     Each is decided one-sided against its margin at 1 %, all of the call in one family (`decision`). The interval is
-    two-sided and of the ratio itself. The scatter of each is moderated by that of all others (`moderated`), if wanted:
+    two-sided and of the ratio itself. If wanted, the scatter of each is moderated by that of all (`moderate_spread`):
     of five launches alone it is hardly known.
     """
     count, mean = np.asarray(blocks), np.asarray(log, dtype=np.float64)
@@ -119,7 +119,7 @@ def contrasts(
         return []
     enough = count >= FEWEST_BLOCKS
     values = np.maximum(np.nan_to_num(np.asarray(spread, dtype=np.float64)), FINEST_SPREAD)
-    scatter, degrees = moderated(values, np.where(enough, count - 1, 1), enough & moderate)
+    scatter, degrees = moderate_spread(values, np.where(enough, count - 1, 1), enough & moderate)
     error = scatter / np.sqrt(np.maximum(count, 2))
     estimates = list(map(Estimate, mean, error, np.where(enough, degrees, 0.0)))
     decisions = decide(estimates, np.expm1(margin), confidence, level=SURE, family="fdr", one_sided=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics.by_level import paired
+from rankbench.statistics.by_level import pair_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def lag_one(logs: Numbers, seed: int = 1) -> LagOne | None:
     order for all comparisons. It also gives the expectation, which is below 0 for residuals. Returns None where no
     comparison has three blocks with scatter.
     """
-    residuals = _standardised(logs)
+    residuals = _standardise(logs)
     blocks = logs.shape[1]
     if not residuals.any():
         return None
@@ -94,7 +94,7 @@ def _without_bias(plain: float, blocks: int) -> float:
     return float(np.interp(plain, shown, GRID))
 
 
-def _standardised(logs: Numbers) -> Numbers:
+def _standardise(logs: Numbers) -> Numbers:
     """Return residuals over their standard deviations, 0 where there is no figure or no scatter."""
     known = ~np.isnan(logs)
     values = logs[known.sum(axis=1) >= 3]
@@ -114,12 +114,12 @@ def between_launches(
 
     A case with levels of the reference counts at each level on its own, as it is compared.
     """
-    tables = [paired(figures, base, other, levels) for base, other in pairs]
-    return pooled(pl.concat(tables)) if tables else None
+    tables = [pair_figures(figures, base, other, levels) for base, other in pairs]
+    return pool(pl.concat(tables)) if tables else None
 
 
-def pooled(table: pl.DataFrame) -> LagOne | None:
-    """Return the correlation over all comparisons of a table of `by_level.paired`."""
+def pool(table: pl.DataFrame) -> LagOne | None:
+    """Return the correlation over all comparisons of a table of `by_level.pair_figures`."""
     if table.is_empty():
         return None
     long = table.with_row_index("row").select("row", "logs", "blocks").explode("logs", "blocks")

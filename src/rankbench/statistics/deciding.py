@@ -47,23 +47,23 @@ class Outlook(NamedTuple):
     baseline: str = ""
     """The candidate that all others are compared with: then nobody's place among the others matters."""
 
-    def asked(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    def select_relevant(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
         """Return the comparisons that the question is about, in the order of their cases and levels.
 
         A case with levels of the reference has a question at each that it meets, or will, often enough to be judged.
         """
         relevant = [comparison for comparison in comparisons if self.baseline in {"", comparison.base}]
         levels: dict[str, set[str]] = {}
-        for one in relevant:
-            levels.setdefault(one.case, set()).update(self._levels(one))
+        for comparison in relevant:
+            levels.setdefault(comparison.case, set()).update(self._levels(comparison))
         parts = (comparison.at(name) for comparison in relevant for name in levels[comparison.case] or [""])
         return sorted(filter(None, parts), key=_question)
 
     def _levels(self, comparison: Comparison) -> list[str]:
         """Return the levels that have, or by the last look will have, blocks enough; all where none has."""
         to_come = self.looks[-1] / comparison.blocks
-        met = [level.name for level in comparison.levels if level.enough or level.blocks * to_come >= FEWEST_BLOCKS]
-        return met or [level.name for level in comparison.levels]
+        levels = [level.name for level in comparison.levels if level.enough or level.blocks * to_come >= FEWEST_BLOCKS]
+        return levels or [level.name for level in comparison.levels]
 
     @property
     def worth(self) -> float:
@@ -85,7 +85,7 @@ class Standing(NamedTuple):
 
 def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool = False) -> Standing:
     """Return where each case stands; with `drop`, beaten candidates have no part in what is open."""
-    ordered = outlook.asked(comparisons)
+    ordered = outlook.select_relevant(comparisons)
     if not ordered:
         return Standing([], [], {}, 0)
     chances, needed = chance(ordered, outlook), blocks_needed(ordered, outlook)
@@ -114,7 +114,7 @@ def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, 
 
     A case is taken to be decided as likely as the least likely of its comparisons that matter.
     """
-    ordered = outlook.asked(comparisons)
+    ordered = outlook.select_relevant(comparisons)
     if not ordered:
         return 0, 0.0
     chances = chance(ordered, outlook)
@@ -168,7 +168,7 @@ def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
         within = distributions.normal_cdf((equivalent - log) / drift)
         within = within - distributions.normal_cdf((-equivalent - log) / drift)
     decided = beyond + np.where(equivalent > 0, within, 0.0)
-    return np.where(known(comparisons), decided, 1.0)
+    return np.where(find_known(comparisons), decided, 1.0)
 
 
 def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
@@ -180,10 +180,10 @@ def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values
         different, equivalent = bounds(now, look, penalties(comparisons), outlook)
         later = look * now.share > now.blocks
         needed = np.where(later & ((far >= different) | (far <= equivalent)), look, needed)
-    return np.where(known(comparisons), needed, outlook.looks[-1])
+    return np.where(find_known(comparisons), needed, outlook.looks[-1])
 
 
-def known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
+def find_known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
     """Return of which comparisons the scatter is known."""
     return np.array([_blocks(comparison) >= 2 and np.isfinite(comparison.high) for comparison in comparisons])
 

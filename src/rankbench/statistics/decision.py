@@ -118,7 +118,7 @@ def decide(
     p_value = np.where(known, penalty.p_value(tail(mean, error, degrees, margin + offset)), 1.0)
     count = (tests or len(mean)) if family == "bonferroni" else 1
     half = np.where(known, half_width(error, degrees, penalty.nominal((1 - confidence) / count)) + offset, np.inf)
-    p_adjusted = adjusted(p_value, level, members) if family == "fdr" else np.minimum(p_value * count, 1.0)
+    p_adjusted = adjust(p_value, level, members) if family == "fdr" else np.minimum(p_value * count, 1.0)
     with np.errstate(over="ignore"):
         ratio, low, high = np.exp(mean), np.exp(mean - half), np.exp(mean + half)
     apt = np.ones(len(mean), dtype=np.bool_) if enough is None else np.asarray(enough, dtype=np.bool_)
@@ -166,16 +166,16 @@ def half_width(error: ArrayLike, degrees: ArrayLike, errs: ArrayLike) -> Values:
     return np.asarray(distributions.t_isf(np.asarray(errs) / 2, degrees) * np.asarray(error), dtype=np.float64)
 
 
-def adjusted(p_values: Values, level: float = FALSE_DISCOVERIES, members: ArrayLike | None = None) -> Values:
+def adjust(p_values: Values, level: float = FALSE_DISCOVERIES, members: ArrayLike | None = None) -> Values:
     """Return p-values adjusted over those of the members (Benjamini and Hochberg, 1995).
 
     Those of the others are scaled so that they are at most `level` where they are at most the largest that passed.
     """
     inside = np.ones(len(p_values), dtype=np.bool_) if members is None else np.asarray(members, dtype=np.bool_)
     values = p_values[inside]
-    found = distributions.false_discovery(values) if len(values) else values
-    passed = values[found <= level]
+    q_values = distributions.false_discovery(values) if len(values) else values
+    passed = values[q_values <= level]
     cutoff = passed.max() if len(passed) else level / max(len(values), 1)
     scaled = np.minimum(p_values * (level / max(float(cutoff), np.finfo(np.float64).tiny)), 1.0)
-    scaled[inside] = found
+    scaled[inside] = q_values
     return np.asarray(scaled, dtype=np.float64)

@@ -95,6 +95,6 @@ def ranks(values: Values) -> Values:
     order = np.argsort(values)
     ordered = values[order]
     first = np.append(np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])), len(values))
-    found = np.empty(len(values))
-    found[order] = np.repeat((first[:-1] + first[1:] + 1) / 2, np.diff(first))
-    return found
+    result = np.empty(len(values))
+    result[order] = np.repeat((first[:-1] + first[1:] + 1) / 2, np.diff(first))
+    return result

@@ -12,7 +12,7 @@ import polars as pl
 
 from rankbench.plan import estimators
 from rankbench.statistics.decision import half_width
-from rankbench.statistics.medians import TIED, grouped_median
+from rankbench.statistics.medians import TIED, find_grouped_median
 from rankbench.statistics.parts import by_launch
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _finer(plain: pl.DataFrame, valid: pl.LazyFrame, key: list[str]) -> pl.DataF
         return plain
     finer = valid.join(tied.lazy(), on=key, how="semi").group_by(key).agg(pl.col("time_ns")).collect()
     finer = finer.with_columns(
-        pl.Series("finer_ns", [grouped_median(times.to_numpy()) for times in finer["time_ns"]], dtype=pl.Float64)
+        pl.Series("finer_ns", [find_grouped_median(times.to_numpy()) for times in finer["time_ns"]], dtype=pl.Float64)
     )
     joined = plain.join(finer.drop("time_ns"), on=key, how="left", maintain_order="left")
     return joined.with_columns(pl.coalesce("finer_ns", "figure_ns").alias("figure_ns")).drop("finer_ns")

@@ -49,25 +49,25 @@ class Penalty(NamedTuple):
     def nominal(self, level: Any) -> Values:
         """Return the two-sided p-value that is small enough now, if all looks together err in this level."""
         wanted = np.log(np.asarray(level, dtype=np.float64))
-        return np.asarray(np.exp(wanted - self._interpolated(wanted, np.log(GRID))), dtype=np.float64)
+        return np.asarray(np.exp(wanted - self._interpolate(wanted, np.log(GRID))), dtype=np.float64)
 
     def p_value(self, value: ArrayLike) -> Values:
         """Return the p-value that all looks together give to one of now: the inverse of `nominal`."""
         with np.errstate(divide="ignore"):
             values = np.log(np.asarray(value, dtype=np.float64))
-        return np.asarray(np.minimum(np.exp(values + self._interpolated(values, None)), 1.0), dtype=np.float64)
+        return np.asarray(np.minimum(np.exp(values + self._interpolate(values, None)), 1.0), dtype=np.float64)
 
-    def _interpolated(self, at: Values, nodes: Values | None) -> Values:
+    def _interpolate(self, at: Values, nodes: Values | None) -> Values:
         """Return the logarithm of the factor between both; `nodes` are those of the level, else of the p-value."""
         if len(self.looks) < 2:
             return np.zeros_like(at)
         at, look = np.broadcast_arrays(at, np.searchsorted(self.looks[:-1], self.blocks, side="left"))
-        found = np.zeros(at.shape)
+        result = np.zeros(at.shape)
         for number in np.unique(look):
             factors = _factors(self.looks)[number]
             values = np.log(GRID) - factors if nodes is None else nodes
-            found = np.where(look == number, np.interp(at, values, factors), found)
-        return found
+            result = np.where(look == number, np.interp(at, values, factors), result)
+        return result
 
 
 ONE_LOOK = Penalty()
@@ -94,7 +94,7 @@ def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
     for number, time in enumerate(times):
         step = np.sqrt(time - (times[number - 1] if number else 0.0))
         due = (spent[number] - before) / 2
-        bound = _bound(10.0 * np.sqrt(time), points, density, step, due)
+        bound = _find_bound(10.0 * np.sqrt(time), points, density, step, due)
         values.append(2 * float(scipy.special.ndtr(-bound / np.sqrt(time))))
         grid = np.linspace(-bound, bound, POINTS)
         weights = np.full(POINTS, grid[1] - grid[0])
@@ -105,7 +105,7 @@ def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
     return np.array(values)
 
 
-def _bound(high: float, points: Values, density: Values, step: float, due: float) -> float:
+def _find_bound(high: float, points: Values, density: Values, step: float, due: float) -> float:
     """Return where what is due passes, between 0 and `high`: the Illinois rule (Dowell and Jarratt, BIT 11, 1971)."""
     low, at_low, at_high = 0.0, *(_missing(end, points, density, step, due) for end in (0.0, high))
     for _ in range(MOST_STEPS):

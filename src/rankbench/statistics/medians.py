@@ -21,7 +21,7 @@ LARGEST_STEP = 0.1
 """Steps are looked for within this share of the median on either side."""
 
 
-def grouped_median(times_ns: NDArray[np.float64]) -> float:
+def find_grouped_median(times_ns: NDArray[np.float64]) -> float:
     """Return the median of readings from a clock with steps, interpolated within the step on which it falls."""
     median = float(np.median(times_ns))
     reach = LARGEST_STEP * median

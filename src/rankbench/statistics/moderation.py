@@ -28,7 +28,7 @@ ORDINARY, STRICT = 0.05, 1e-3
 """Two-sided levels at which the heavier tail of a mixture is matched."""
 
 
-def moderated(spread: Numbers, degrees: NDArray[Any], known: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+def moderate_spread(spread: Numbers, degrees: NDArray[Any], known: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
     """Return standard deviations drawn towards what is usual among all of them, and the degrees of freedom they have.
 
     The variances are taken as drawn around a common one, the more closely the less they differ beyond what so few

@@ -104,19 +104,25 @@ class Repeated(NamedTuple):
     mode: Mode
     launches: int
     """Launches looked at."""
-    seen: int
+    appearances: int
     """Those in which it holds at least a quarter of its usual share."""
     pattern: Pattern
 
     @property
     def repeats(self) -> bool:
         """Return whether it comes among others in several launches, and in half of them or more."""
-        return self.seen >= 2 and 2 * self.seen >= self.launches and self.pattern.kind not in {"whole", "stays"}
+        return (
+            self.appearances >= 2
+            and 2 * self.appearances >= self.launches
+            and self.pattern.kind not in {"whole", "stays"}
+        )
 
     @property
     def text(self) -> Text:
         """Return it in words: `second at 2.0×, 3 % of samples, in 5 of 5 launches, scattered`."""
-        texts = [say("in {seen} of {n:count launch}", seen=self.seen, n=self.launches)] if self.launches > 1 else []
+        texts = (
+            [say("in {seen} of {n:count launch}", seen=self.appearances, n=self.launches)] if self.launches > 1 else []
+        )
         return say("{parts:,}", parts=[self.mode.name, *texts, self.pattern.text])
 
 
@@ -139,11 +145,11 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
     pooled = np.concatenate(blurred)
     for times, parts in ((pooled, blurred), (level, scaled)):
         if len(modes := _find(times, stride)) > 1:
-            return [_repeated(mode, parts) for mode in modes]
+            return [_describe_repetition(mode, parts) for mode in modes]
     seldom = max(1.0, len(pooled) / ENOUGH)
     if seldom < stride and len(modes := _find(pooled, seldom)) > 1:
-        return [_repeated(mode, blurred)._replace(pattern=Pattern("stays")) for mode in modes]
-    return [_repeated(mode, blurred) for mode in modes]
+        return [_describe_repetition(mode, blurred)._replace(pattern=Pattern("stays")) for mode in modes]
+    return [_describe_repetition(mode, blurred) for mode in modes]
 
 
 def modes_by_launch(samples: pl.LazyFrame, key: Sequence[str]) -> dict[tuple[str, ...], list[Repeated]]:
@@ -197,11 +203,11 @@ def dependence(times: Values) -> float:
         return 1.0
     part = times[: 1 << 16]
     ranks = distributions.ranks(part)
-    seen = [ranks, *((ranks > share * len(part)).astype(float) for share in (0.9, 0.97))]
-    return max(_integrated(values) for values in seen)
+    indicators = [ranks, *((ranks > share * len(part)).astype(float) for share in (0.9, 0.97))]
+    return max(_integrate(values) for values in indicators)
 
 
-def _integrated(values: Values) -> float:
+def _integrate(values: Values) -> float:
     """Return 1 + 2 times the sum of autocorrelations up to five times itself (Sokal's window), if that is proved."""
     count = len(values)
     centred = values - values.mean()
@@ -216,9 +222,9 @@ def _integrated(values: Values) -> float:
     return time if time > 1 + max(LEAST_DEPENDENCE, 3 * math.sqrt(2 * (2 * window + 1) / count)) else 1.0
 
 
-def _thinned(times: Values, held: float) -> Values:
+def _thin(times: Values, spacing: float) -> Values:
     """Return, in ascending order, samples that hardly depend on each other, and not too many."""
-    stride = max(math.ceil(held - 0.5), math.ceil(len(times) / MOST))
+    stride = max(math.ceil(spacing - 0.5), math.ceil(len(times) / MOST))
     return np.sort(times[::stride])
 
 
@@ -330,15 +336,15 @@ def valleys(ordered: Values) -> list[tuple[Trend, Trend]]:
     must be wrong in a one-humped distribution, wherever its hump is: if between them, the one on its lower side.
     """
     down, up = sorted(falls(ordered), key=lambda fall: fall.high), sorted(rises(ordered), key=lambda rise: rise.inner)
-    found: list[tuple[Trend, Trend]] = []
+    pairs: list[tuple[Trend, Trend]] = []
     while pair := _first_valley(down, up):
-        found.append(pair)
+        pairs.append(pair)
         down = [trend for trend in down if trend.low >= pair[1].inner]
-    return found
+    return pairs
 
 
-def _innermost(best: Trend, one: Trend) -> Trend:
-    return min(best, one, key=lambda trend: trend.inner)
+def _innermost(best: Trend, other: Trend) -> Trend:
+    return min(best, other, key=lambda trend: trend.inner)
 
 
 def _first_valley(down: list[Trend], up: list[Trend]) -> tuple[Trend, Trend] | None:
@@ -355,7 +361,7 @@ def _first_valley(down: list[Trend], up: list[Trend]) -> tuple[Trend, Trend] | N
 
 
 def _find(times: Values, stride: float) -> list[Mode]:
-    thinned = _thinned(times, stride)
+    thinned = _thin(times, stride)
     ordered = np.sort(times)
     pairs = valleys(thinned) if len(thinned) >= FEWEST else []
     return _modes(ordered, [_bottom(ordered, thinned, *pair) for pair in pairs])
@@ -363,9 +369,12 @@ def _find(times: Values, stride: float) -> list[Mode]:
 
 def _bottom(ordered: Values, thinned: Values, fall: Trend, rise: Trend) -> float:
     """Return where, between the densest places of a fall and of a rise, the fewest samples lie."""
-    left, right = _densest(thinned[fall.low : fall.inner + 1])[0], _densest(thinned[rise.inner : rise.high + 1])[0]
-    width = (right - left) / 8
-    centres = np.linspace(left + width / 2, right - width / 2, 57)
+    low_end, high_end = (
+        _densest(thinned[fall.low : fall.inner + 1])[0],
+        _densest(thinned[rise.inner : rise.high + 1])[0],
+    )
+    width = (high_end - low_end) / 8
+    centres = np.linspace(low_end + width / 2, high_end - width / 2, 57)
     counts = _within(ordered, centres - width / 2, centres + width / 2)
     # Where nothing lies anywhere near, the middle of that is the bottom.
     least = np.flatnonzero(counts == counts.min())
@@ -407,48 +416,48 @@ def _modes(ordered: Values, bottoms: list[float]) -> list[Mode]:
         depths = [_depth(ordered, cut, *humps[at : at + 2]) for at, cut in enumerate(cuts)]
         poor = [at for at, depth in enumerate(depths) if not _matters(depth, humps[at], humps[at + 1], len(ordered))]
         if not poor:
-            return _named(humps, depths, len(ordered))
+            return _name_modes(humps, depths, len(ordered))
         del cuts[max(poor, key=lambda at: depths[at])]
 
 
 def _humps(ordered: Values, cuts: list[float]) -> list[_Hump]:
     places = [0, *np.searchsorted(ordered, cuts).tolist(), len(ordered)]
     ends = [float(ordered[0]), *cuts, float(ordered[-1])]
-    found = []
+    humps = []
     for at in range(len(cuts) + 1):
         values = ordered[places[at] : places[at + 1]]
         if not len(values):
-            found.append(_Hump(ends[at], ends[at + 1], 0, ends[at], 0.0))
+            humps.append(_Hump(ends[at], ends[at + 1], 0, ends[at], 0.0))
             continue
         location, width = _densest(values)
-        found.append(_Hump(ends[at], ends[at + 1], len(values), location, len(values) / 2 / max(width, 1e-9)))
-    return found
+        humps.append(_Hump(ends[at], ends[at + 1], len(values), location, len(values) / 2 / max(width, 1e-9)))
+    return humps
 
 
-def _depth(ordered: Values, cut: float, left: _Hump, right: _Hump) -> float:
+def _depth(ordered: Values, cut: float, lower_hump: _Hump, upper_hump: _Hump) -> float:
     """Return the density around a valley's bottom over that of the lower of its two peaks."""
-    width = (right.location - left.location) / 8
+    width = (upper_hump.location - lower_hump.location) / 8
     inside = float(_within(ordered, np.array([cut - width / 2]), np.array([cut + width / 2]))[0])
-    lower = min(left.density, right.density)
+    lower = min(lower_hump.density, upper_hump.density)
     return inside / max(width, 1e-9) / lower if lower else math.inf
 
 
-def _matters(depth: float, left: _Hump, right: _Hump, count: int) -> bool:
-    heavy = min(left.size, right.size) >= LEAST_SHARE * count
-    return heavy and depth <= DEEPEST and right.location >= NEAREST * left.location
+def _matters(depth: float, lower_hump: _Hump, upper_hump: _Hump, count: int) -> bool:
+    heavy = min(lower_hump.size, upper_hump.size) >= LEAST_SHARE * count
+    return heavy and depth <= DEEPEST and upper_hump.location >= NEAREST * lower_hump.location
 
 
-def _named(humps: list[_Hump], depths: list[float], count: int) -> list[Mode]:
+def _name_modes(humps: list[_Hump], depths: list[float], count: int) -> list[Mode]:
     by_share = sorted(range(len(humps)), key=lambda at: -humps[at].size)
     main = by_share[0]
-    found = []
+    modes = []
     for order, at in enumerate(by_share):
         hump = humps[at]
         share, ratio = hump.size / count, hump.location / (humps[main].location or 1.0)
         name = say("main") if at == main else _further(order, ratio, share)
         depth = math.nan if at == main else depths[at if at < main else at - 1]
-        found.append(Mode(name, hump.location, share, ratio, hump.low, hump.high, depth))
-    return found
+        modes.append(Mode(name, hump.location, share, ratio, hump.low, hump.high, depth))
+    return modes
 
 
 def _further(order: int, ratio: float, share: float) -> Text:
@@ -472,13 +481,13 @@ def ratio_text(ratio: float) -> str:
 # --- over launches --------------------------------------------------------------------------------------------------
 
 
-def _repeated(mode: Mode, launches: list[Values]) -> Repeated:
+def _describe_repetition(mode: Mode, launches: list[Values]) -> Repeated:
     members = [(times >= mode.low_ns) & (times <= mode.high_ns) for times in launches]
     shares = np.array([member.mean() for member in members])
-    seen = int(np.count_nonzero((shares >= mode.share / 4) & (shares > 0)))
+    appearances = int(np.count_nonzero((shares >= mode.share / 4) & (shares > 0)))
     gathered = sum(int(member.sum()) for member, share in zip(members, shares, strict=True) if share >= MOST_OF_IT)
     makes_launches = len(launches) > 1 and gathered >= MOST_OF_IT * sum(int(member.sum()) for member in members)
-    return Repeated(mode, len(launches), seen, Pattern("whole") if makes_launches else pattern(members))
+    return Repeated(mode, len(launches), appearances, Pattern("whole") if makes_launches else pattern(members))
 
 
 def pattern(members: Sequence[NDArray[np.bool_]]) -> Pattern:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 
-def paired_logs(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
+def pair_logs(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     """Return the log ratios other / base of the blocks that have figures of both: case, block and log.
 
     That of a block is the median of the ratios of single visits: launches that measure in turn make the first, the
@@ -27,9 +27,9 @@ def visit_logs(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     """Return the log ratios of the visits that launches of both made: case, block, visit, log, and both `hop_ns`."""
     key = ["case", "block", "visit"]
     lists = ["visit", "visit_ns", "visit_hop_ns"]
-    mine, theirs = (of.select("case", "block", *lists).explode(lists) for of in (frame, two))
+    ours, theirs = (of.select("case", "block", *lists).explode(lists) for of in (frame, two))
     return (
-        mine.join(theirs, on=key, suffix="_other", maintain_order="left")
+        ours.join(theirs, on=key, suffix="_other", maintain_order="left")
         .filter(pl.col("visit_ns") > 0, pl.col("visit_ns_other") > 0)
         .select(*key, log=_log_ratio("visit_ns"), hop_ns="visit_hop_ns", hop_ns_other="visit_hop_ns_other")
     )

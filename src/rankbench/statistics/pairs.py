@@ -95,24 +95,24 @@ def table(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
     return Table(pairs, blocks, np.array(rows, dtype=np.float64).reshape(len(pairs), len(blocks)))
 
 
-def groups(found: Table, threshold: float) -> list[list[Pair]]:
+def groups(pair_times: Table, threshold: float) -> list[list[Pair]]:
     """Return the groups of like pairs, fastest first: one of all where none can be distinguished or launches are
     few."""
-    if len(found.blocks) < FEWEST_LAUNCHES:
-        return [list(found.pairs)]
-    logs = np.log(found.times_ns)
+    if len(pair_times.blocks) < FEWEST_LAUNCHES:
+        return [list(pair_times.pairs)]
+    logs = np.log(pair_times.times_ns)
     order = np.argsort(logs.mean(axis=1), kind="stable")
-    divided = _divided(logs[order], threshold, np.random.default_rng(SEED))
+    divided = _divide(logs[order], threshold, np.random.default_rng(SEED))
     ends = np.cumsum([len(part) for part in divided])[:-1]
-    return [[found.pairs[row] for row in rows] for rows in np.split(order, ends)]
+    return [[pair_times.pairs[row] for row in rows] for rows in np.split(order, ends)]
 
 
-def _divided(logs: Logs, threshold: float, random: np.random.Generator) -> list[Logs]:
+def _divide(logs: Logs, threshold: float, random: np.random.Generator) -> list[Logs]:
     """Divide rows that are in the order of their means."""
     cut = _cut(logs, threshold, random)
     if not cut:
         return [logs]
-    return [*_divided(logs[:cut], threshold, random), *_divided(logs[cut:], threshold, random)]
+    return [*_divide(logs[:cut], threshold, random), *_divide(logs[cut:], threshold, random)]
 
 
 def _cut(logs: Logs, threshold: float, random: np.random.Generator) -> int:
@@ -145,19 +145,19 @@ def _beyond_scatter(logs: Logs, gap: float, random: np.random.Generator) -> bool
 # --- levels -----------------------------------------------------------------------------------------------------------
 
 
-def level_times(found: Table, level: Callable[[int, int], int], threshold: float) -> list[LevelTime]:
+def level_times(pair_times: Table, level: Callable[[int, int], int], threshold: float) -> list[LevelTime]:
     """Return what pairs of each level take, of the smallest parts first, compared with the first within blocks."""
-    if not found.blocks:
+    if not pair_times.blocks:
         return []
-    of = np.array([level(*pair) for pair in found.pairs])
+    of = np.array([level(*pair) for pair in pair_times.pairs])
     levels = sorted(set(of.tolist()), reverse=True)
-    middles = {level: np.median(found.times_ns[of == level], axis=0) for level in levels}
+    middles = {level: np.median(pair_times.times_ns[of == level], axis=0) for level in levels}
     frame = pl.DataFrame(
         {
-            "case": ["levels"] * (len(levels) * len(found.blocks)),
-            "candidate": [str(level) for level in levels for _ in found.blocks],
-            "block": found.blocks * len(levels),
-            "launch": found.blocks * len(levels),
+            "case": ["levels"] * (len(levels) * len(pair_times.blocks)),
+            "candidate": [str(level) for level in levels for _ in pair_times.blocks],
+            "block": pair_times.blocks * len(levels),
+            "launch": pair_times.blocks * len(levels),
             "figure_ns": np.concatenate([middles[level] for level in levels]),
         }
     )
@@ -169,40 +169,40 @@ def level_times(found: Table, level: Callable[[int, int], int], threshold: float
     ]
 
 
-def fit(found: Table, grouped: Sequence[Sequence[Pair]], level: Callable[[int, int], int]) -> Fit:
+def fit(pair_times: Table, grouped: Sequence[Sequence[Pair]], level: Callable[[int, int], int]) -> Fit:
     """Return which pairs are in another group than nearly all others of their level, and which levels have no such."""
     group = {pair: number for number, pairs in enumerate(grouped) for pair in pairs}
     by_level: dict[int, list[Pair]] = {}
-    for pair in sorted(found.pairs):
+    for pair in sorted(pair_times.pairs):
         by_level.setdefault(level(*pair), []).append(pair)
     misfits: list[Misfit] = []
     divided: list[int] = []
-    for one, pairs in sorted(by_level.items(), reverse=True):
+    for level_number, pairs in sorted(by_level.items(), reverse=True):
         counts = np.bincount([group[pair] for pair in pairs])
         if counts.max() == len(pairs):
             continue
         if counts.max() < MAJORITY * len(pairs):
-            divided.append(one)
+            divided.append(level_number)
             continue
         usual = [pair for pair in pairs if group[pair] == counts.argmax()]
         for number in np.flatnonzero(counts):
             if number != counts.argmax():
                 odd = [pair for pair in pairs if group[pair] == number]
-                misfits.append(Misfit(one, odd, _ratio(found, odd, usual)))
+                misfits.append(Misfit(level_number, odd, _ratio(pair_times, odd, usual)))
     return Fit(misfits, divided)
 
 
-def typical_ns(found: Table, pairs: Sequence[Pair]) -> float:
+def typical_ns(pair_times: Table, pairs: Sequence[Pair]) -> float:
     """Return the median over launches of the median over pairs."""
-    return float(np.median(np.median(_times(found, pairs), axis=0)))
+    return float(np.median(np.median(_times(pair_times, pairs), axis=0)))
 
 
-def _ratio(found: Table, pairs: Sequence[Pair], others: Sequence[Pair]) -> float:
+def _ratio(pair_times: Table, pairs: Sequence[Pair], others: Sequence[Pair]) -> float:
     """Return the time of pairs over that of others, of which each launch has both: geometric means."""
-    one, two = (np.log(_times(found, side)).mean() for side in (pairs, others))
-    return float(np.exp(one - two))
+    log, other_log = (np.log(_times(pair_times, side)).mean() for side in (pairs, others))
+    return float(np.exp(log - other_log))
 
 
-def _times(found: Table, pairs: Sequence[Pair]) -> Logs:
+def _times(pair_times: Table, pairs: Sequence[Pair]) -> Logs:
     wanted = set(pairs)
-    return found.times_ns[[pair in wanted for pair in found.pairs]]
+    return pair_times.times_ns[[pair in wanted for pair in pair_times.pairs]]

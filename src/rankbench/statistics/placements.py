@@ -57,11 +57,11 @@ def same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
     They have as many ranks, or are between two ranks wherever the others are.
     """
     between_two = {operation.name for operation in campaign.operations if operation.between_two}
-    found: dict[tuple[str, int], dict[str, Case]] = {}
+    by_line: dict[tuple[str, int], dict[str, Case]] = {}
     for case in campaign.cases:
         ranks = 2 if case.operation in between_two else case.ranks
-        found.setdefault((placeless(case).key, ranks), {})[case.placement] = case
-    several = {key: cases for key, cases in found.items() if len(cases) > 1}
+        by_line.setdefault((placeless(case).key, ranks), {})[case.placement] = case
+    several = {key: cases for key, cases in by_line.items() if len(cases) > 1}
     return {line if ranks == 2 else f"{line} {ranks}": cases for (line, ranks), cases in several.items()}
 
 
@@ -87,15 +87,15 @@ def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[Placeme
     return effects
 
 
-def turned(ratio: Comparison) -> Comparison:
+def invert(ratio: Comparison) -> Comparison:
     """Return a comparison the other way round, its levels too."""
-    levels = [msgspec.structs.replace(level, **_inverted(level)) for level in ratio.levels]
-    return msgspec.structs.replace(ratio, base=ratio.other, other=ratio.base, **_inverted(ratio), levels=levels)
+    levels = [msgspec.structs.replace(level, **_invert(level)) for level in ratio.levels]
+    return msgspec.structs.replace(ratio, base=ratio.other, other=ratio.base, **_invert(ratio), levels=levels)
 
 
-def _inverted(one: Comparison | Level) -> dict[str, float]:
-    high = 1 / one.low if one.low else math.inf
-    return {"ratio": 1 / one.ratio, "low": 1 / one.high, "high": high}
+def _invert(ratio: Comparison | Level) -> dict[str, float]:
+    high = 1 / ratio.low if ratio.low else math.inf
+    return {"ratio": 1 / ratio.ratio, "low": 1 / ratio.high, "high": high}
 
 
 # --- the machine without MPI ------------------------------------------------------------------------------------------
@@ -142,9 +142,9 @@ def alike(measured: Mapping[tuple[int, int], float], cpus: set[int], known: Mapp
     }
 
 
-def common(known: Mapping[int, Cpu], one: int, two: int) -> set[str]:
+def common(known: Mapping[int, Cpu], cpu: int, other: int) -> set[str]:
     """Return the kinds of what two CPUs share: `socket`, `NUMA node`, `L3`, `core`."""
-    first, second = known[one], known[two]
+    first, second = known[cpu], known[other]
     shared = {
         "socket": first.socket == second.socket,
         "NUMA node": first.numa == second.numa,
@@ -154,22 +154,22 @@ def common(known: Mapping[int, Cpu], one: int, two: int) -> set[str]:
     return {name for name, same in shared.items() if same}
 
 
-def shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machine: Machine) -> set[str] | None:
+def find_shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machine: Machine) -> set[str] | None:
     """Return the kinds of what all these ranks share: none where they share no host, None where launches disagree."""
     cpus = {cpu.number: cpu for cpu in machine.cpus}
-    found: set[str] | None = None
+    common_kinds: set[str] | None = None
     for launch in launches:
         seats = [seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
         if len(seats) < len(ranks):
             continue
         kinds = {kind for kind, unit in seats[0].items() if all(units.get(kind) == unit for units in seats)}
-        if found not in (None, kinds):
+        if common_kinds not in (None, kinds):
             return None
-        found = kinds
-    return found
+        common_kinds = kinds
+    return common_kinds
 
 
-def copied_per_core(launches: Iterable[Launch]) -> float:
+def measure_copying(launches: Iterable[Launch]) -> float:
     """Return the bytes a second that one core copies while all others copy too, not a number where nobody measured it.
 
     Copying reads and writes, and the core counts both.

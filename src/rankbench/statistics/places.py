@@ -74,7 +74,9 @@ class Places:
 
     def level(self, first: int, second: int) -> int:
         """Return the number of the smallest level that two ranks share, or NOWHERE."""
-        common = (number for number, one in enumerate(self.levels) if one.units[first] == one.units[second])
+        common = (
+            number for number, division in enumerate(self.levels) if division.units[first] == division.units[second]
+        )
         return max(common, default=NOWHERE)
 
     def name(self, level: int) -> Text:
@@ -85,8 +87,8 @@ class Places:
 
     def seat(self, rank: int) -> str:
         """Return where a rank sat, in words."""
-        one = self.seats.get(rank)
-        return f"{one.host} CPU {one.cpu}" if one and rank not in self.disputed else "not known"
+        place = self.seats.get(rank)
+        return f"{place.host} CPU {place.cpu}" if place and rank not in self.disputed else "not known"
 
 
 def places(launches: Iterable[Launch], machine: Machine) -> Places:
@@ -96,38 +98,38 @@ def places(launches: Iterable[Launch], machine: Machine) -> Places:
     number does, if it has the same numbers: same core, socket and NUMA node.
     """
     cpus = {cpu.number: cpu for cpu in machine.cpus}
-    found: dict[int, list[Seat]] = {}
+    seats: dict[int, list[Seat]] = {}
     for fact in (fact for launch in launches for fact in launch.ranks):
-        found.setdefault(fact.rank, []).append(seat(fact, cpus))
-    first = {rank: found[rank][0] for rank in sorted(found)}
-    disputed = [rank for rank in first if any(one.units != first[rank].units for one in found[rank])]
+        seats.setdefault(fact.rank, []).append(seat(fact, cpus))
+    first = {rank: seats[rank][0] for rank in sorted(seats)}
+    disputed = [rank for rank in first if any(other.units != first[rank].units for other in seats[rank])]
     if disputed:
         return Places(first, [], disputed)
     divided = divisions(first)
-    hosts = list(dict.fromkeys(one.host for one in first.values()))
+    hosts = list(dict.fromkeys(entry.host for entry in first.values()))
 
     def place(rank: int) -> tuple[object, ...]:
-        path = [one.units[rank] for one in divided]
+        path = [level.units[rank] for level in divided]
         return (hosts.index(first[rank].host), *(number for _, number in path), first[rank].cpu, rank)
 
     ordered = {rank: first[rank] for rank in sorted(first, key=place)}
-    return Places(ordered, [one for one in divided if one.shared], [])
+    return Places(ordered, [level for level in divided if level.shared], [])
 
 
 def seat(fact: RankFact, cpus: Mapping[int, Cpu]) -> Seat:
     """Return where a rank sat; what the system did not say is left out."""
-    told = {HOST: 0, SOCKET: fact.socket, NUMA: fact.numa, CORE: fact.core}
+    numbers = {HOST: 0, SOCKET: fact.socket, NUMA: fact.numa, CORE: fact.core}
     cpu = cpus.get(fact.cpu)
     if cpu and (cpu.core, cpu.socket, cpu.numa) == (fact.core, fact.socket, fact.numa):
-        told |= cpu.caches
-    units = {kind: (fact.host, told[kind]) for kind in KINDS if told.get(kind, -1) >= 0}
+        numbers |= cpu.caches
+    units = {kind: (fact.host, numbers[kind]) for kind in KINDS if numbers.get(kind, -1) >= 0}
     return Seat(fact.host, fact.cpu, units)
 
 
 def divisions(seats: Mapping[int, Seat]) -> list[Level]:
     """Return how each kind of part that is known of every rank divides them, the fewest parts first."""
-    kinds = [kind for kind in KINDS if all(kind in one.units for one in seats.values())]
-    parts = {kind: {rank: one.units[kind] for rank, one in seats.items()} for kind in kinds}
+    kinds = [kind for kind in KINDS if all(kind in place.units for place in seats.values())]
+    parts = {kind: {rank: place.units[kind] for rank, place in seats.items()} for kind in kinds}
     kinds.sort(key=lambda kind: len(set(parts[kind].values())))
     merged = [list(alike) for _, alike in itertools.groupby(kinds, key=lambda kind: shape(parts[kind]))]
     following = [*(alike[0] for alike in merged[1:]), ""]
@@ -139,8 +141,8 @@ def divisions(seats: Mapping[int, Seat]) -> list[Level]:
 
 def shape(units: Mapping[int, Unit]) -> list[int]:
     """Return a division without the names of its parts: each rank's part as the number in which it first appears."""
-    seen: dict[Unit, int] = {}
-    return [seen.setdefault(unit, len(seen)) for unit in units.values()]
+    order: dict[Unit, int] = {}
+    return [order.setdefault(unit, len(order)) for unit in units.values()]
 
 
 def plural(kind: str) -> str:

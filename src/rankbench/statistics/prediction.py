@@ -17,7 +17,7 @@ import numpy as np
 
 from rankbench.statistics import FINEST_SPREAD, LEVEL
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.statistics.moderation import moderated
+from rankbench.statistics.moderation import moderate_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def predictions(past: Sequence[Logs], new: Logs, threshold: float, confidence: f
         return []
     counts = np.array([len(logs) for logs in past])
     spread = np.maximum([logs.std(ddof=1) for logs in past], FINEST_SPREAD)
-    scatter, degrees = moderated(spread, counts - 1, np.ones(len(past), dtype=np.bool_))
+    scatter, degrees = moderate_spread(spread, counts - 1, np.ones(len(past), dtype=np.bool_))
     error = scatter * np.sqrt(1 + 1 / counts)
     log = new - np.array([logs.mean() for logs in past])
     estimates = list(map(Estimate, log, error, degrees))

@@ -55,7 +55,7 @@ def profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -
         winners: by size, those in front.
     """
     reach = {
-        name: {size for size, known in zip(curve.sizes, _known(curve), strict=True) if known}
+        name: {size for size, known in zip(curve.sizes, _find_known(curve), strict=True) if known}
         for name, curve in curves.items()
     }
     most = max(map(len, reach.values()), default=0)
@@ -63,7 +63,7 @@ def profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -
     sizes = sorted(set.intersection(*(reach[name] for name in names)) & winners.keys()) if names else []
     if len(names) < 2 or len(sizes) < FEWEST_SIZES:
         return None
-    pairs = [_ratio(curves[one], curves[two], sizes) for one, two in itertools.combinations(names, 2)]
+    pairs = [_ratio(curves[name], curves[other], sizes) for name, other in itertools.combinations(names, 2)]
     if any(np.isnan(ratio).any() for ratio, _, _ in pairs):
         return None
     fronts = np.array([[name in winners[size] for name in names] for size in sizes])
@@ -71,7 +71,7 @@ def profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -
     return Profile(names, sizes, ratios, errors, min(degrees for _, _, degrees in pairs), fronts)
 
 
-def _known(curve: Curve) -> NDArray[np.bool_]:
+def _find_known(curve: Curve) -> NDArray[np.bool_]:
     return np.asarray((~np.isnan(curve.logs)).any(axis=0))
 
 
@@ -128,45 +128,45 @@ def distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
     candidate in front in common.
     """
     number = len(profiles)
-    found = np.full((number, number), APART)
+    far = np.full((number, number), APART)
     tries = max(number * (number - 1) // 2, 1)
-    for names in dict.fromkeys(one.names for one in profiles):
-        places = [place for place, one in enumerate(profiles) if one.names == names]
+    for names in dict.fromkeys(line.names for line in profiles):
+        places = [place for place, line in enumerate(profiles) if line.names == names]
         grid = _grid([profiles[place] for place in places], tries)
         for row, place in enumerate(places):
-            found[place, places] = _from(grid, row, names, threshold)
-    np.fill_diagonal(found, 0.0)
-    return np.asarray(np.maximum(found, found.T))
+            far[place, places] = _from(grid, row, names, threshold)
+    np.fill_diagonal(far, 0.0)
+    return np.asarray(np.maximum(far, far.T))
 
 
 def _grid(profiles: Sequence[Profile], tries: int) -> _Grid:
-    sizes = sorted({size for one in profiles for size in one.sizes})
+    sizes = sorted({size for line in profiles for size in line.sizes})
     at = np.log2(sizes)
     chance = ERRORS / (tries * len(sizes) * len(profiles[0].ratios))
     parts = []
-    for one in profiles:
-        own = np.log2(one.sizes)
-        known = (at >= own[0]) & (at <= own[-1])
+    for line in profiles:
+        line_sizes = np.log2(line.sizes)
+        known = (at >= line_sizes[0]) & (at <= line_sizes[-1])
         # What lies between two sizes of a line is no figure of its own.
-        width = float(half_width(1.0, one.degrees, chance)) * np.sqrt(known.sum() / len(own))
-        right = np.clip(np.searchsorted(own, at), 0, len(own) - 1)
-        left = np.where(own[right] == at, right, np.maximum(right - 1, 0))
-        ratios = np.array([np.interp(at, own, row) for row in one.ratios])
-        noise = np.array([np.interp(at, own, row * width) for row in one.errors])
-        between = np.maximum(*(np.abs(one.ratios[:, side] - ratios) for side in (left, right)))
-        parts.append((ratios, noise, between, one.fronts[left] | one.fronts[right], known))
+        width = float(half_width(1.0, line.degrees, chance)) * np.sqrt(known.sum() / len(line_sizes))
+        after = np.clip(np.searchsorted(line_sizes, at), 0, len(line_sizes) - 1)
+        before = np.where(line_sizes[after] == at, after, np.maximum(after - 1, 0))
+        ratios = np.array([np.interp(at, line_sizes, row) for row in line.ratios])
+        noise = np.array([np.interp(at, line_sizes, row * width) for row in line.errors])
+        between = np.maximum(*(np.abs(line.ratios[:, side] - ratios) for side in (before, after)))
+        parts.append((ratios, noise, between, line.fronts[before] | line.fronts[after], known))
     return _Grid(*(np.array(values) for values in zip(*parts, strict=True)))
 
 
 def _from(grid: _Grid, row: int, names: Sequence[str], threshold: float) -> Numbers:
     """Return the distances of one line from all."""
-    one, two = np.array(list(itertools.combinations(range(len(names)), 2))).T
+    first, second = np.array(list(itertools.combinations(range(len(names)), 2))).T
     common = grid.known & grid.known[row]
     enough = common.sum(axis=1) >= np.maximum(FEWEST_SIZES, COMMON * (grid.known | grid.known[row]).sum(axis=1))
     unlike = grid.fronts ^ grid.fronts[row]
     either = grid.fronts | grid.fronts[row]
     # Whether the two are in front in either line, and one of them not in both: they decide who wins.
-    strict = either[..., one] & either[..., two] & (unlike[..., one] | unlike[..., two])
+    strict = either[..., first] & either[..., second] & (unlike[..., first] | unlike[..., second])
     allowed: Numbers = np.asarray(np.where(strict.swapaxes(1, 2), np.log1p(threshold), np.log(LIKE)), np.float64)
     contrary = (~(grid.fronts & grid.fronts[row]).any(axis=2) & common).any(axis=1)
     variance = grid.noise**2 + grid.noise[row] ** 2
@@ -188,12 +188,12 @@ def _worst(apart: Numbers, allowed: Numbers, variance: Numbers, common: NDArray[
         far = np.divide(np.abs(apart_by), may_by + noise, out=np.zeros_like(noise), where=may_by > 0)
         if width == last:
             far = np.where(noise > count * np.log(LIKE), APART, far)
-        told = (count == width) | (width == last)
-        worst = np.maximum(worst, np.where(told, far, 0.0).max(axis=(1, 2)))
+        is_shown = (count == width) | (width == last)
+        worst = np.maximum(worst, np.where(is_shown, far, 0.0).max(axis=(1, 2)))
     return worst
 
 
-def grouped(far: Numbers) -> list[list[int]]:
+def group_lines(far: Numbers) -> list[list[int]]:
     """Return groups in which every two lines are similar (complete linkage), the largest first.
 
     The first of a group is its medoid. Lines are numbered as in the distances; where all else is equal, the first come
@@ -202,12 +202,12 @@ def grouped(far: Numbers) -> list[list[int]]:
     if len(far) < 2:
         return [[place] for place in range(len(far))]
     groups: list[list[int]] = [[place] for place in range(len(far))]
-    for kept, joined, apart in _merges(far):
+    for target, joined, apart in _merges(far):
         if apart <= 1:
-            groups[kept] += groups[joined]
+            groups[target] += groups[joined]
             groups[joined] = []
-    found = [_medoid_first(far, group) for group in map(sorted, groups) if group]
-    return sorted(found, key=lambda group: (-len(group), min(group)))
+    ordered = [_medoid_first(far, group) for group in map(sorted, groups) if group]
+    return sorted(ordered, key=lambda group: (-len(group), min(group)))
 
 
 def _merges(far: Numbers) -> Iterator[tuple[int, int, float]]:
@@ -219,20 +219,20 @@ def _merges(far: Numbers) -> Iterator[tuple[int, int, float]]:
     """
     apart = far.astype(np.float64)
     np.fill_diagonal(apart, np.inf)
-    gone, chain = np.zeros(len(far), dtype=bool), [0]
+    merged, chain = np.zeros(len(far), dtype=bool), [0]
     for _ in range(len(far) - 1):
-        chain = chain or [int(np.argmin(gone))]
+        chain = chain or [int(np.argmin(merged))]
         while True:
             row = apart[chain[-1]]
             near = int(np.argmin(row))
             if len(chain) > 1 and row[chain[-2]] <= row[near]:
                 break
             chain.append(near)
-        joined, kept = sorted((chain.pop(), chain.pop()))
-        yield kept, joined, float(apart[kept, joined])
-        apart[kept] = apart[:, kept] = np.maximum(apart[kept], apart[joined])
-        apart[joined] = apart[:, joined] = apart[kept, kept] = np.inf
-        gone[joined] = True
+        joined, target = sorted((chain.pop(), chain.pop()))
+        yield target, joined, float(apart[target, joined])
+        apart[target] = apart[:, target] = np.maximum(apart[target], apart[joined])
+        apart[joined] = apart[:, joined] = apart[target, target] = np.inf
+        merged[joined] = True
 
 
 def _medoid_first(far: Numbers, group: list[int]) -> list[int]:

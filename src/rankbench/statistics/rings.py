@@ -84,7 +84,7 @@ def rings(
     if grids.is_empty():
         return pl.DataFrame()
     figures = _figures(rank_samples, grids["case"]).group_by(KEY).agg(pl.col("figure_ns"))
-    figures = figures.join(_pooled(rank_samples, grids["case"]), on=KEY)
+    figures = figures.join(_pool(rank_samples, grids["case"]), on=KEY)
     frame = figures.join(grids, on="case").with_columns(
         pl.Series("typical", [_typical(figure, confidence) for figure in figures["figure_ns"]], dtype=_TYPICAL)
     )
@@ -131,9 +131,12 @@ COLUMNS = (
 
 def about(campaign: Campaign, case: Case) -> dict[str, object]:
     """Return what a ring's case is: which way round, where, on how many nodes, and whether cores were short."""
-    placement = next((one for one in campaign.plan.placements if one.name == case.placement), None)
+    placement = next((placement for placement in campaign.plan.placements if placement.name == case.placement), None)
     usual = {
-        option.name: option.usual for one in campaign.operations if one.name == case.operation for option in one.options
+        option.name: option.usual
+        for operation in campaign.operations
+        if operation.name == case.operation
+        for option in operation.options
     }
     return {
         "direction": case.options.get("direction", usual.get("direction", "")),
@@ -160,24 +163,24 @@ def hop_costs(
     of_block = rounds.join(grids.select("case", "hops"), on="case").partition_by("candidate", as_dict=True)
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     known = set(grids["case"])
-    found = []
+    costs = []
     for (line, between), alike in _lines(campaign, known).items():
         for name in names:
             if (name,) in of_block:
-                found += list(_costs(name, line, alike, of_block[name,], confidence, between=between))
-    return found
+                costs += list(_costs(name, line, alike, of_block[name,], confidence, between=between))
+    return costs
 
 
 def _lines(campaign: Campaign, known: set[str]) -> dict[tuple[str, bool], dict[str, bool]]:
     """Return the cases that differ only in their grid, each with whether cores were short, by line and by nodes."""
-    found: dict[tuple[str, bool], dict[str, bool]] = {}
+    lines: dict[tuple[str, bool], dict[str, bool]] = {}
     for case in campaign.cases:
         if case.key in known:
-            told = about(campaign, case)
+            facts = about(campaign, case)
             options = {name: value for name, value in case.options.items() if name != "grid"}
             line = msgspec.structs.replace(case, placement="", options=options).key
-            found.setdefault((line, int(str(told["nodes"])) > 1), {})[case.key] = bool(told["oversubscribed"])
-    return found
+            lines.setdefault((line, int(str(facts["nodes"])) > 1), {})[case.key] = bool(facts["oversubscribed"])
+    return lines
 
 
 def _costs(
@@ -245,10 +248,10 @@ def _figures(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     chosen = frame.filter(pl.col("case").is_in(list(cases)))
     edges = chosen.select(pl.col("series").unique().sort()).collect()["series"]
     figures = ((edge, launch_figures(chosen.filter(pl.col("series") == edge))) for edge in edges)
-    return pl.concat(one.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)) for edge, one in figures)
+    return pl.concat(part.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)) for edge, part in figures)
 
 
-def _pooled(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
+def _pool(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     """Return what is taken over all samples of a ring."""
     time = pl.col("time_ns").filter(~pl.col("discarded"))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]

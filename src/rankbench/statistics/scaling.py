@@ -56,16 +56,16 @@ class Growth(NamedTuple):
 
 def site(placement: Placement) -> Site | None:
     """Return the numbers by which a placement is named, if it is."""
-    found = Site(placement.nodes, placement.ranks_per_node)
-    return found if placement.name == f"{found.nodes}x{found.ranks_per_node}" else None
+    numbers = Site(placement.nodes, placement.ranks_per_node)
+    return numbers if placement.name == f"{numbers.nodes}x{numbers.ranks_per_node}" else None
 
 
 def sites(campaign: Campaign) -> dict[str, Site]:
     """Return the numbers of the placements that are named by them."""
-    return {placement.name: found for placement in campaign.plan.placements if (found := site(placement))}
+    return {placement.name: numbers for placement in campaign.plan.placements if (numbers := site(placement))}
 
 
-def scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
+def find_scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
     """Return the cases that were made at several numbers of ranks: by what they have in common, and by both numbers."""
     numbers = sites(campaign)
     fixed = {
@@ -73,17 +73,17 @@ def scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
         for operation in campaign.operations
         if operation.between_two or operation.ranks_exactly or operation.rings
     }
-    found: dict[str, dict[Site, Case]] = {}
+    by_line: dict[str, dict[Site, Case]] = {}
     for case in campaign.cases:
         if case.placement in numbers and case.operation not in fixed:
-            found.setdefault(placeless(case).key, {})[numbers[case.placement]] = case
-    return {line: cases for line, cases in found.items() if len({case.ranks for case in cases}) > 1}
+            by_line.setdefault(placeless(case).key, {})[numbers[case.placement]] = case
+    return {line: cases for line, cases in by_line.items() if len({case.ranks for case in cases}) > 1}
 
 
 def over_nodes(campaign: Campaign) -> set[str]:
     """Return the keys of the cases that were made at several numbers of nodes: their placements are reported as a
     scale."""
-    several = (cases for cases in scaled(campaign).values() if len({case.nodes for case in cases}) > 1)
+    several = (cases for cases in find_scaled(campaign).values() if len({case.nodes for case in cases}) > 1)
     return {case.key for cases in several for case in cases.values()}
 
 
@@ -100,7 +100,7 @@ def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Itera
     """
     for line, cases in lines.items():
         places = sorted((case.ranks_per_node, case.nodes) for case in cases if not oversubscribed(case, campaign))
-        for ranks, alike in itertools.groupby(places, key=lambda one: one[0]):
+        for ranks, alike in itertools.groupby(places, key=lambda place: place[0]):
             for fewer, more in itertools.pairwise(nodes for _, nodes in alike if nodes > 1):
                 yield Step(line, Site(fewer, ranks), Site(more, ranks))
 
@@ -111,11 +111,11 @@ def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mappi
     Args:
         figures: result of `launch_figures`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
-        lines: the cases, as `scaled` returns them.
+        lines: the cases, as `find_scaled` returns them.
     """
-    made = list(steps(lines, campaign))
+    all_steps = list(steps(lines, campaign))
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    factors = factors_of(figures, made, lines)
+    factors = factors_of(figures, all_steps, lines)
     if factors.is_empty():
         return []
     pairs = list(itertools.combinations(names, 2))
@@ -128,15 +128,17 @@ def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mappi
             {name: factor[str(number), name] for name in names if (str(number), name) in factor},
             [ratio for ratio in ratios if ratio.case == str(number)],
         )
-        for number, step in enumerate(made)
+        for number, step in enumerate(all_steps)
     ]
 
 
-def factors_of(figures: pl.DataFrame, made: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]]) -> pl.DataFrame:
+def factors_of(
+    figures: pl.DataFrame, all_steps: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]]
+) -> pl.DataFrame:
     """Return the factor of each step, candidate and block as `compare` takes figures; a case is the step's number."""
     rows = [
         (str(number), lines[step.line][step.fewer].key, lines[step.line][step.more].key)
-        for number, step in enumerate(made)
+        for number, step in enumerate(all_steps)
     ]
     ends = pl.DataFrame(rows, {"step": pl.String, "fewer": pl.String, "more": pl.String}, orient="row")
     positive = figures.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", "launch", "figure_ns")

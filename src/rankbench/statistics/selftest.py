@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbench.model import CaseResult, CaseStatus, Record, Start
-from rankbench.statistics.medians import grouped_median
+from rankbench.statistics.medians import find_grouped_median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,12 +75,12 @@ class Trial(Record, frozen=True):
 
 def trials(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> list[Trial]:
     """Return a trial of each start of which there are results, one list of them per launch."""
-    found = []
+    all_trials = []
     for start in starts:
         launches = [[result for result in results if result.case.start == start.name] for results in by_launch]
         if launches := [results for results in launches if results]:
-            found.append(_trial(start, launches))
-    return found
+            all_trials.append(_trial(start, launches))
+    return all_trials
 
 
 def wrong_starts(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> set[str]:
@@ -97,7 +97,7 @@ def _trial(start: Start, launches: list[list[CaseResult]]) -> Trial:
             _wait(start, [result for results in launches for result in results if result.case.operation == operation])
             for operation in operations
         ],
-        discarded=median(_discarded(results) for results in launches) if start.scheduled else None,
+        discarded=median(_share_discarded(results) for results in launches) if start.scheduled else None,
         bound_ns=max(result.sync_bound_ns for results in launches for result in results),
     )  # fmt: skip
 
@@ -122,10 +122,10 @@ def figure_ns(result: CaseResult, start: Start) -> float | None:
     times_ns = np.delete(np.array(column.time_ns), sorted(column.find_discarded(overruns=start.discards_overruns)))
     if not len(times_ns):
         return None
-    return grouped_median(times_ns) if np.median(times_ns) > 0 else float(np.median(times_ns))
+    return find_grouped_median(times_ns) if np.median(times_ns) > 0 else float(np.median(times_ns))
 
 
-def _discarded(results: list[CaseResult]) -> float:
+def _share_discarded(results: list[CaseResult]) -> float:
     """Return the share of samples that do not count, over all operations of a launch."""
-    taken = sum(result.taken for result in results)
-    return (taken - sum(result.valid for result in results)) / taken if taken else 1.0
+    total = sum(result.sample_count for result in results)
+    return (total - sum(result.valid for result in results)) / total if total else 1.0

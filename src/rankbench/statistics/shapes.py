@@ -84,15 +84,15 @@ def excesses(sizes: Sequence[int], logs: Numbers) -> tuple[Numbers, Numbers]:
     return (steep - np.clip(most, 0, 1)) * wide, (np.clip(least, 0, 1) - steep) * wide
 
 
-def steps(found: Sequence[Curve], margin: float, confidence: float = LEVEL) -> list[Step]:
+def steps(all_curves: Sequence[Curve], margin: float, confidence: float = LEVEL) -> list[Step]:
     """Return the steps that surely rise more, or less, than smooth curves do: by a quarter as measured, and surely by
     more than the margin, all of them judged together.
     """
-    asked = [(curve, up, excess) for curve in found if len(curve.sizes) > 2 for up, excess in _both(curve)]
-    keys = [(curve, up, step) for curve, up, excess in asked for step in range(excess.shape[1])]
+    rises = [(curve, up, excess) for curve in all_curves if len(curve.sizes) > 2 for up, excess in _both(curve)]
+    keys = [(curve, up, step) for curve, up, excess in rises for step in range(excess.shape[1])]
     if not keys:
         return []
-    moments = [_moments(excess) for _, _, excess in asked]
+    moments = [_moments(excess) for _, _, excess in rises]
     count, mean, spread = (np.concatenate(values) for values in zip(*moments, strict=True))
     results = contrasts(keys, count, mean, spread, np.full(len(keys), np.log1p(margin)), confidence)
     return [_step(contrast) for contrast in results if contrast.sure and contrast.ratio >= JUMP]

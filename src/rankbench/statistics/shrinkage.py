@@ -66,7 +66,7 @@ def shrunk(sizes: ArrayLike, logs: ArrayLike, errors: ArrayLike, wanted: ArrayLi
         return Shrunk(*(np.interp(aims, at[order], each[order]) for each in (values, np.sqrt(variances))))
     at, values, variances = at[known], values[known], variances[known]
     fits = [_fit(at, values, variances, deviation**2, reach) for deviation in DEVIATIONS for reach in REACHES]
-    return _predicted(at, values, variances, max(fits, key=lambda fit: fit.likelihood), aims)
+    return _predict(at, values, variances, max(fits, key=lambda fit: fit.likelihood), aims)
 
 
 def _axis(sizes: ArrayLike) -> Values:
@@ -87,12 +87,12 @@ def _fit(at: Values, values: Values, variances: Values, variance: float, reach: 
     return _Fit(-(determinant + math.log(float(weights.sum())) + float(rest @ inverse @ rest)) / 2, variance, reach)
 
 
-def _predicted(at: Values, values: Values, variances: Values, fit: _Fit, aims: Values) -> Shrunk:
+def _predict(at: Values, values: Values, variances: Values, fit: _Fit, aims: Values) -> Shrunk:
     """Return the best linear unbiased predictions, with the uncertainty of the level in their errors."""
     inverse = np.linalg.inv(_covariance(at, at, fit.variance, fit.reach) + np.diag(variances))
     weights = inverse.sum(axis=0)
     level = float(weights @ values) / float(weights.sum())
     shared = _covariance(aims, at, fit.variance, fit.reach) @ inverse
-    left = fit.variance - np.einsum("ij,ij->i", shared, _covariance(aims, at, fit.variance, fit.reach))
+    remainder = fit.variance - np.einsum("ij,ij->i", shared, _covariance(aims, at, fit.variance, fit.reach))
     of_level = np.square(1 - shared.sum(axis=1)) / float(weights.sum())
-    return Shrunk(level + shared @ (values - level), np.sqrt(np.maximum(left, 0.0) + of_level))
+    return Shrunk(level + shared @ (values - level), np.sqrt(np.maximum(remainder, 0.0) + of_level))

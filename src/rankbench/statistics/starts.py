@@ -58,8 +58,8 @@ def start_effects(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect
     by_start = figures.join(cases, on="case").drop("case")
     effects: list[StartEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if pairs and not candidate.control_of):
-        own = by_start.filter(pl.col("candidate") == name)
-        frame = own.select("block", "launch", "figure_ns", case="usual", candidate="start")
+        candidate_figures = by_start.filter(pl.col("candidate") == name)
+        frame = candidate_figures.select("block", "launch", "figure_ns", case="usual", candidate="start")
         ratios = compare(frame, list(pairs), campaign.plan.threshold, confidence=campaign.plan.confidence)
         effects += (StartEffect(name, keys[ratio.case, ratio.other], ratio.case, ratio) for ratio in ratios)
     return effects

@@ -53,21 +53,21 @@ class Met(NamedTuple):
         return mean(self.level)
 
 
-def met(launches: Iterable[Launch]) -> list[Met]:
+def find_states(launches: Iterable[Launch]) -> list[Met]:
     """Return what each launch met, between the CPUs in use: those on which any rank of the campaign ran.
 
     Where no pair of these was measured, as on a machine of very many CPUs, all pairs stand for them.
     """
-    made = [launch for launch in launches if launch.command]
-    used = {rank.cpu for launch in made for rank in launch.ranks}
-    probed = [(launch, exchanges(launch.before), exchanges(launch.after)) for launch in made]
+    with_command = [launch for launch in launches if launch.command]
+    used = {rank.cpu for launch in with_command for rank in launch.ranks}
+    probed = [(launch, exchanges(launch.before), exchanges(launch.after)) for launch in with_command]
     inside = {pair for _, before, after in probed for pair in before | after if set(pair) <= used}
     return [Met(launch, within(before, inside), within(after, inside)) for launch, before, after in probed]
 
 
 def exchanges(state: State | None) -> Exchanges:
     """Return the exchange times of a state."""
-    return {one.cpus: one.median_ns for one in state.exchange if one.median_ns > 0} if state else {}
+    return {exchange.cpus: exchange.median_ns for exchange in state.exchange if exchange.median_ns > 0} if state else {}
 
 
 def within(times: Exchanges, pairs: set[tuple[int, int]]) -> Exchanges:
@@ -75,10 +75,10 @@ def within(times: Exchanges, pairs: set[tuple[int, int]]) -> Exchanges:
     return {pair: time_ns for pair, time_ns in times.items() if pair in pairs or not pairs}
 
 
-def distance(one: Exchanges, two: Exchanges) -> float:
+def distance(first: Exchanges, second: Exchanges) -> float:
     """Return how far apart two states are: the logarithm of the mean ratio over common pairs; 0 if there are none."""
-    common = sorted(one.keys() & two.keys())
-    return abs(sum(math.log(one[pair]) - math.log(two[pair]) for pair in common)) / max(len(common), 1)
+    common = sorted(first.keys() & second.keys())
+    return abs(sum(math.log(first[pair]) - math.log(second[pair]) for pair in common)) / max(len(common), 1)
 
 
 def mean(times: Exchanges) -> float:
@@ -88,10 +88,12 @@ def mean(times: Exchanges) -> float:
 
 def groups(states: Sequence[Met]) -> list[list[Met]]:
     """Divide the launches in steady state where their exchange times leave a gap, fastest state first."""
-    steady = sorted((state for state in states if state.known and not state.changing), key=lambda one: one.exchange_ns)
+    steady = sorted(
+        (state for state in states if state.known and not state.changing), key=lambda state: state.exchange_ns
+    )
     divided: list[list[Met]] = []
-    for one in steady:
-        if not divided or one.exchange_ns > ALIKE * divided[-1][-1].exchange_ns:
+    for state in steady:
+        if not divided or state.exchange_ns > ALIKE * divided[-1][-1].exchange_ns:
             divided.append([])
-        divided[-1].append(one)
+        divided[-1].append(state)
     return divided

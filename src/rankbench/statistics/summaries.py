@@ -67,9 +67,11 @@ def summarise(
         tried.lazy()
         .join(_launches(figures, frame, per_second).lazy(), on=KEY, how="left")
         .join(_beside(cases, frame).lazy(), on=KEY, how="left")
-        .join(pl.concat([_discarded(part, frame).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
         .join(
-            pl.concat([_pooled(part, frame, per_second).collect() for part in by_case(samples)]).lazy(),
+            pl.concat([_count_discarded(part, frame).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left"
+        )
+        .join(
+            pl.concat([_pool(part, frame, per_second).collect() for part in by_case(samples)]).lazy(),
             on=KEY,
             how="left",
         )
@@ -77,8 +79,8 @@ def summarise(
     )
     # A left join of lazy frames need not keep the order; the plan's is wanted.
     order = {key: number for number, key in enumerate(tried.select(KEY).iter_rows())}
-    found = sorted(rows.iter_rows(named=True), key=lambda row: order[row["case"], row["candidate"]])
-    return [_summary(row, confidence) for row in found]
+    ordered = sorted(rows.iter_rows(named=True), key=lambda row: order[row["case"], row["candidate"]])
+    return [_summary(row, confidence) for row in ordered]
 
 
 def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
@@ -134,7 +136,7 @@ def _beside(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame:
+def _count_discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame:
     """Return how many samples do not count, and how many of these and of all are slow, however late they began."""
     launches = frame.lazy().select(*estimators.LAUNCH, "middle_ns")
     taken_ns = pl.col("time_ns") - pl.col("skew_ns").fill_null(0)
@@ -151,10 +153,10 @@ def _discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame:
     )
 
 
-def _pooled(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
+def _pool(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
     """Return what is taken over all samples of the launches that are reported."""
     time = pl.col("time_ns")
-    left = trim_times(time)
+    trimmed = trim_times(time)
     rate = pl.col("case").first().is_in(list(per_second))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
     valid = samples.filter(~pl.col("discarded")).join(frame.lazy(), on=estimators.LAUNCH, how="semi")
@@ -163,11 +165,11 @@ def _pooled(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str
         time.min().alias("min_ns"),
         pl.when(rate).then(1 / (1 / time).mean()).otherwise(time.mean()).alias("mean_ns"),
         time.max().alias("max_ns"),
-        left.mean().alias("trimmed_mean_ns"),
-        left.std().alias("trimmed_spread_ns"),
-        left.len().alias("trimmed_samples"),
-        left.min().alias("trimmed_min_ns"),
-        left.max().alias("trimmed_max_ns"),
+        trimmed.mean().alias("trimmed_mean_ns"),
+        trimmed.std().alias("trimmed_spread_ns"),
+        trimmed.len().alias("trimmed_samples"),
+        trimmed.min().alias("trimmed_min_ns"),
+        trimmed.max().alias("trimmed_max_ns"),
         *quantiles,
     )
 
@@ -194,7 +196,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         few=row["few"] or 0,
         doubt=_doubt(row) if row["doubted"] else NOTHING,
         all_late=row["all_late"],
-        failures={one["status"]: one["count"] for one in row["failures"]},
+        failures={failure["status"]: failure["count"] for failure in row["failures"]},
         elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
         warnings=_warnings(row, launches, figures, confidence) if launches else [],
     )
@@ -207,10 +209,10 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
         for name in (*FIGURES, *POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
         if row[name] is not None
     }
-    spread, left = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]
-    half = estimators.students_half(spread, left, confidence)
+    spread, count = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]
+    half = estimators.students_half(spread, count, confidence)
     if not math.isnan(half):
-        numbers |= {"trimmed_error_ns": spread / math.sqrt(left), "trimmed_half_ns": half}
+        numbers |= {"trimmed_error_ns": spread / math.sqrt(count), "trimmed_half_ns": half}
     if len(values) == 1 and not math.isnan(half):
         numbers |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
     return numbers | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}

@@ -106,7 +106,7 @@ def fit_tail(times_ns: Values, seed: int = 0, draws: int = DRAWS) -> Tail | None
     Samples that resemble their neighbours in time are thinned first; readings of a clock are spread over its steps.
     """
     random = np.random.default_rng(seed)
-    ordered = _prepared(times_ns, random)
+    ordered = _prepare(times_ns, random)
     if len(ordered) < 2 * FEWEST or ordered[0] <= 0:
         return None
     count, alpha, distance = _best(ordered)
@@ -151,11 +151,11 @@ def standard_deviation(times_ns: Values, tail: Tail | None) -> Spread:
     return Spread(float(np.std(times_ns, ddof=1)))
 
 
-def _prepared(times_ns: Values, random: np.random.Generator) -> Values:
+def _prepare(times_ns: Values, random: np.random.Generator) -> Values:
     if len(times_ns) < 2 * FEWEST:
         return times_ns
-    held = min(dependence(times_ns), len(times_ns) / ENOUGH)
-    stride = max(math.ceil(held - 0.5), math.ceil(len(times_ns) / MOST), 1)
+    spacing = min(dependence(times_ns), len(times_ns) / ENOUGH)
+    stride = max(math.ceil(spacing - 0.5), math.ceil(len(times_ns) / MOST), 1)
     step = clock_step(times_ns)
     return np.sort((times_ns + random.uniform(-step / 2, step / 2, len(times_ns)))[::stride])
 
@@ -179,8 +179,8 @@ def _is_farther(ordered: Values, distance: float, count: int) -> bool:
     """Return whether the nearest tail is so far from its fit, trying those of about `count` samples first."""
     logs = np.log(ordered[::-1])
     sums = np.cumsum(logs)
-    tried = sorted(_beginnings(len(ordered)), key=lambda one: abs(one - count))
-    return all(_fit(logs[:one], float(sums[one - 1]))[0] >= distance for one in tried)
+    tried = sorted(_beginnings(len(ordered)), key=lambda number: abs(number - count))
+    return all(_fit(logs[:number], float(sums[number - 1]))[0] >= distance for number in tried)
 
 
 @functools.lru_cache
@@ -258,18 +258,18 @@ def _lognormal(tail: Values) -> Values:
     logs = np.log(tail) - math.log(tail[0])
     count, mean, variance = len(logs), float(logs.mean()), float(logs.var())
 
-    def bounded(width: float) -> float:
+    def clip(width: float) -> float:
         return min(max(width, -NARROWEST), NARROWEST)
 
     def unlikely(of: Values) -> float:
         """Return less the sum of the logarithms of densities, of which mean and variance of `logs` show all."""
-        middle, width = float(of[0]), bounded(float(of[1]))
+        middle, width = float(of[0]), clip(float(of[1]))
         apart = 0.5 * (variance + (mean - middle) ** 2) * math.exp(-2 * width)
         return count * (apart + width + float(distributions.normal_log_sf(-middle * math.exp(-width))))
 
     start = np.array([0.0, math.log(max(math.sqrt(variance + mean**2), 1e-9))])
-    found = scipy.optimize.minimize(unlikely, start, method="Nelder-Mead", options={"maxiter": 200})
-    middle, width = float(found.x[0]), bounded(float(found.x[1]))
+    fit = scipy.optimize.minimize(unlikely, start, method="Nelder-Mead", options={"maxiter": 200})
+    middle, width = float(fit.x[0]), clip(float(fit.x[1]))
     apart, beyond = (logs - middle) * math.exp(-width), distributions.normal_log_sf(-middle * math.exp(-width))
     density = -0.5 * apart**2 - width - 0.5 * math.log(2 * math.pi) - beyond
     return np.asarray(density - np.log(tail))

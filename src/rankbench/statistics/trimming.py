@@ -30,37 +30,41 @@ class Centre(NamedTuple):
 
     mean: Numbers
     scatter: Numbers
-    """Standard deviation that, over the root of `left`, is the error of the mean."""
-    left: Numbers
+    """Standard deviation that, over the root of `remaining`, is the error of the mean."""
+    remaining: Numbers
     """Values that stay."""
 
     @property
     def degrees(self) -> Numbers:
         """Degrees of freedom of the scatter, at least one."""
-        return np.maximum(self.left - 1, 1)
+        return np.maximum(self.remaining - 1, 1)
 
 
 def centre(series: Sequence[Sequence[float]], fewest: int) -> Centre:
     """Return the trimmed means of series of any lengths; of shorter ones than `fewest` nothing is dropped."""
     lengths = np.array([len(values) for values in series])
-    mean, scatter, left = (np.zeros(len(series)) for _ in range(3))
+    mean, scatter, remaining = (np.zeros(len(series)) for _ in range(3))
     for length in np.unique(lengths):
         rows = np.flatnonzero(lengths == length)
         if length:
             values = np.array([series[row] for row in rows.tolist()], dtype=np.float64)
-            mean[rows], scatter[rows], left[rows] = _trimmed(values, int(length * SHARE) if length >= fewest else 0)
-    return Centre(mean, scatter, left)
+            mean[rows], scatter[rows], remaining[rows] = _trim(values, int(length * SHARE) if length >= fewest else 0)
+    return Centre(mean, scatter, remaining)
 
 
-def _trimmed(values: Numbers, off: int) -> tuple[Numbers, Numbers, int]:
+def _trim(values: Numbers, off: int) -> tuple[Numbers, Numbers, int]:
     """Return mean, scatter and how many stay of each row when so many are dropped at each end."""
     count = values.shape[1]
-    ordered, left = np.sort(values, axis=1), count - 2 * off
+    ordered, remaining = np.sort(values, axis=1), count - 2 * off
     clipped = ordered.clip(ordered[:, [off]], ordered[:, [count - 1 - off]])
     spread = clipped.std(axis=1, ddof=1) if count > 1 else np.zeros(len(values))
-    return ordered[:, off : count - off].mean(axis=1), spread * np.sqrt(count / left) * inflated(count, off), left
+    return (
+        ordered[:, off : count - off].mean(axis=1),
+        spread * np.sqrt(count / remaining) * inflate(count, off),
+        remaining,
+    )
 
 
-def inflated(count: int, off: int) -> float:
+def inflate(count: int, off: int) -> float:
     """Return by what factor the error is larger than the formula's: 1.18 of 5 values, 1.06 of 10, 1.02 of very many."""
     return 1.02 + 4 / count**2 if off else 1.0

@@ -56,13 +56,13 @@ def turn_effects(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], con
     if visits.is_empty():
         return []
     levels = {POSITION: visits[POSITION].unique().sort().to_list(), AFTER: visits[AFTER].unique().sort().to_list()}
-    names = [(kind, level) for kind, own in levels.items() for level in own]
+    names = [(kind, level) for kind, kind_levels in levels.items() for level in kind_levels]
     marked = visits.with_columns(
         (pl.col(kind) == level).cast(pl.Float64).alias(f"{kind} {level}") for kind, level in names
     )
     columns = [f"{kind} {level}" for kind, level in names]
     swept = _swept(marked, ["log", *columns])
-    values = np.array([_solved(frame, columns) for _, frame in swept.group_by("block", maintain_order=True)])
+    values = np.array([_solve(frame, columns) for _, frame in swept.group_by("block", maintain_order=True)])
     if len(values) < FEWEST:
         return []
     errors = values.std(axis=0, ddof=1) / math.sqrt(len(values))
@@ -101,7 +101,7 @@ def _swept(visits: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     return visits.with_columns(pl.col("log").clip(-most, most))
 
 
-def _solved(visits: pl.DataFrame, columns: list[str]) -> Numbers:
+def _solve(visits: pl.DataFrame, columns: list[str]) -> Numbers:
     """Return the least squares of the shortest vector: effects of a kind then have the mean 0."""
     design = visits.select(columns).to_numpy().astype(np.float64)
     logs = visits["log"].to_numpy().astype(np.float64)

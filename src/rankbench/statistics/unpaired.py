@@ -82,7 +82,7 @@ def compare_unpaired(
     enough = counts.min(axis=0) >= FEWEST_LAUNCHES
     estimates = _welch(table, counts)
     decisions = decide(estimates, threshold, confidence, family="fdr", enough=enough)
-    return [_unpaired(*row) for row in zip(table.iter_rows(named=True), estimates, decisions, strict=True)]
+    return [_make_unpaired(*row) for row in zip(table.iter_rows(named=True), estimates, decisions, strict=True)]
 
 
 def _sides(figures: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -110,7 +110,7 @@ def _welch(table: pl.DataFrame, counts: NDArray[np.int64]) -> list[Estimate]:
     return list(map(Estimate, mean, np.sqrt(errors.sum(axis=0)), known))
 
 
-def _unpaired(row: dict[str, Any], estimate: Estimate, decision: Decision) -> Unpaired:
+def _make_unpaired(row: dict[str, Any], estimate: Estimate, decision: Decision) -> Unpaired:
     return Unpaired(
         case=row["case"],
         base=row["base"],

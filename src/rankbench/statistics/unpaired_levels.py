@@ -30,7 +30,7 @@ Key = tuple[str, str, str]
 class AtLevels(NamedTuple):
     """What a candidate takes now over what it took then, as a whole and at each level that both campaigns met."""
 
-    whole: Unpaired
+    overall: Unpaired
     levels: dict[str, Unpaired] | None = None
     """Near before far; empty where no level is known of both; None where the case has one level only."""
 
@@ -51,7 +51,7 @@ def compare_at_levels(
     the other way. Without a level in common it has no interval.
     """
     if not levels:
-        return [AtLevels(one) for one in compare_unpaired(then, now, pairs, threshold, confidence)]
+        return [AtLevels(result) for result in compare_unpaired(then, now, pairs, threshold, confidence)]
     divided = pl.col("case").is_in(list(levels))
     parts = [_split(side.filter(divided), levels) for side in (then, now)]
     visits = _visits(parts[0], parts[1], pairs)
@@ -62,11 +62,11 @@ def compare_at_levels(
     judged = compare_unpaired(
         old, new, pairs, threshold, confidence, wanted=lambda key: SEPARATOR not in key[0] or key in visits
     )
-    at = {(one.case, one.base, one.other): one for one in judged}
+    at = {(result.case, result.base, result.other): result for result in judged}
     wholes = compare_unpaired(then.filter(divided), now.filter(divided), pairs, threshold, confidence)
     return [
-        *(AtLevels(one) for one in judged if SEPARATOR not in one.case),
-        *(_combined(one, at, visits) for one in wholes),
+        *(AtLevels(result) for result in judged if SEPARATOR not in result.case),
+        *(_combine(result, at, visits) for result in wholes),
     ]
 
 
@@ -108,37 +108,37 @@ def _visits(then: pl.DataFrame, now: pl.DataFrame, pairs: Sequence[tuple[str, st
         {(case, name): (launches, visits) for case, name, launches, visits in side.iter_rows()}
         for side in (frame.group_by("case", "candidate").agg(pl.len(), pl.col("visits").sum()) for frame in (then, now))
     ]
-    found = {}
+    visits = {}
     for base, other in pairs:
         for case, name in counts[0]:
             here = counts[1].get((case, other)) if name == base else None
             if here and min(here[0], counts[0][case, base][0]) >= FEWEST_LAUNCHES:
-                found[case, base, other] = here[1] + counts[0][case, base][1]
-    return found
+                visits[case, base, other] = here[1] + counts[0][case, base][1]
+    return visits
 
 
-def _combined(whole: Unpaired, parts: Mapping[Key, Unpaired], visits: Mapping[Key, int]) -> AtLevels:
-    keys = {name: (f"{whole.case}{SEPARATOR}{name}", whole.base, whole.other) for name in NAMES}
-    known = {name: parts[key]._replace(case=whole.case) for name, key in keys.items() if key in parts}
+def _combine(overall: Unpaired, parts: Mapping[Key, Unpaired], visits: Mapping[Key, int]) -> AtLevels:
+    keys = {name: (f"{overall.case}{SEPARATOR}{name}", overall.base, overall.other) for name in NAMES}
+    known = {name: parts[key]._replace(case=overall.case) for name, key in keys.items() if key in parts}
     if not known:
-        unknown = whole._replace(low=0.0, high=math.inf, p_value=1.0, p_adjusted=1.0, different=False, degrees=0.0)
+        unknown = overall._replace(low=0.0, high=math.inf, p_value=1.0, p_adjusted=1.0, different=False, degrees=0.0)
         return AtLevels(unknown, {})
     total = sum(visits[keys[name]] for name in known)
     shares = {name: visits[keys[name]] / total for name in known}
     ratio, low, high = (
-        math.exp(sum(shares[name] * math.log(getattr(one, end)) for name, one in known.items()))
+        math.exp(sum(shares[name] * math.log(getattr(part, end)) for name, part in known.items()))
         for end in ("ratio", "low", "high")
     )
     return AtLevels(
-        whole._replace(
+        overall._replace(
             ratio=ratio,
             low=low,
             high=high,
-            p_value=min(one.p_value for one in known.values()),
-            p_adjusted=min(one.p_adjusted for one in known.values()),
-            different=len({one.ratio > 1 for one in known.values() if one.different}) == 1,
-            error=sum(shares[name] * one.error for name, one in known.items()),
-            degrees=min(one.degrees for one in known.values()),
+            p_value=min(part.p_value for part in known.values()),
+            p_adjusted=min(part.p_adjusted for part in known.values()),
+            different=len({part.ratio > 1 for part in known.values() if part.different}) == 1,
+            error=sum(shares[name] * part.error for name, part in known.items()),
+            degrees=min(part.degrees for part in known.values()),
         ),
         known,
     )

@@ -42,10 +42,10 @@ Kind = TypeVar("Kind", bound=msgspec.Struct)
 class Store:
     """A campaign's folder. Made by `create` or `open`."""
 
-    def __init__(self, folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> None:
+    def __init__(self, folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> None:
         self.folder = folder
         self.campaign = campaign
-        self._lock = held
+        self._lock = lock_file
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
 
     def lock(self) -> None:
@@ -154,7 +154,7 @@ def lock(folder: Path) -> IO[bytes]:
     return random
 
 
-def create(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
+def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
     """Make the folder of a new campaign. Raises RankbenchError where it cannot be written or holds one already.
 
     It is locked meanwhile, where the caller does not hold its lock.
@@ -163,13 +163,13 @@ def create(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> S
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
-    if held:
-        return _begun(folder, campaign, held)
+    if lock_file:
+        return _begin(folder, campaign, lock_file)
     with lock(folder):
-        return _begun(folder, campaign)
+        return _begin(folder, campaign)
 
 
-def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
+def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
     if (folder / "campaign.json").exists():
         raise RankbenchError(f"{folder}: holds a campaign already; choose another --name, or remove the folder")
     try:
@@ -179,13 +179,13 @@ def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> S
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
     _write(folder / "plan.toml", campaign.plan.text.encode())
     _write_json(folder / "campaign.json", campaign)
-    return Store(folder, campaign, held)
+    return Store(folder, campaign, lock_file)
 
 
-def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
+def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
     """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of another format.
 
-    `held` is its lock, if the caller holds it.
+    `lock_file` is its lock, if the caller holds it.
     """
     path = folder / "campaign.json"
     if not path.exists():
@@ -198,7 +198,7 @@ def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - 
             f"{path}: format {number}, this rankbench reads format {FORMAT}; use the one that wrote it, or measure "
             "again"
         )
-    return Store(folder, _read_json(path, Campaign), held)
+    return Store(folder, _read_json(path, Campaign), lock_file)
 
 
 def newest(results: Path) -> Path:
@@ -231,7 +231,7 @@ class _Formatted(msgspec.Struct):
 def _write(path: Path, content: bytes) -> None:
     """Write a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
     try:
-        with files.placed(path) as beside, beside.open("wb") as file:
+        with files.write_beside(path) as beside, beside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

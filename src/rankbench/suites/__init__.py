@@ -127,7 +127,7 @@ def make_benchmark(
 
     `datatype` is the type of the numbers in a reduction; `byte` if data are only moved.
     """
-    nothing = Amount(own=0, each=0)
+    nothing = Amount(base=0, each=0)
     return Operation(
         name=f"{suite}-{name}",
         help=help,

@@ -50,7 +50,7 @@ def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResul
         case=case,
         status=status,
         reason=reason,
-        taken=len(values),
+        sample_count=len(values),
         valid=len(times),
         ranks=case.ranks,
         moved_bytes=moved,

@@ -12,7 +12,7 @@ from rankbench import statistics
 from rankbench.language import Text, say
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Decision, Estimate, decide
-from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.pairing import pair_logs
 from rankbench.tuning import DEFAULT, TUNED
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | Non
     operations = pl.DataFrame(
         [(case.key, case.operation) for case in campaign.cases], ["case", "operation"], orient="row"
     )
-    logs = paired_logs(figures, DEFAULT, TUNED).join(operations, on="case")
+    logs = pair_logs(figures, DEFAULT, TUNED).join(operations, on="case")
     by_block = logs.group_by("block", "operation").agg(pl.col("log").mean()).group_by("block").agg(pl.col("log").mean())
     values = by_block["log"].to_numpy()
     if len(values) < statistics.FEWEST_BLOCKS:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.statistics.contrasts import SURE
 from rankbench.statistics.decision import above
-from rankbench.statistics.placements import turned
+from rankbench.statistics.placements import invert
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict, Comparison
@@ -32,7 +32,7 @@ def orient_comparison(ratio: Comparison, name: str) -> Comparison | None:
     """Return a comparison with `name` as its `other`, or nothing where it compares two others."""
     if ratio.other == name:
         return ratio
-    return turned(ratio) if ratio.base == name else None
+    return invert(ratio) if ratio.base == name else None
 
 
 def is_certain(ratio: Comparison) -> bool:

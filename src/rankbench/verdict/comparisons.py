@@ -6,7 +6,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rankbench.statistics.placements import turned
+from rankbench.statistics.placements import invert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,7 +60,7 @@ class Comparisons:
 
     @cached_property
     def _by_candidates(self) -> dict[tuple[str, str, str], Comparison]:
-        both = (turn for comparison in self._comparisons for turn in (comparison, turned(comparison)))
+        both = (turn for comparison in self._comparisons for turn in (comparison, invert(comparison)))
         return {(turn.case, turn.base, turn.other): turn for turn in both}
 
     def find(self, case: str, base: str, other: str) -> Comparison | None:

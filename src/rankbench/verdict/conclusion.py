@@ -6,7 +6,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rankbench.language import Text, Words, ended, listed, say, sentences
+from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import LEVEL, distributions
 from rankbench.verdict import mix
@@ -360,7 +360,7 @@ def _claim_scope(view: CampaignView) -> Claim:
         text = _describe_scope(view, counted)
     if most < FEW_LAUNCHES:
         text = say("{scope}; so few launches show only large differences", scope=text)
-    return Claim(text=ended(text), cases=[], brief=True)
+    return Claim(text=end_sentence(text), cases=[], brief=True)
 
 
 def _describe_scope(view: CampaignView, launches: Text) -> Text:
@@ -394,4 +394,4 @@ def _name_versions(view: CampaignView) -> Text:
     }
     if all(library.version in name for name, library in used.items()):
         return say("these versions")
-    return listed(dict.fromkeys(f"{library.family} {library.version}" for library in used.values()))
+    return list_parts(dict.fromkeys(f"{library.family} {library.version}" for library in used.values()))

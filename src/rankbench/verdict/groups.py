@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import Text, Words, clauses, ended, say, sentences
+from rankbench.language import Text, Words, clauses, end_sentence, say, sentences
 from rankbench.model import Group
 from rankbench.statistics import resemblance
 from rankbench.statistics.shapes import curves
@@ -34,7 +34,7 @@ def find_groups(view: CampaignView) -> list[Group]:
     lines = sorted(find_lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
     known = [(line, profile) for line, profile in zip(lines, _find_profiles(view, lines), strict=True) if profile]
     far = resemblance.distances([profile for _, profile in known], view.campaign.plan.threshold)
-    return [_make_group(view, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
+    return [_make_group(view, [known[place][0] for place in group]) for group in resemblance.group_lines(far)]
 
 
 def _find_profiles(view: CampaignView, lines: list[Line]) -> list[Profile | None]:
@@ -66,7 +66,7 @@ def _make_group(view: CampaignView, together: list[Line]) -> Group:
     return Group(
         lines=[line.key for line in together],
         title=say("{title} and {n} similar" if others else "{title}", title=titles[0], n=len(others)),
-        text=sentences([ended(describe_line(first, runs)), *_describe_worst(view, first), *likeness]),
+        text=sentences([end_sentence(describe_line(first, runs)), *_describe_worst(view, first), *likeness]),
         cases=[verdict.case.key for verdict in first.verdicts.values()],
         spans=[run.record for run in runs],
     )

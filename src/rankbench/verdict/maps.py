@@ -9,7 +9,7 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING
 
-from rankbench.language import NOTHING, Text, capital, clauses, ended, listed, say
+from rankbench.language import NOTHING, Text, capital, clauses, end_sentence, list_parts, say
 from rankbench.statistics import pairs
 from rankbench.statistics.places import Places, places
 from rankbench.verdict import case_labels
@@ -134,9 +134,9 @@ def describe_map(map_: Map, measure: Measure) -> Iterator[Text]:
         return
     yield from explain_doubt(map_)
     if len(map_.levels) > 1:
-        yield ended(capital(describe_levels(map_, measure)))
+        yield end_sentence(capital(describe_levels(map_, measure)))
     yield describe_groups(map_, measure)
-    yield from (ended(capital(describe_misfit(map_, odd, measure))) for odd in map_.fit.misfits)
+    yield from (end_sentence(capital(describe_misfit(map_, odd, measure))) for odd in map_.fit.misfits)
 
 
 def explain_doubt(map_: Map) -> Iterator[Text]:
@@ -184,7 +184,7 @@ def describe_groups(map_: Map, measure: Measure) -> Text:
         say("{n} at {time}", n=len(group), time=measure.format(pairs.typical_ns(map_.table, group)))
         for group in map_.groups
     ]
-    return ended(
+    return end_sentence(
         describe_agreement(map_, say("The pairs fall into {n} groups: {times:and}", n=len(map_.groups), times=times))
     )
 
@@ -236,7 +236,7 @@ def name_pairs(map_: Map, odd: Sequence[Pair]) -> Text:
         return say("between rank {rank} and {others}", rank=rank, others=name_ranks(others))
     texts = [name_pair(map_, pair, odd) for pair in joint]
     more = [say("{n} more pairs", n=len(texts) - NAMED)] if len(texts) > NAMED else []
-    return listed([*texts[:NAMED], *more])
+    return list_parts([*texts[:NAMED], *more])
 
 
 def name_pair(map_: Map, pair: Pair, odd: Sequence[Pair]) -> Text:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench.language import NOTHING, Text, ended, listed, say
+from rankbench.language import NOTHING, Text, end_sentence, list_parts, say
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.verdict import case_labels
@@ -344,7 +344,7 @@ def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     yield (
         say("{fastest}; not distinguishable from {level:and}.", fastest=fastest, level=level)
         if level
-        else ended(fastest)
+        else end_sentence(fastest)
     )
     if behind:
         ratios = [
@@ -357,7 +357,7 @@ def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:
             )
             for standing in behind
         ]
-        yield ended(listed(ratios))
+        yield end_sentence(list_parts(ratios))
 
 
 def describe_total(mix: Mix) -> Text:
@@ -387,7 +387,7 @@ def describe_main_calls(mix: Mix) -> Text:
     rest = len(mix.parts) - len(main)
     if rest:
         parts.append(say("{n:count other call} {n:of takes|take} the rest", n=rest))
-    return ended(listed(parts))
+    return end_sentence(list_parts(parts))
 
 
 def explain_guess(mix: Mix) -> Text:

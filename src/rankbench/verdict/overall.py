@@ -16,7 +16,7 @@ import numpy as np
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.looks import ONE_LOOK
-from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.pairing import pair_logs
 from rankbench.verdict import mix
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str
     if base == other:
         return np.zeros((max(1, view.judged_figures["block"].n_unique()), len(cases)))
     table = tabulate_pairs(
-        paired_logs(view.judged_figures, base, other), cases, view.judged_figures["block"].unique().sort()
+        pair_logs(view.judged_figures, base, other), cases, view.judged_figures["block"].unique().sort()
     )
     for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
         table[:, place] = math.log(view.ratio(cases[place], base, other))

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rankbench.language import Text, Words, ended, say, sentences
+from rankbench.language import Text, Words, end_sentence, say, sentences
 from rankbench.model import Claim
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected
@@ -153,7 +153,7 @@ def _describe_states(view: CampaignView, best: str, both: list[State]) -> Text:
         )
         for state in both
     ]
-    return sentences(map(ended, texts))
+    return sentences(map(end_sentence, texts))
 
 
 def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
@@ -244,4 +244,4 @@ def count_decided(cases: Sequence[CaseVerdict]) -> Text:
     if notes:
         text = say("{text} ({notes:,})", text=text, notes=notes)
     partly = sum(bool(case.decided_at) and not case.answered for case in cases)
-    return say("{text}; {n} more only near or only far.", text=text, n=partly) if partly else ended(text)
+    return say("{text}; {n} more only near or only far.", text=text, n=partly) if partly else end_sentence(text)

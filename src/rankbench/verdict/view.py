@@ -21,7 +21,7 @@ from rankbench.statistics.first_calls import first_calls
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.ranks import single_ranks
 from rankbench.statistics.rings import hop_costs, ring_modes, rings
-from rankbench.statistics.scaling import over_nodes, scaled
+from rankbench.statistics.scaling import find_scaled, over_nodes
 from rankbench.statistics.starts import start_effects, usual_starts
 from rankbench.statistics.tails import fit_tail
 from rankbench.verdict import case_labels, maps, measures
@@ -243,7 +243,7 @@ class CampaignView:
     @shared_property
     def scaled(self) -> dict[str, dict[Site, Case]]:
         """Cases at several numbers of nodes or ranks, by what they have in common."""
-        return scaled(self.campaign)
+        return find_scaled(self.campaign)
 
     @shared_property
     def over_nodes(self) -> set[str]:

@@ -15,11 +15,11 @@ from rankbench.language import render
 from rankbench.model import Campaign, Candidate, Launch
 
 
-def made(*named: tuple[str, str, dict[str, str]]) -> Campaign:
+def make_campaign(*named: tuple[str, str, dict[str, str]]) -> Campaign:
     """Return a campaign with candidates, each of a family and with settings."""
-    whole = campaign(candidates=[name for name, _, _ in named], control=False)
+    base = campaign(candidates=[name for name, _, _ in named], control=False)
     return msgspec.structs.replace(
-        whole,
+        base,
         candidates=[Candidate(name=name, library=name, settings=settings) for name, _, settings in named],
         libraries=[msgspec.structs.replace(library(name), family=family) for name, family, _ in named],
     )
@@ -29,7 +29,7 @@ TUNED = {"x": "1"}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "asked", "found"),
+    ("old", "new", "requests", "pairs"),
     [
         ([("a", "f", {})], [("a", "f", {})], {}, [("a", "a", "name")]),
         ([("a-1", "a", {})], [("a-2", "a", {})], {}, [("a-1", "a-2", "family")]),
@@ -54,10 +54,12 @@ TUNED = {"x": "1"}
 def test_who_is_matched_with_whom(
     old: list[tuple[str, str, dict[str, str]]],
     new: list[tuple[str, str, dict[str, str]]],
-    asked: dict[str, str],
-    found: list[tuple[str, str, str]],
+    requests: dict[str, str],
+    pairs: list[tuple[str, str, str]],
 ) -> None:
-    assert [(match.old, match.new, match.by) for match in matches(made(*old), made(*new), asked)] == found
+    assert [
+        (match.old, match.new, match.by) for match in matches(make_campaign(*old), make_campaign(*new), requests)
+    ] == pairs
 
 
 def test_another_version_calls_itself_otherwise_which_is_not_reported_twice() -> None:
@@ -80,26 +82,26 @@ def test_another_version_calls_itself_otherwise_which_is_not_reported_twice() ->
 
 def launches(*exchange_ns: float, copy: float = 2e10, cpus: tuple[int, int] = (0, 1)) -> list[Launch]:
     """Return launches that met the machine so."""
-    made = []
+    records = []
     for number, time_ns in enumerate(exchange_ns, 1):
-        met = state(time_ns)
-        exchange = [msgspec.structs.replace(one, cpus=cpus) for one in met.exchange]
-        met = msgspec.structs.replace(met, exchange=exchange, copy_bytes_per_s=copy)
-        one = launch(number, number, 0, "alpha", "socket")
-        ranks = [msgspec.structs.replace(rank, cpu=cpu) for rank, cpu in zip(one.ranks, cpus, strict=True)]
-        made.append(msgspec.structs.replace(one, before=met, after=met, ranks=ranks))
-    return made
+        around = state(time_ns)
+        exchange = [msgspec.structs.replace(exchange_pair, cpus=cpus) for exchange_pair in around.exchange]
+        around = msgspec.structs.replace(around, exchange=exchange, copy_bytes_per_s=copy)
+        record = launch(number, number, 0, "alpha", "socket")
+        ranks = [msgspec.structs.replace(rank, cpu=cpu) for rank, cpu in zip(record.ranks, cpus, strict=True)]
+        records.append(msgspec.structs.replace(record, before=around, after=around, ranks=ranks))
+    return records
 
 
 def test_probes_are_compared_by_their_medians_over_launches() -> None:
-    found = probes(launches(50, 50, 200), launches(60, 60, 60, copy=1e10))
-    assert found.known == pytest.approx([1.2, 2.0])
+    ratios = probes(launches(50, 50, 200), launches(60, 60, 60, copy=1e10))
+    assert ratios.known == pytest.approx([1.2, 2.0])
     other = probes(launches(50), launches(100, cpus=(2, 3)))
     assert other.exchange == pytest.approx(2.0), "no pair in common: the means of all"
 
 
 def test_of_probes_that_are_not_known_nothing_is_said() -> None:
-    blind = [msgspec.structs.replace(one, before=None, after=None) for one in launches(50)]
+    blind = [msgspec.structs.replace(record, before=None, after=None) for record in launches(50)]
     assert probes(blind, launches(50)) == Probes()
     assert not Probes().explain(1.01)
     assert probes([], launches(50)) == Probes()
@@ -113,22 +115,22 @@ def test_a_ratio_is_explained_by_probes_that_went_as_far_in_its_direction(ratio:
 
 
 def test_what_measured_and_how_is_read_from_the_record() -> None:
-    whole = campaign()
-    own = [campaigns.launch(1, 1, 0, "alpha", "socket")]
-    assert conditions.of_rankbench(whole, own) == {
+    record = campaign()
+    launch_records = [campaigns.launch(1, 1, 0, "alpha", "socket")]
+    assert conditions.of_rankbench(record, launch_records) == {
         "rankbench": "0.1.0",
         "version of the core": "0.2.0",
         "sources of the core": "c" * 12,
     }
-    assert conditions.of_plan(whole, own) == {
+    assert conditions.of_plan(record, launch_records) == {
         "time source": "clock_gettime",
         "synchronisation of clocks": "tree",
         "limits of a case": "100 good samples, 1 s",
     }
-    assert conditions.of_candidate(whole, own, "alpha") == {
+    assert conditions.of_candidate(record, launch_records, "alpha") == {
         "library": "alpha 1.0",
         "reported version": "Alpha MPI 1.0",
         "compiler": "gcc 12.2.0",
         "settings": "",
     }
-    assert math.isclose(conditions.level(own)[0, 1], campaigns.QUIET_NS)
+    assert math.isclose(conditions.level(launch_records)[0, 1], campaigns.QUIET_NS)

@@ -25,7 +25,7 @@ def truth(name: str, case: Case) -> float:
 
 def figures(seed: int, state: float) -> pl.DataFrame:
     """Return ten launches that scatter by 2 %, in blocks that scatter by `state`; a launch of either is missing."""
-    drawn = planted.drawn(truth, Noise(seed, 0.02, state, 0), 10, planted.ONE_LINE, NAMES)
+    drawn = planted.draw_figures(truth, Noise(seed, 0.02, state, 0), 10, planted.ONE_LINE, NAMES)
     lost = ((pl.col("candidate") == "alpha") & (pl.col("block") == 1)) | (
         (pl.col("candidate") == "beta") & (pl.col("block") == 2)
     )

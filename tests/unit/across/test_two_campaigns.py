@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rankbench.model import Case
 
 
-def text(held: CampaignPair, kind: str) -> str:
-    return next(render(remark.text) for remark in held.comparison.remarks if remark.kind == kind)
+def text(pair: CampaignPair, kind: str) -> str:
+    return next(render(remark.text) for remark in pair.comparison.remarks if remark.kind == kind)
 
 
 def with_(case: Case, **changes: object) -> Case:
@@ -28,17 +28,17 @@ def with_(case: Case, **changes: object) -> Case:
 
 def test_cases_with_other_ranks_are_not_compared_though_they_are_called_alike(tmp_path: Path) -> None:
     wider = [with_(CASES[0], ranks=4), *CASES[1:]]
-    held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
-    assert {one.case for one in held.comparison.changes} == {case.key for case in CASES[1:]}
-    assert text(held, "cases") == (
+    pair = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
+    assert {change_of_case.case for change_of_case in pair.comparison.changes} == {case.key for case in CASES[1:]}
+    assert text(pair, "cases") == (
         "1 case of old and 1 of new have no counterpart; 1 case has different numbers of ranks (2 then, 4 now)."
     )
 
 
 def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
     others = [CASES[0], *(with_(case, start="barrier") for case in CASES[1:])]
-    held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=others))
-    assert text(held, "cases") == (
+    pair = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=others))
+    assert text(pair, "cases") == (
         "2 cases of old and 2 of new have no counterpart; 2 differ only in their start (window then, barrier now)."
     )
 
@@ -59,11 +59,13 @@ def test_what_differs_of_a_library_beside_its_version_is_reported(tmp_path: Path
 
 def test_a_candidate_that_failed_in_a_case_has_no_ratio_there(tmp_path: Path) -> None:
     old, new = night(tmp_path / "old"), night(tmp_path / "new", slower("beta", "barrier", CaseStatus.CRASHED))
-    assert [(render(one.title), one.new) for one in hold(old, new).comparison.changes][-1] == ("barrier", "alpha-1.0")
+    assert [(render(change_of_case.title), change_of_case.new) for change_of_case in hold(old, new).comparison.changes][
+        -1
+    ] == ("barrier", "alpha-1.0")
 
 
 def change(ratio: float, **changes: object) -> Change:
-    told = Change(
+    base = Change(
         case="x",
         title="allreduce 8 B",
         old="a",
@@ -81,7 +83,7 @@ def change(ratio: float, **changes: object) -> Change:
         error=0.01,
         degrees=8.0,
     )
-    return msgspec.structs.replace(told, **changes)
+    return msgspec.structs.replace(base, **changes)
 
 
 def test_memory_is_distinguished_from_times() -> None:

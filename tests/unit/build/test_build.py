@@ -226,7 +226,7 @@ def test_half_a_build_is_built_again(
 def read_description(tmp_path: Path, script: str, mode: int, library: Library, core: Path) -> str:
     """Return why a core that is this script cannot describe itself."""
     result = build.build(
-        msgspec.structs.replace(library, environment={"TOLD": "by the library"}), tmp_path / "home", core
+        msgspec.structs.replace(library, environment={"REPORTED": "by the library"}), tmp_path / "home", core
     )
     result.binary.write_text(script, encoding="utf-8")
     result.binary.chmod(mode)
@@ -273,6 +273,6 @@ def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Libra
 
 
 def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
-    assert read_description(tmp_path, '#!/bin/sh\necho "reported $TOLD" >&2\n', 0o755, library, core) == (
-        "x-1: CORE --describe gives no description: given by the library"
+    assert read_description(tmp_path, '#!/bin/sh\necho "reported $REPORTED" >&2\n', 0o755, library, core) == (
+        "x-1: CORE --describe gives no description: reported by the library"
     )

@@ -23,7 +23,7 @@ from rankbench.store import open as open_store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.campaign.preparation import Tell
+    from rankbench.campaign.preparation import Show
     from rankbench.model import CaseResult
     from rankbench.store import Store
 
@@ -59,7 +59,7 @@ def prepare(
     tmp_path: Path,
     text: str = PLAN,
     here: Machine | None = None,
-    tell: Tell | None = None,
+    show: Show | None = None,
     *,
     seed: int = 0,
     more: int = 0,
@@ -71,7 +71,7 @@ def prepare(
     # Shorter than a plan may ask for, so that a hang is seen soon.
     planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
     wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
-    return campaign.prepare(wanted, tell or (lambda _: None))
+    return campaign.prepare(wanted, show or (lambda _: None))
 
 
 def go_on(_: Store) -> Decision:
@@ -318,21 +318,21 @@ def test_no_candidate_that_works_is_one_line(tmp_path: Path, libraries: dict[str
 class Interrupting(Progress):
     """A watch that interrupts the campaign when a number of launches are stored."""
 
-    left = 0
+    remaining = 0
 
-    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
-        super().ended(launch, results)
-        self.left -= 1
-        if self.left == 0:
+    def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        super().on_end(launch, results)
+        self.remaining -= 1
+        if self.remaining == 0:
             raise KeyboardInterrupt
 
 
-def interrupted(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
+def interrupt(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
     """Interrupt a campaign after some launches, with a library that crashes; return what was stored."""
     prepared = prepare(tmp_path)
     behave(behaviour, crash=["allreduce.8"])
     watch = Interrupting(prepared.store.campaign)
-    watch.left = launches
+    watch.remaining = launches
     with pytest.raises(KeyboardInterrupt):
         campaign.run(prepared, go_on, watch)
     behave(behaviour)
@@ -343,7 +343,7 @@ def interrupted(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
 def test_an_interrupted_campaign_goes_on_where_it_was(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
-    before = interrupted(tmp_path, launches, libraries["9.2"])
+    before = interrupt(tmp_path, launches, libraries["9.2"])
     store = run(tmp_path)
     assert len(before) == launches
     assert store.launches()[:launches] == before
@@ -352,10 +352,10 @@ def test_an_interrupted_campaign_goes_on_where_it_was(
 
 @pytest.mark.usefixtures("libraries")
 def test_a_campaign_is_run_once_at_a_time(tmp_path: Path) -> None:
-    held = prepare(tmp_path)
+    prepared = prepare(tmp_path)
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
-    folder = held.store.folder
+    folder = prepared.store.folder
     assert str(error.value) == (
         f"{folder}: another rankbench is running this campaign; wait for it or choose another --name"
     )
@@ -370,14 +370,14 @@ def test_a_finished_campaign_run_again_launches_nothing(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("libraries")
 def test_blocks_go_on_until_it_is_decided(tmp_path: Path) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = { min = 1, max = 9 }"))
-    asked: list[int] = []
+    looks: list[int] = []
 
     def decide(store: Store) -> Decision:
-        asked.append(max(launch.block for launch in store.launches()))
-        return Decision(stop=len(asked) == 2, reason="said so")
+        looks.append(max(launch.block for launch in store.launches()))
+        return Decision(stop=len(looks) == 2, reason="said so")
 
     decision = campaign.run(prepared, decide, Progress(prepared.store.campaign))
-    assert (asked, decision) == ([1, 2], Decision(stop=True, reason="said so"))
+    assert (looks, decision) == ([1, 2], Decision(stop=True, reason="said so"))
     assert_sound(prepared.store, blocks=2)
 
 
@@ -395,8 +395,8 @@ LOOKING = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 3 }")
 def test_blocks_after_a_look_measure_what_is_open(tmp_path: Path) -> None:
     """For those for whom it is; and the twin of the control wherever its original is."""
     prepared = prepare(tmp_path, LOOKING)
-    left = iter([only(prepared.store, 1, "mpich-9.1", "mpich-9.2"), only(prepared.store, 2, "mpich-9.1")])
-    campaign.run(prepared, lambda _: next(left), Progress(prepared.store.campaign))
+    choices = iter([only(prepared.store, 1, "mpich-9.1", "mpich-9.2"), only(prepared.store, 2, "mpich-9.1")])
+    campaign.run(prepared, lambda _: next(choices), Progress(prepared.store.campaign))
     case = prepared.store.campaign.cases[0].key
     rows = prepared.store.cases().filter(pl.col("block") > 1).select("block", "candidate", "case").iter_rows()
     names = ["mpich-9.1", "mpich-9.1 (again)", "mpich-9.2"]
@@ -410,7 +410,7 @@ def test_blocks_after_a_look_measure_what_is_open(tmp_path: Path) -> None:
 def test_a_campaign_that_is_interrupted_after_a_look_goes_on_with_what_is_open(tmp_path: Path) -> None:
     prepared = prepare(tmp_path, LOOKING.replace("max = 3", "max = 2"))
     watch = Interrupting(prepared.store.campaign)
-    watch.left = 4
+    watch.remaining = 4
     with pytest.raises(KeyboardInterrupt):
         campaign.run(prepared, lambda store: only(store, 1, "mpich-9.1", "mpich-9.2"), watch)
     prepared.store.unlock()
@@ -503,13 +503,14 @@ def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: di
     evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/PWNED\n")
     evil.chmod(0o755)
     record = tmp_path / "results/campaign.json"
-    own = {"wrapper": "mpicc", "launcher": "mpiexec"}[what]
-    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{own}"', f'"{evil}"'))
+    program = {"wrapper": "mpicc", "launcher": "mpiexec"}[what]
+    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{program}"', f'"{evil}"'))
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
     assert str(error.value) == (
         f"{tmp_path / 'results'}: mpich-9.2 is recorded with {what} {evil}, found here with "
-        f"{libraries['9.2']}/bin/{own}; give the --prefix or --modules of then, or begin another campaign: --name NAME"
+        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules of then, or begin another campaign: "
+        "--name NAME"
     )
     assert not (tmp_path / "PWNED").exists()
 
@@ -545,7 +546,7 @@ def test_a_run_beside_another_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     lines: list[str] = []
     with lock(tmp_path / "results"), pytest.raises(RankbenchError, match="another rankbench is running"):
-        prepare(tmp_path, tell=lines.append)
+        prepare(tmp_path, show=lines.append)
     assert (lines, [path.name for path in (tmp_path / "results").iterdir()]) == ([], ["lock"])
 
 
@@ -605,7 +606,7 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
     run(tmp_path)
     behave(libraries["9.2"], dead=True)
     lines: list[str] = []
-    prepare(tmp_path, tell=lines.append)
+    prepare(tmp_path, show=lines.append)
     assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: set to be dead; not launched now")
 
 
@@ -651,11 +652,11 @@ def exchanges(state: State | None) -> list[float]:
 
 def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], exchange_ns=210.0)
-    found = {
+    times = {
         launch.candidate: (exchanges(launch.before), exchanges(launch.after), launch.state_reason)
         for launch in run(tmp_path, ALONE).launches()
     }
-    assert found == {
+    assert times == {
         "mpich-9.1": ([50.0], [50.0], ""),
         "mpich-9.1 (again)": ([50.0], [50.0], ""),
         "mpich-9.2": ([210.0], [210.0], ""),
@@ -763,13 +764,13 @@ def offer(libraries: dict[str, Path], **behaviour: object) -> None:
 def turns(store: Store) -> dict[tuple[int, str], list[tuple[str, list[str]]]]:
     """Return the launch groups of each turn and their cases, by block and candidate."""
     cases = {case.key: case for case in store.campaign.cases}
-    found: dict[tuple[int, str], list[tuple[str, list[str]]]] = {}
+    sequences: dict[tuple[int, str], list[tuple[str, list[str]]]] = {}
     rows = store.cases().sort("launch", maintain_order=True).group_by("launch", maintain_order=True)
     for _, frame in rows:
         keys = frame["case"].to_list()
         (group,) = {cases[key].launch_group for key in keys}
-        found.setdefault(frame.select("block", "candidate").row(0), []).append((group, keys))
-    return found
+        sequences.setdefault(frame.select("block", "candidate").row(0), []).append((group, keys))
+    return sequences
 
 
 @pytest.mark.thorough
@@ -825,7 +826,7 @@ def test_a_campaign_that_was_interrupted_between_launch_groups_goes_on(
     offer(libraries)
     prepared = prepare(tmp_path, GROUPED)
     watch = Interrupting(prepared.store.campaign)
-    watch.left = launches
+    watch.remaining = launches
     with pytest.raises(KeyboardInterrupt):
         campaign.run(prepared, go_on, watch)
     before = prepared.store.launches()

@@ -21,8 +21,8 @@ PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="core")
 @pytest.fixture
 def library(tmp_path: Path) -> Library:
     prefix = fake.make(tmp_path / "library", "9.9")
-    (found,) = libraries.find(libraries.Search(home=tmp_path, prefixes=(prefix,), system=()))
-    return found
+    (fake_library,) = libraries.find(libraries.Search(home=tmp_path, prefixes=(prefix,), system=()))
+    return fake_library
 
 
 def check(library: Library, tmp_path: Path) -> doctor.Check:
@@ -30,18 +30,18 @@ def check(library: Library, tmp_path: Path) -> doctor.Check:
 
 
 def test_good_library_works_and_its_facts_are_kept(library: Library, tmp_path: Path) -> None:
-    found = check(library, tmp_path)
-    assert (found.works, found.reason) == (True, "")
-    assert found.facts
-    assert found.facts.ranks == 2
-    assert [rank.rank for rank in found.ranks] == [0, 1]
+    result = check(library, tmp_path)
+    assert (result.works, result.reason) == (True, "")
+    assert result.facts
+    assert result.facts.ranks == 2
+    assert [rank.rank for rank in result.ranks] == [0, 1]
 
 
 def test_foreign_launcher_is_seen_though_all_exit_well(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/worlds").touch()
-    found = check(library, tmp_path)
-    assert not found.works
-    assert found.reason == (
+    result = check(library, tmp_path)
+    assert not result.works
+    assert result.reason == (
         f"{library.launcher} started worlds of 1 instead of one world of 2 ranks: "
         "it belongs to another library; use the library's own mpiexec"
     )
@@ -55,15 +55,15 @@ def test_library_that_dies_is_reported_by_its_first_line(library: Library, tmp_p
 def test_known_failure_is_explained(library: Library, tmp_path: Path) -> None:
     launcher = tmp_path / "library/bin/mpiexec"
     launcher.write_text("#!/bin/sh\necho 'execvp error on file x (No such file or directory)'; exit 255\n", "utf-8")
-    found = check(library, tmp_path)
-    assert found.reason == "exit code 255: the launcher cannot find the program; build it again"
+    result = check(library, tmp_path)
+    assert result.reason == "exit code 255: the launcher cannot find the program; build it again"
 
 
 def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tmp_path: Path) -> None:
     """Each waits until the other has begun, which it would do in vain if they were made one after the other."""
     prefix = fake.make(tmp_path / "another", "9.8")
     (another,) = libraries.find(libraries.Search(home=tmp_path, prefixes=(prefix,), system=()))
-    makes = [build.build(one, tmp_path / "home") for one in (library, another)]
+    makes = [build.build(library_of_two, tmp_path / "home") for library_of_two in (library, another)]
     for place, name in enumerate(("library", "another")):
         launcher = tmp_path / name / "bin/mpiexec"
         wait = f"touch {tmp_path}/begun{place}; until [ -e {tmp_path}/begun{1 - place} ]; do sleep 0.01; done"
@@ -73,7 +73,8 @@ def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tm
         launcher.chmod(0o755)
     fake.behave(tmp_path / "another", dead=True)
     trials = [
-        doctor.Trial(one, make, PAIR, tmp_path / one.name) for one, make in zip((library, another), makes, strict=True)
+        doctor.Trial(library_of_two, make, PAIR, tmp_path / library_of_two.name)
+        for library_of_two, make in zip((library, another), makes, strict=True)
     ]
     good, dead = doctor.check_together(trials)
     assert (good.works, good.reason) == (True, "")
@@ -92,20 +93,20 @@ def test_launcher_that_is_gone_is_said(library: Library, tmp_path: Path) -> None
 
 def test_unreadable_stream_is_said(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{{{{' > {tmp_path}/check/stream.jsonl\n", "utf-8")
-    found = check(library, tmp_path)
-    assert not found.works
-    assert found.reason.startswith(f"{tmp_path}/check/stream.jsonl line 1: not a record of a rankbench stream")
+    result = check(library, tmp_path)
+    assert not result.works
+    assert result.reason.startswith(f"{tmp_path}/check/stream.jsonl line 1: not a record of a rankbench stream")
 
 
 @pytest.mark.parametrize(("family", "version"), [("mpich", "9.8"), ("openmpi", "9.9")])
 def test_another_library_inside_is_seen(family: str, version: str, library: Library, tmp_path: Path) -> None:
-    made = build.build(library, tmp_path / "home")
+    core = build.build(library, tmp_path / "home")
     other = msgspec.structs.replace(library, family=family, version=version)
     placement = msgspec.structs.replace(PAIR, binding="none")
-    skip = f'while [ "$1" != {made.binary} ]; do shift; done'
+    skip = f'while [ "$1" != {core.binary} ]; do shift; done'
     (tmp_path / "library/bin/mpiexec").write_text(f'#!/bin/sh\n{skip}\nFAKE_RANKS=2 exec "$@"\n', "utf-8")
-    found = doctor.check(other, made, placement, tmp_path / "check")
-    assert found.reason == (
+    result = doctor.check(other, core, placement, tmp_path / "check")
+    assert result.reason == (
         f"inside the launch it is another library: MPICH Version: 9.9 ({tmp_path}/library/lib/libmpi.so.12); "
         "unset LD_LIBRARY_PATH, or name this library first in it"
     )
@@ -119,16 +120,16 @@ def test_wrong_data_is_said(library: Library, tmp_path: Path) -> None:
 
 def test_ranks_elsewhere_than_asked_for_are_said(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", cpus=["0-1", "1"])
-    found = check(library, tmp_path)
-    assert (found.works, found.elsewhere) == (False, True)
-    assert found.reason == "not as asked: rank 0 may run on CPUs 0-1 and is not bound to one core"
+    result = check(library, tmp_path)
+    assert (result.works, result.elsewhere) == (False, True)
+    assert result.reason == "not as asked: rank 0 may run on CPUs 0-1 and is not bound to one core"
 
 
 def test_hosts_without_an_address_are_reported_before_a_launch(library: Library, tmp_path: Path) -> None:
     lost = msgspec.structs.replace(PAIR, nodes=2, ranks_per_node=1, hosts=["a.invalid", "me@b.invalid"])
     (tmp_path / "library/bin/mpiexec").unlink()
-    made = build.build(library, tmp_path / "home")
-    assert doctor.check(library, made, lost, tmp_path / "check").reason == (
+    core = build.build(library, tmp_path / "home")
+    assert doctor.check(library, core, lost, tmp_path / "check").reason == (
         "the names a.invalid and me@b.invalid do not resolve here; fix hosts in the plan (or --hosts), or add to "
         "/etc/hosts"
     )
@@ -143,8 +144,8 @@ def test_hosts_without_an_address_are_reported_before_a_launch(library: Library,
 def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", cpus=["0-1"] * 4)
     crowd = msgspec.structs.replace(PAIR, ranks_per_node=4, binding="none")
-    found = doctor.check(library, build.build(library, tmp_path / "home"), crowd, tmp_path / "check")
-    assert (found.works, found.flags) == (
+    result = doctor.check(library, build.build(library, tmp_path / "home"), crowd, tmp_path / "check")
+    assert (result.works, result.flags) == (
         True,
         (
             "4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times longer; "
@@ -156,8 +157,8 @@ def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: 
 def test_ranks_that_may_move_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
     fake.behave(tmp_path / "library", cpus=["0-1", "0-1"])
     free = msgspec.structs.replace(PAIR, binding="none")
-    found = doctor.check(library, build.build(library, tmp_path / "home"), free, tmp_path / "check")
-    assert (found.works, found.flags) == (
+    result = doctor.check(library, build.build(library, tmp_path / "home"), free, tmp_path / "check")
+    assert (result.works, result.flags) == (
         True,
         ('rank 0 may run on CPUs 0-1: ranks that are not bound move in mid-case; ask for binding = "core"',),
     )
@@ -177,25 +178,25 @@ def test_singletons_under_srun_are_reported_as_that(library: Library, tmp_path: 
 def test_a_binary_that_keeps_to_its_own_library_is_seen(library: Library, tmp_path: Path) -> None:
     first = {"LD_LIBRARY_PATH": f"{tmp_path}/other/lib"}
     swapped = msgspec.structs.replace(library, environment=first, binary_of=library.name, abi="libmpi.so.12")
-    made = build.build(library, tmp_path / "home")
-    assert doctor.check(swapped, made, PAIR, tmp_path / "check").reason == (
+    core = build.build(library, tmp_path / "home")
+    assert doctor.check(swapped, core, PAIR, tmp_path / "check").reason == (
         f"inside the launch libmpi is {tmp_path}/library/lib/libmpi.so.12, not {tmp_path}/other/lib/libmpi.so.12: the "
         f"binary of {library.name} keeps to its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 
 
 def test_a_host_that_does_not_answer_is_explained(library: Library, tmp_path: Path) -> None:
-    said = "ssh: connect to host n2 port 22: No route to host"
-    (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{said}'; exit 255\n", "utf-8")
+    message = "ssh: connect to host n2 port 22: No route to host"
+    (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{message}'; exit 255\n", "utf-8")
     assert check(library, tmp_path).reason == (
         "exit code 255: no way leads to host n2; fix the network or the firewall, or name other hosts: --hosts"
     )
 
 
 def test_a_signal_is_named_as_the_launcher_shows_it(library: Library, tmp_path: Path) -> None:
-    said = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"
-    (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{said}'; exit 11\n", "utf-8")
-    assert check(library, tmp_path).reason == f"exit code 11 (SIGSEGV): {said}"
+    message = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"
+    (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{message}'; exit 11\n", "utf-8")
+    assert check(library, tmp_path).reason == f"exit code 11 (SIGSEGV): {message}"
 
 
 def test_versions_are_equal_as_far_as_both_are_reported() -> None:

@@ -63,7 +63,7 @@ MEANINGS = {
 }
 
 
-def recorded(name: str) -> str:
+def read_recording(name: str) -> str:
     return (RECORDED / f"{name}.txt").read_text("utf-8")
 
 
@@ -75,12 +75,12 @@ def test_every_recorded_ending_is_read() -> None:
 @pytest.mark.parametrize("name", SIGNALS)
 def test_the_signal_of_the_first_rank_is_read(name: str) -> None:
     code, signal = SIGNALS[name]
-    assert exit_causes.signal_of(code, recorded(name), ranks=2) == signal
+    assert exit_causes.signal_of(code, read_recording(name), ranks=2) == signal
 
 
 @pytest.mark.parametrize("name", MEANINGS)
 def test_what_surrounds_a_launch_is_explained(name: str) -> None:
-    assert exit_causes.meaning(recorded(f"endings/{name}")) == MEANINGS[name]
+    assert exit_causes.meaning(read_recording(f"endings/{name}")) == MEANINGS[name]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], k
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    assert exit_causes.killed_for_memory(tmp_path) == killed
+    assert exit_causes.count_memory_kills(tmp_path) == killed
 
 
 def test_what_happened_to_the_machine_is_evidence() -> None:

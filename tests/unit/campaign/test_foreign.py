@@ -65,7 +65,7 @@ def plan_of(text: str = "") -> Plan:
     return parse_plan(words + text, "plan.toml", fakes.machine())
 
 
-def found(
+def find_program(
     library: Library,
     home: Path,
     spec: SuiteSpec | None = None,
@@ -75,9 +75,9 @@ def found(
     return foreign.program(spec, operation, library, reach, home)
 
 
-def refused(library: Library, home: Path, spec: SuiteSpec | None = None, operation: Operation = LATENCY) -> str:
+def read_refusal(library: Library, home: Path, spec: SuiteSpec | None = None, operation: Operation = LATENCY) -> str:
     with pytest.raises(RankbenchError) as error:
-        found(library, home, spec, operation)
+        find_program(library, home, spec, operation)
     return str(error.value)
 
 
@@ -85,16 +85,16 @@ def refused(library: Library, home: Path, spec: SuiteSpec | None = None, operati
 
 
 def test_tools_that_can_be_run_show_program_and_arguments() -> None:
-    assert list(foreign.known()) == ["imb", "osu"]
+    assert list(foreign.find_tools()) == ["imb", "osu"]
 
 
 def test_a_plan_knows_the_benchmarks_of_tools_that_it_names_as_a_family() -> None:
-    described = foreign.described(fakes.description(), plan_of())
+    described = foreign.add_operations(fakes.description(), plan_of())
     assert {operation.kind for operation in described.operations if operation.foreign} == {"osu"}
-    own = fakes.description()
-    assert described.operations[: len(own.operations)] == own.operations
+    description = fakes.description()
+    assert described.operations[: len(description.operations)] == description.operations
     alone = msgspec.structs.replace(plan_of(), operations=["allreduce"])
-    assert foreign.described(own, alone) == own
+    assert foreign.add_operations(description, alone) == description
 
 
 def test_a_place_is_a_folder_or_a_tarball() -> None:
@@ -109,31 +109,31 @@ def test_a_program_is_found_anywhere_below_its_folder(tmp_path: Path, library: L
     path = linked.program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
     (tmp_path / "osu" / "a" / "osu_latency").mkdir(parents=True)
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-W", "2"])
-    assert found(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"])
+    assert find_program(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"])
 
 
 def test_a_folder_can_be_each_library_s_own(tmp_path: Path, library: Library) -> None:
     path = linked.program(library, tmp_path / "mpich" / "4.3.2" / "mpich-4.3.2" / "osu_latency")
     spec = SuiteSpec(name="osu", path=f"{tmp_path}/{{family}}/{{version}}/{{library}}")
-    assert found(library, tmp_path, spec).path == path
+    assert find_program(library, tmp_path, spec).path == path
 
 
 @pytest.mark.parametrize("text", ["{compiler}/bin", "{", "{0}", "{library.prefixes}"])
 def test_other_words_in_braces_are_refused(tmp_path: Path, library: Library, text: str) -> None:
-    assert refused(library, tmp_path, SuiteSpec(name="osu", path=text)) == (
+    assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=text)) == (
         f'suites.osu.path: found "{text}"; in braces can stand only {{library}}, {{family}}, {{version}}'
     )
 
 
 def test_a_program_that_is_not_in_its_folder(tmp_path: Path, library: Library) -> None:
-    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+    assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         f'osu-latency: no osu_latency in {tmp_path}/osu; say where it is: [suites.osu] path = "FOLDER", source = '
         '"TARBALL" or module = "NAME"'
     )
 
 
 def test_a_program_that_no_library_ships(tmp_path: Path, library: Library) -> None:
-    assert refused(library, tmp_path, operation=BARRIER) == (
+    assert read_refusal(library, tmp_path, operation=BARRIER) == (
         "imb-mpi1-barrier: no IMB-MPI1 in the libraries that rankbench finds; say where it is: [suites.imb] "
         'path = "FOLDER", source = "TARBALL" or module = "NAME"'
     )
@@ -142,8 +142,8 @@ def test_a_program_that_no_library_ships(tmp_path: Path, library: Library) -> No
 def test_a_program_that_a_library_ships_is_run_by_others_of_its_abi(tmp_path: Path, library: Library) -> None:
     intel = linked.make(tmp_path / "intel", "2021.18")
     path = linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
-    assert found(intel, tmp_path, None, BARRIER) == Program(path, {}, BARRIER, [])
-    assert found(library, tmp_path, None, BARRIER, [library, intel]) == Program(
+    assert find_program(intel, tmp_path, None, BARRIER) == Program(path, {}, BARRIER, [])
+    assert find_program(library, tmp_path, None, BARRIER, [library, intel]) == Program(
         path, {"LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib"}, BARRIER, []
     )
 
@@ -154,7 +154,7 @@ def test_what_the_user_has_on_the_search_path_stays_behind(
     intel = linked.make(tmp_path / "intel", "2021.18")
     linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/other")
-    assert found(library, tmp_path, None, BARRIER, [intel]).environment == {
+    assert find_program(library, tmp_path, None, BARRIER, [intel]).environment == {
         "LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib:/opt/other"
     }
 
@@ -162,7 +162,7 @@ def test_what_the_user_has_on_the_search_path_stays_behind(
 def test_a_program_of_another_abi(tmp_path: Path, library: Library) -> None:
     openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
     linked.program(openmpi, tmp_path / "osu" / "osu_latency")
-    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+    assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         "osu_latency cannot run with mpich-4.3.2: it is linked to libmpi.so.40, and mpich-4.3.2 has libmpi.so.12; "
         "build it for this library"
     )
@@ -171,7 +171,7 @@ def test_a_program_of_another_abi(tmp_path: Path, library: Library) -> None:
 def test_a_program_that_keeps_to_its_own_library(tmp_path: Path, library: Library) -> None:
     other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
     linked.program(other, tmp_path / "osu" / "osu_latency")
-    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+    assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
         f"osu_latency cannot run with mpich-4.3.2: it keeps to {tmp_path}/other/lib/libmpi.so.12, whatever "
         "LD_LIBRARY_PATH says; build it for this library"
     )
@@ -182,7 +182,7 @@ def test_a_program_that_is_linked_to_no_library(tmp_path: Path, library: Library
     path.parent.mkdir()
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
-    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(path.parent))) == (
+    assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(path.parent))) == (
         "osu_latency cannot run with mpich-4.3.2: it is linked to no shared MPI library, and mpich-4.3.2 has "
         "libmpi.so.12; build it for this library"
     )
@@ -213,7 +213,7 @@ def modules_of(*names: str) -> SuiteSpec:
 
 
 def test_a_program_is_on_the_path_that_modules_give(offered: Path, library: Library) -> None:
-    program = found(library, offered, modules_of("cuda/12", "osu/7.4"))
+    program = find_program(library, offered, modules_of("cuda/12", "osu/7.4"))
     assert (program.path, program.arguments) == (offered / "osu" / "osu_latency", ["-W", "2"])
     assert program.environment == {
         "CUDA_HOME": "/opt/cuda",
@@ -224,20 +224,20 @@ def test_a_program_is_on_the_path_that_modules_give(offered: Path, library: Libr
 
 def test_modules_are_loaded_after_those_of_a_library_that_is_from_modules(offered: Path) -> None:
     (library,) = libraries.find(libraries.Search(home=offered, modules=("mpich/4.3",), system=()))
-    program = found(library, offered, modules_of("osu/bound"))
+    program = find_program(library, offered, modules_of("osu/bound"))
     assert program.path == offered / "mpich" / ".." / "osu" / "osu_latency"
     assert program.environment["MPI_HOME"] == f"{offered}/mpich"
 
 
 def test_a_module_that_leads_to_another_library_is_put_right(offered: Path, library: Library) -> None:
-    program = found(library, offered, modules_of("osu/astray"))
+    program = find_program(library, offered, modules_of("osu/astray"))
     assert program.path == offered / "others" / "osu_latency"
     assert program.environment["LD_LIBRARY_PATH"] == f"{offered}/mpich/lib:{offered}/other/lib"
 
 
 def test_a_module_whose_program_is_of_another_abi(offered: Path) -> None:
     openmpi = linked.make(offered / "openmpi", "5.0", soname="libmpi.so.40")
-    assert refused(openmpi, offered, modules_of("osu/7.4")) == (
+    assert read_refusal(openmpi, offered, modules_of("osu/7.4")) == (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
     )
@@ -250,14 +250,14 @@ def test_a_program_that_modules_do_not_put_on_path(
     offered: Path, library: Library, names: list[str], text: str
 ) -> None:
     (offered / "osu" / "osu_latency").unlink()
-    assert refused(library, offered, modules_of(*names)) == (
+    assert read_refusal(library, offered, modules_of(*names)) == (
         f'osu-latency: no osu_latency in what {text} on PATH; say where it is: [suites.osu] path = "FOLDER", source = '
         '"TARBALL" or module = "NAME"'
     )
 
 
 def test_a_module_that_is_not_there(offered: Path, library: Library) -> None:
-    assert refused(library, offered, modules_of("osu/8")) == (
+    assert read_refusal(library, offered, modules_of("osu/8")) == (
         "modules osu/8: Unable to locate a modulefile for 'osu/8'"
     )
 
@@ -284,7 +284,9 @@ def source(tmp_path: Path) -> SuiteSpec:
 
 def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
-    programs = [found(one, tmp_path / "home", source) for one in (library, other, library)]
+    programs = [
+        find_program(candidate_library, tmp_path / "home", source) for candidate_library in (library, other, library)
+    ]
     assert programs[0] == programs[2]
     assert [program.environment for program in programs] == [{}, {}, {}]
     parts = [program.path.relative_to(tmp_path / "home" / "suites").parts for program in programs]
@@ -297,38 +299,38 @@ def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Libra
 def test_a_wrapper_for_cxx_is_reported_where_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     cxx = Path(library.wrapper).with_name("mpicxx")
     cxx.symlink_to(library.wrapper)
-    found(library, tmp_path / "home", source)
+    find_program(library, tmp_path / "home", source)
     assert (tmp_path / "hidden" / "given").read_text() == f"CC={library.wrapper} CXX={cxx}\n"
 
 
 def test_another_tarball_of_the_name_is_built_anew(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
-    first = found(library, tmp_path / "home", source)
+    first = find_program(library, tmp_path / "home", source)
     files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": f"{linked.PROGRAM}\n"}
     tarball(Path(source.source), files)
-    assert found(library, tmp_path / "home", source).path != first.path
+    assert find_program(library, tmp_path / "home", source).path != first.path
 
 
 def test_a_build_that_fails_is_reported_and_tried_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     (tmp_path / "hidden" / "refuse").touch()
-    message = refused(library, tmp_path / "home", source)
+    message = read_refusal(library, tmp_path / "home", source)
     start = f"{source.source} for mpich-4.3.2: configure failed; see {tmp_path}/home/suites/osu-7.4-"
     assert message.startswith(start)
     assert message.endswith("/mpich-4.3.2/build.log")
     (tmp_path / "hidden" / "refuse").unlink()
-    assert found(library, tmp_path / "home", source).path.exists()
+    assert find_program(library, tmp_path / "home", source).path.exists()
 
 
 def test_make_can_fail_too(tmp_path: Path, library: Library) -> None:
     files = {"configure": CONFIGURE.format(hidden=tmp_path), "program.c": "no C\n"}
     spec = SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu.tgz", files)))
-    message = refused(library, tmp_path / "home", spec)
+    message = read_refusal(library, tmp_path / "home", spec)
     assert message.startswith(f"{tmp_path}/osu.tgz for mpich-4.3.2: make failed; see {tmp_path}/home/suites/osu")
     assert "program.c" in Path(message.rpartition("see ")[2]).read_text()
 
 
 def test_what_was_built_may_lack_a_program(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     bandwidth = next(operation for operation in osu.OPERATIONS if operation.name == "osu-bw")
-    assert refused(library, tmp_path / "home", source, bandwidth) == (
+    assert read_refusal(library, tmp_path / "home", source, bandwidth) == (
         f'osu-bw: no osu_bw in what was built from {source.source}; say where it is: [suites.osu] path = "FOLDER", '
         'source = "TARBALL" or module = "NAME"'
     )
@@ -336,26 +338,26 @@ def test_what_was_built_may_lack_a_program(tmp_path: Path, library: Library, sou
 
 def test_a_tarball_that_is_not_there(tmp_path: Path, library: Library) -> None:
     spec = SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz"))
-    assert refused(library, tmp_path, spec) == f"{tmp_path}/osu.tgz: cannot be read (No such file or directory)"
+    assert read_refusal(library, tmp_path, spec) == f"{tmp_path}/osu.tgz: cannot be read (No such file or directory)"
 
 
 def test_a_tarball_that_is_broken(tmp_path: Path, library: Library) -> None:
     (tmp_path / "osu.tgz").write_bytes(b"no tarball")
-    message = refused(library, tmp_path, SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz")))
+    message = read_refusal(library, tmp_path, SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz")))
     assert message == f"{tmp_path}/osu.tgz: no tarball that can be unpacked (file could not be opened successfully)"
 
 
 def test_a_tarball_that_is_cut(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
     path = Path(source.source)
     path.write_bytes(path.read_bytes()[:-40])
-    assert refused(library, tmp_path / "home", source) == (
+    assert read_refusal(library, tmp_path / "home", source) == (
         f"{path}: no tarball that can be unpacked (Compressed file ended before the end-of-stream marker was reached)"
     )
 
 
 def test_a_tarball_without_configure(tmp_path: Path, library: Library) -> None:
     path = tarball(tmp_path / "osu.tgz", {"Makefile": "all:\n"})
-    assert refused(library, tmp_path / "home", SuiteSpec(name="osu", source=str(path))) == (
+    assert read_refusal(library, tmp_path / "home", SuiteSpec(name="osu", source=str(path))) == (
         f'{path}: has no configure; unpack and build it yourself, and say where: path = "FOLDER"'
     )
 
@@ -368,8 +370,8 @@ def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Libr
     path = linked.program(library, tmp_path / "osu" / "osu_latency")
     planned = plan_of(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
     core = fakes.description().operations[0]
-    made, without = foreign.programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
-    assert made == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
+    programs, without = foreign.programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
+    assert programs == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
     why = (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
@@ -417,7 +419,7 @@ def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> Order:
     )
 
 
-def made(operation: Operation, arguments: Sequence[str] = ()) -> Program:
+def make_program(operation: Operation, arguments: Sequence[str] = ()) -> Program:
     return Program(Path("/opt/bench/program"), {}, operation, list(arguments))
 
 
@@ -438,7 +440,7 @@ class Ended:
     ) -> Ending:
         self.output.write_text(text)
         outcome = Outcome(exit_code=exit_code, hung=exit_code is None, duration_s=1.0)
-        return foreign.classed(order(operation, sizes, ranks), operation, outcome, self.output, text)
+        return foreign.classify(order(operation, sizes, ranks), operation, outcome, self.output, text)
 
 
 @pytest.fixture
@@ -450,7 +452,7 @@ WHOLE = imports.latencies((8, 1.5), (16, 2.5), (32, 3.5))
 HALF = imports.latencies((8, 1.5))
 
 
-def told(ending: Ending) -> list[tuple[int, str, list[float]]]:
+def list_results(ending: Ending) -> list[tuple[int, str, list[float]]]:
     """Return size, status and samples of each result."""
     return [
         (result.case.size_bytes, str(result.status), result.own_series.time_ns if result.own_series else [])
@@ -464,11 +466,11 @@ def broken(ending: Ending) -> int | None:
 
 
 def test_the_command_is_the_program_s_with_what_the_plan_says_besides(tmp_path: Path) -> None:
-    asked = order(LATENCY, (64, 8))
-    assert foreign.command(asked, made(LATENCY, ["-W", "2"]), tmp_path) == [
-        "/opt/bench/program", *osu.arguments(LATENCY, [8, 64], 2, asked.plan, tmp_path), "-W", "2"
+    launch_order = order(LATENCY, (64, 8))
+    assert foreign.command(launch_order, make_program(LATENCY, ["-W", "2"]), tmp_path) == [
+        "/opt/bench/program", *osu.arguments(LATENCY, [8, 64], 2, launch_order.plan, tmp_path), "-W", "2"
     ]  # fmt: skip
-    theirs = foreign.command(order(BCAST, (64, 8)), made(BCAST), tmp_path)
+    theirs = foreign.command(order(BCAST, (64, 8)), make_program(BCAST), tmp_path)
     assert theirs == [
         "/opt/bench/program",
         "Bcast",
@@ -487,17 +489,17 @@ def test_the_command_is_the_program_s_with_what_the_plan_says_besides(tmp_path: 
 def test_what_ended_well_has_a_sample_for_each_size(ended: Ended) -> None:
     ending = ended(WHOLE)
     assert (ending.status, ending.reason) == (LaunchStatus.OK, "")
-    assert told(ending) == [(8, "ok", [1500.0]), (16, "ok", [2500.0]), (32, "ok", [3500.0])]
+    assert list_results(ending) == [(8, "ok", [1500.0]), (16, "ok", [2500.0]), (32, "ok", [3500.0])]
     assert (ending.stream.complete, broken(ending), ending.stream.facts) == (True, None, None)
 
 
 def test_sizes_that_were_not_asked_for_are_nothing(ended: Ended) -> None:
-    assert told(ended(WHOLE, (16,))) == [(16, "ok", [2500.0])]
+    assert list_results(ended(WHOLE, (16,))) == [(16, "ok", [2500.0])]
 
 
 def test_a_size_that_the_program_has_not_is_refused(ended: Ended) -> None:
     ending = ended(WHOLE, (8, 24))
-    assert told(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
+    assert list_results(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
     assert ending.stream.results[1].reason == "the program has not this size; it measured 8, 16, 32 B"
     assert ending.status == LaunchStatus.OK
 
@@ -512,30 +514,30 @@ def test_of_many_sizes_the_first_are_named(ended: Ended) -> None:
 def test_a_crash_in_mid_table_keeps_what_is_there_and_is_of_the_next_size(ended: Ended) -> None:
     ending = ended(HALF + "Segmentation fault\n", (32, 8, 16), exit_code=139)
     assert (ending.status, ending.reason) == (LaunchStatus.CRASHED, "exit code 139 (SIGSEGV)")
-    assert told(ending) == [(8, "ok", [1500.0])]
+    assert list_results(ending) == [(8, "ok", [1500.0])]
     assert (broken(ending), ending.stream.complete) == (16, False)
 
 
 def test_a_line_that_a_crash_cut_is_no_figure(ended: Ended) -> None:
     ending = ended(f"{HALF}16                      2", exit_code=-9)
-    assert told(ending) == [(8, "ok", [1500.0])]
+    assert list_results(ending) == [(8, "ok", [1500.0])]
     assert broken(ending) == 16
 
 
 def test_a_crash_before_any_figure_is_of_the_first_size(ended: Ended) -> None:
     ending = ended("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
-    assert (ending.status, told(ending), broken(ending)) == (LaunchStatus.CRASHED, [], 8)
+    assert (ending.status, list_results(ending), broken(ending)) == (LaunchStatus.CRASHED, [], 8)
 
 
 def test_a_crash_after_the_last_figure_broke_no_size(ended: Ended) -> None:
     ending = ended(WHOLE, exit_code=1)
-    assert (ending.status, len(told(ending)), broken(ending)) == (LaunchStatus.CRASHED, 3, None)
+    assert (ending.status, len(list_results(ending)), broken(ending)) == (LaunchStatus.CRASHED, 3, None)
 
 
 def test_a_hang_keeps_what_is_there(ended: Ended) -> None:
     ending = ended(f"{HALF}16 ", exit_code=None)
     assert (ending.status, ending.reason) == (LaunchStatus.HUNG, "no sign of life for 60 s")
-    assert (told(ending), broken(ending)) == ([(8, "ok", [1500.0])], 16)
+    assert (list_results(ending), broken(ending)) == ([(8, "ok", [1500.0])], 16)
 
 
 def test_what_ended_well_and_cannot_be_read_is_a_crash(ended: Ended) -> None:
@@ -583,7 +585,7 @@ PROCESSES = (printed.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
 def test_as_many_ranks_as_were_asked_for(ended: Ended) -> None:
     assert "# #processes = 2 " in PROCESSES
     well = ended(PROCESSES, (0,), operation=BARRIER)
-    assert (well.status, told(well)) == (LaunchStatus.OK, [(0, "ok", [300.0])])
+    assert (well.status, list_results(well)) == (LaunchStatus.OK, [(0, "ok", [300.0])])
     wrong = ended(PROCESSES, (0,), operation=BARRIER, ranks=4)
     assert (wrong.status, wrong.stream.results) == (LaunchStatus.REFUSED, [])
     assert wrong.reason == "measured 2 ranks where one of 4 ranks was asked for; is the launcher another library's?"
@@ -604,25 +606,29 @@ ALLREDUCE = next(operation for operation in osu.OPERATIONS if operation.name == 
 IMB_ALLREDUCE = next(operation for operation in imb.OPERATIONS if operation.name == "imb-mpi1-allreduce")
 
 
-def planned_as(operation: Operation, arguments: str = "") -> Operation:
+def plan_operation(operation: Operation, arguments: str = "") -> Operation:
     """Return a benchmark as a plan of 50 samples runs it, with arguments of its own."""
     text = f'candidates = ["mpich"]\noperations = ["{operation.name}"]\nsizes = "8"\nsamples = 50\n'
     suite = operation.name.partition("-")[0]
     if arguments:
         text += f"[suites.{suite}]\narguments = [{arguments}]\n"
     plan = parse_plan(text, "plan.toml", fakes.machine())
-    return next(one for one in foreign.described(fakes.description(), plan).operations if one.name == operation.name)
+    return next(
+        planned_operation
+        for planned_operation in foreign.add_operations(fakes.description(), plan).operations
+        if planned_operation.name == operation.name
+    )
 
 
 def test_a_reduction_of_a_tool_adds_what_the_core_adds() -> None:
-    assert planned_as(ALLREDUCE).datatype == planned_as(IMB_ALLREDUCE).datatype == "float"
-    assert planned_as(LATENCY).datatype == "byte"
+    assert plan_operation(ALLREDUCE).datatype == plan_operation(IMB_ALLREDUCE).datatype == "float"
+    assert plan_operation(LATENCY).datatype == "byte"
 
 
 @pytest.mark.parametrize("arguments", ['"-T", "mpi_char"', '"-Tmpi_char"', '"--type=MPI_CHAR"', '"--type", "mpi_char"'])
 def test_a_datatype_among_the_arguments_is_that_of_the_cases(arguments: str) -> None:
-    assert planned_as(ALLREDUCE, arguments).datatype == "char"
-    assert planned_as(IMB_ALLREDUCE, '"-red_data_type", "double"').datatype == "double"
+    assert plan_operation(ALLREDUCE, arguments).datatype == "char"
+    assert plan_operation(IMB_ALLREDUCE, '"-red_data_type", "double"').datatype == "double"
 
 
 def test_a_program_that_has_the_option_is_reported_the_datatype(tmp_path: Path) -> None:
@@ -638,7 +644,7 @@ def test_the_program_is_started_with_its_datatype_before_the_user_s_arguments(tm
     with path.open("ab") as file:
         file.write(b"mpi_float")
     spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-f"])
-    assert found(library, tmp_path, spec, ALLREDUCE).arguments == ["-T", "mpi_float", "-f"]
+    assert find_program(library, tmp_path, spec, ALLREDUCE).arguments == ["-T", "mpi_float", "-f"]
 
 
 def test_a_launch_that_added_other_numbers_is_refused() -> None:
@@ -661,7 +667,7 @@ def test_a_launch_that_added_other_numbers_is_refused() -> None:
     ],
 )
 def test_the_meaning_has_the_repetitions_of_the_run(operation: Operation, arguments: str, words: str) -> None:
-    described = planned_as(operation, arguments)
+    described = plan_operation(operation, arguments)
     assert described.foreign
     assert words in described.foreign.meaning.text
     assert "10,000" not in described.foreign.meaning.text

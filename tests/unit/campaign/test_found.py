@@ -10,7 +10,7 @@ from fakes import machine, modules
 
 from rankbench import plan
 from rankbench.campaign import Wanted
-from rankbench.campaign.preparation import found
+from rankbench.campaign.preparation import find_candidates
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     modules.use(monkeypatch, tmp_path / "modules", files)
 
 
-def meant(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict[str, Library]]:
+def find_in_plan(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict[str, Library]]:
     file = tmp_path / "plan.toml"
     file.write_text(f'operations = ["allreduce"]\n{text}\n', "utf-8")
     wanted = Wanted(plan.load_plan(file, machine()), tmp_path, machine(), tmp_path, [tmp_path / "a"], modules=names)
-    return found(wanted)
+    return find_candidates(wanted)
 
 
 def test_compilers_are_candidates(tmp_path: Path) -> None:
-    candidates, used = meant(tmp_path, 'candidates = ["mpich-9.1"]\ncompilers = ["fakecc", "othercc"]')
+    candidates, used = find_in_plan(tmp_path, 'candidates = ["mpich-9.1"]\ncompilers = ["fakecc", "othercc"]')
     assert [(candidate.name, candidate.library) for candidate in candidates] == [
         ("mpich-9.1+fakecc",) * 2,
         ("mpich-9.1+othercc",) * 2,
@@ -59,22 +59,24 @@ def test_compilers_are_candidates(tmp_path: Path) -> None:
 
 
 def test_name_of_the_plan_counts_more(tmp_path: Path) -> None:
-    candidates, used = meant(tmp_path, '[[candidate]]\nname = "mine"\nlibrary = "mpich-9.1"\ncompiler = "othercc"')
+    candidates, used = find_in_plan(
+        tmp_path, '[[candidate]]\nname = "mine"\nlibrary = "mpich-9.1"\ncompiler = "othercc"'
+    )
     assert [(candidate.name, candidate.library) for candidate in candidates] == [("mine", "mpich-9.1+othercc")]
     assert list(used) == ["mpich-9.1+othercc"]
 
 
 def test_modules_are_named_in_the_plan_or_on_the_command_line(tmp_path: Path) -> None:
     text = 'candidates = ["mpich-9.1", "module:mpich/9.1-b", "module:mpich/9.1"]'
-    candidates, used = meant(tmp_path, text)
+    candidates, used = find_in_plan(tmp_path, text)
     assert [candidate.name for candidate in candidates] == ["mpich-9.1", "mpich-9.1@mpich/9.1-b", "mpich-9.1@mpich/9.1"]
     assert [library.source for library in used.values()] == ["prefix", "modules", "modules"]
-    assert meant(tmp_path, text, "mpich/9.1-b") == (candidates, used)
+    assert find_in_plan(tmp_path, text, "mpich/9.1-b") == (candidates, used)
 
 
 def test_binary_of_a_library_whose_abi_is_not_known(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        meant(tmp_path, '[[candidate]]\nlibrary = "mpich-9.1"\nbinary_of = "module:mpich/9.1-b"')
+        find_in_plan(tmp_path, '[[candidate]]\nlibrary = "mpich-9.1"\nbinary_of = "module:mpich/9.1-b"')
     assert str(error.value) == (
         "mpich-9.1 cannot run the binary of mpich-9.1@mpich/9.1-b: that is linked to no shared MPI library, "
         f"and {tmp_path}/a has none; binary_of takes a library of the same ABI"

@@ -14,41 +14,41 @@ TURNS = [Turn(3, "alpha", "socket"), Turn(3, "alpha", "socket", "threads")]
 
 
 def launch(number: int, block: int, status: LaunchStatus = LaunchStatus.OK) -> Launch:
-    made = campaigns.launch(number, block, 0, "alpha", "socket")
-    return msgspec.structs.replace(made, status=status)
+    record = campaigns.launch(number, block, 0, "alpha", "socket")
+    return msgspec.structs.replace(record, status=status)
 
 
 def history(*launches: tuple[Launch, Case, CaseStatus]) -> History:
-    told = History(0.03)
-    for one, case, status in launches:
-        told.add(one, [(case, status)])
-    return told
+    past = History(0.03)
+    for record, case, status in launches:
+        past.add(record, [(case, status)])
+    return past
 
 
 def test_a_group_that_never_starts_is_given_up_and_the_others_are_not() -> None:
-    told = history(
+    past = history(
         (launch(1, 1), PLAIN, CaseStatus.OK),
         (launch(2, 1, LaunchStatus.REFUSED), THREADED, CaseStatus.NOT_RUN),
         (launch(3, 2), PLAIN, CaseStatus.OK),
         (launch(4, 2, LaunchStatus.CRASHED), THREADED, CaseStatus.NOT_RUN),
     )
-    assert [told.hopeless(turn, case) for turn, case in zip(TURNS, (PLAIN, THREADED), strict=True)] == [
+    assert [past.hopeless(turn, case) for turn, case in zip(TURNS, (PLAIN, THREADED), strict=True)] == [
         "",
         "did not start in blocks 1 and 2; not tried again",
     ]
 
 
 def test_launches_of_a_turn_are_those_of_its_group() -> None:
-    told = history(
+    past = history(
         (launch(1, 3), PLAIN, CaseStatus.OK),
         (launch(2, 3, LaunchStatus.CRASHED), THREADED, CaseStatus.CRASHED),
         (launch(3, 3), THREADED, CaseStatus.OK),
     )
-    assert [told.launches[turn] for turn in TURNS] == [1, 2]
-    assert told.last_number == 3
+    assert [past.launches[turn] for turn in TURNS] == [1, 2]
+    assert past.last_number == 3
 
 
 def test_cases_without_a_row_are_left() -> None:
-    told = history((launch(1, 3), THREADED, CaseStatus.OK))
-    assert told.left(TURNS[1], [PLAIN, THREADED]) == [PLAIN]
-    assert told.left(Turn(4, "alpha", "socket"), [PLAIN, THREADED]) == [PLAIN, THREADED]
+    past = history((launch(1, 3), THREADED, CaseStatus.OK))
+    assert past.list_remaining(TURNS[1], [PLAIN, THREADED]) == [PLAIN]
+    assert past.list_remaining(Turn(4, "alpha", "socket"), [PLAIN, THREADED]) == [PLAIN, THREADED]

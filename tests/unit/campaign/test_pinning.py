@@ -103,10 +103,10 @@ def test_cores_of_other_hosts_are_not_those_of_this_one(cpus: list[str], cores: 
     assert pinning.not_as_asked(FILLED, ranks) == (reason and f"not as asked: {reason}")
 
 
-@pytest.mark.parametrize(("to", "left"), [(64, False), (8, True)])
-def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, left: bool) -> None:
+@pytest.mark.parametrize(("to", "moved"), [(64, False), (8, True)])
+def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, moved: bool) -> None:
     ranks = facts("0,64", "1,65", hosts=["elsewhere"] * 2)
-    assert pinning.left_its_seat(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == left
+    assert pinning.left_its_seat(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
 
 
 def test_sockets_come_before_cpus_and_nodes_before_both() -> None:
@@ -161,13 +161,13 @@ def elsewhere(case: Case, reason: str) -> CaseResult:
 
 def test_ranks_that_sit_as_asked_keep_their_results() -> None:
     rows = results("", "")
-    assert list(pinning.seated(PAIR, facts("0", "1"), rows)) == rows
+    assert list(pinning.drop_moved(PAIR, facts("0", "1"), rows)) == rows
 
 
 def test_a_launch_of_ranks_elsewhere_has_no_samples() -> None:
     rows = results("", "rank 1 from CPU 3 to CPU 2")
     reason = "not as asked: rank 1 may run on CPUs 2, CPUs 1,9 were asked for"
-    assert list(pinning.seated(PAIR, facts("0", "2"), rows)) == [
+    assert list(pinning.drop_moved(PAIR, facts("0", "2"), rows)) == [
         elsewhere(rows[0].case, reason),
         elsewhere(rows[1].case, reason),
         rows[2],
@@ -177,7 +177,7 @@ def test_a_launch_of_ranks_elsewhere_has_no_samples() -> None:
 @pytest.mark.parametrize("placement", [PAIR, FILLED])
 def test_a_rank_that_left_its_core_ends_what_counts_of_its_launch(placement: Placement) -> None:
     rows = results("", "rank 1 from CPU 1 to CPU 0", "")
-    assert list(pinning.seated(placement, facts("0", "1"), rows)) == [
+    assert list(pinning.drop_moved(placement, facts("0", "1"), rows)) == [
         rows[0],
         elsewhere(rows[1].case, "not as asked: rank 1 from CPU 1 to CPU 0 while it was measured"),
         elsewhere(rows[2].case, "not as asked: rank 1 from CPU 1 to CPU 0 in an earlier case"),
@@ -188,16 +188,16 @@ def test_a_rank_that_left_its_core_ends_what_counts_of_its_launch(placement: Pla
 @pytest.mark.parametrize("placement", [PAIR, FILLED])
 def test_a_rank_may_change_threads_within_its_core(placement: Placement) -> None:
     rows = results("rank 1 from CPU 1 to CPU 9")
-    assert list(pinning.seated(placement, facts("0", "1,9"), rows)) == rows
+    assert list(pinning.drop_moved(placement, facts("0", "1,9"), rows)) == rows
 
 
 def test_a_rank_of_another_node_sits_on_its_own_nodes_cpus() -> None:
     rows = results("rank 3 from CPU 1 to CPU 0")
     hosts = ["n1", "n1", "n2", "n2"]
-    (row, _) = pinning.seated(NODES, facts("0", "1", "0", "1", hosts=hosts), rows)
+    (row, _) = pinning.drop_moved(NODES, facts("0", "1", "0", "1", hosts=hosts), rows)
     assert row == elsewhere(rows[0].case, "not as asked: rank 3 from CPU 1 to CPU 0 while it was measured")
 
 
 def test_ranks_that_are_not_bound_may_move() -> None:
     rows = results("rank 1 from CPU 1 to CPU 0")
-    assert list(pinning.seated(FREE, facts("0-7", "0-7"), rows)) == rows
+    assert list(pinning.drop_moved(FREE, facts("0-7", "0-7"), rows)) == rows

@@ -55,7 +55,7 @@ def campaign() -> Campaign:
     )
 
 
-def launched(candidate: str, block: int, duration_s: float, status: LaunchStatus = LaunchStatus.OK) -> Launch:
+def make_launch(candidate: str, block: int, duration_s: float, status: LaunchStatus = LaunchStatus.OK) -> Launch:
     return Launch(
         number=1,
         block=block,
@@ -83,26 +83,26 @@ def result(case: Case, *time_ns: float, late: tuple[int, ...] = ()) -> CaseResul
 
 def test_nothing_is_predicted_before_the_first_launch(campaign: Campaign) -> None:
     progress = Progress(campaign)
-    assert (progress.turns, progress.done, progress.seconds_left(4)) == (EVERY_TURN, 0, None)
+    assert (progress.turns, progress.share_done, progress.seconds_left(4)) == (EVERY_TURN, 0, None)
 
 
 def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Campaign) -> None:
     progress = Progress(campaign)
-    done = []
+    shares = []
     for block in (1, 2, 3):
         for name in plan.draw_block_order(3, block, ["a", "b"]):
             progress.starts([Turn(block, name, "socket")], 1)
-            done.append(progress.done)
-    assert done == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
+            shares.append(progress.share_done)
+    assert shares == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
 
 
 def test_turns_of_launches_that_run_at_the_same_time_are_over_together(campaign: Campaign) -> None:
     progress = Progress(campaign)
     for block in (1, 2):
         progress.starts([Turn(block, name, "socket") for name in ("a", "b")], 1)
-        assert (progress.done, progress.turns_done) == ((block - 1) / 2, 0)
+        assert (progress.share_done, progress.turns_done) == ((block - 1) / 2, 0)
         for name in ("a", "b"):
-            progress.ended(launched(name, block, 10.0), [])
+            progress.on_end(make_launch(name, block, 10.0), [])
         assert progress.seconds_left(2) == pytest.approx((3 - block) * 20.0, abs=15)
     progress.starts([Turn(2, "b", "socket")], 1)
     assert progress.turns_done == 1
@@ -111,18 +111,18 @@ def test_turns_of_launches_that_run_at_the_same_time_are_over_together(campaign:
 
 def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
     case = campaign.cases[0].key
-    found = Look(block=2, decided=[], given_up=[], open={case: list(candidates)}, until=until, winners={})
-    return Decision(stop=False, reason="1 goes on", look=found)
+    facts = Look(block=2, decided=[], given_up=[], open={case: list(candidates)}, until=until, winners={})
+    return Decision(stop=False, reason="1 goes on", look=facts)
 
 
 def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
-    progress.ended(launched("a", 1, 30.0), [result(case, 1.0)])
+    progress.on_end(make_launch("a", 1, 30.0), [result(case, 1.0)])
     progress.starts([Turn(3, plan.draw_block_order(3, 3, ["a", "b"])[0], "socket")], 1)
-    progress.decided(look(campaign, "a", "b", until=3))
+    progress.on_decision(look(campaign, "a", "b", until=3))
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 4 * 30.0), abs=15)
-    assert (progress.note, progress.blocks, progress.done) == ("1 goes on", 3, 2 / 3)
-    progress.decided(look(campaign, "a", until=4))
+    assert (progress.note, progress.blocks, progress.share_done) == ("1 goes on", 3, 2 / 3)
+    progress.on_decision(look(campaign, "a", until=4))
     assert progress.turns == {("a", "socket"): 1}
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 2 * 30.0), abs=15)
 
@@ -130,7 +130,7 @@ def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
 def test_launches_take_a_time_of_their_own_and_one_for_each_case(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     for cases in (1, 2, 5):
-        progress.ended(launched("a", 1, 3.0 + 0.5 * cases), [result(case, 1.0)] * cases)
+        progress.on_end(make_launch("a", 1, 3.0 + 0.5 * cases), [result(case, 1.0)] * cases)
     assert progress.seconds(11) == pytest.approx(8.5)
 
 
@@ -138,18 +138,18 @@ def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
     progress = Progress(campaign)
     first, second = plan.draw_block_order(3, 1, ["a", "b"])
     progress.starts([Turn(1, first, "socket")], 1)
-    progress.ended(launched(first, 1, 100.0), [])
+    progress.on_end(make_launch(first, 1, 100.0), [])
     progress.starts([Turn(1, second, "socket")], 1)
     assert progress.seconds_left(2) == pytest.approx(3 * 100.0, abs=15)
-    progress.ended(launched(second, 1, 50.0), [])
+    progress.on_end(make_launch(second, 1, 50.0), [])
     progress.starts([Turn(2, first, "socket")], 1)
     assert progress.seconds_left(4) == pytest.approx(6 * 75.0, abs=15)
 
 
 def test_a_figure_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
-    progress.ended(launched("a", 1, 1.0), [result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
-    progress.ended(launched("a", 2, 1.0), [result(case, 40.0)])
+    progress.on_end(make_launch("a", 1, 1.0), [result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
+    progress.on_end(make_launch("a", 2, 1.0), [result(case, 40.0)])
     assert progress.figure_ns("a", case) == 30.0
     assert progress.figure_ns("b", case) is None
 
@@ -162,15 +162,15 @@ def test_a_figure_leaves_out_overruns_where_their_start_discards_them_and_what_s
     view = msgspec.structs.replace(column, rank=0, time_ns=[1.0, 1.0, 1.0])
     for start, figure_ns in (("window", 20.0), ("window-mpiperf", 15.0)):
         case = msgspec.structs.replace(campaign.cases[0], start=start)
-        progress.ended(launched("a", 1, 1.0), [CaseResult(case=case, status=CaseStatus.OK, series=[view, column])])
+        progress.on_end(make_launch("a", 1, 1.0), [CaseResult(case=case, status=CaseStatus.OK, series=[view, column])])
         assert progress.figure_ns("a", case) == figure_ns
 
 
 def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     crashed = CaseResult(case=case, status=CaseStatus.CRASHED, reason="exit code 139 (SIGSEGV)")
-    progress.ended(launched("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])
-    progress.ended(launched("b", 1, 1.0, LaunchStatus.REFUSED), [])
+    progress.on_end(make_launch("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])
+    progress.on_end(make_launch("b", 1, 1.0, LaunchStatus.REFUSED), [])
     assert progress.failures == [
         "block 1, a: bcast.blocking.8.byte.socket.window crashed: exit code 139 (SIGSEGV)",
         "block 1, b: launch refused: exit code 1",
@@ -179,5 +179,5 @@ def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:
 
 def test_launches_of_an_earlier_run_count(campaign: Campaign) -> None:
     progress = Progress(campaign)
-    progress.resumed(launched("a", 1, 60.0), 1)
+    progress.on_resume(make_launch("a", 1, 60.0), 1)
     assert progress.seconds_left(2) == pytest.approx(240.0, abs=15)

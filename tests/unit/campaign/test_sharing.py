@@ -58,7 +58,7 @@ def run_with(folder: Path, used: dict[str, int], free: int) -> tuple[loop.Loop, 
     progress = Progress(campaign)
     (placement,) = campaign.plan.placements
     known = {(name, placement.name): {SHM: amount} for name, amount in used.items()}
-    made = loop.Loop(
+    runner = loop.Loop(
         prepared.store,
         campaign,
         prepared.binaries,
@@ -69,27 +69,27 @@ def run_with(folder: Path, used: dict[str, int], free: int) -> tuple[loop.Loop, 
         read_free=lambda: {SHM: free},
     )
     for block in (1, 2):
-        made.block(block)
-    return made, progress
+        runner.block(block)
+    return runner, progress
 
 
 @pytest.mark.usefixtures("libraries")
 def test_launches_run_alone_where_the_machine_has_enough_for_one_only(tmp_path: Path) -> None:
-    made, progress = run_with(tmp_path, {FIRST: 60 * MIB, SECOND: 60 * MIB}, 100 * MIB)
-    assert_sound(made.store, blocks=2)
-    launches = made.store.launches()
+    runner, progress = run_with(tmp_path, {FIRST: 60 * MIB, SECOND: 60 * MIB}, 100 * MIB)
+    assert_sound(runner.store, blocks=2)
+    launches = runner.store.launches()
     why = "3 launches need 180 MiB of /dev/shm and 100 MiB of /dev/shm is free"
     assert {(launch.together, launch.alone) for launch in launches} == {(1, why)}
     assert len(progress.notes) == 2  # Orders of blocks differ.
     assert progress.notes[0].endswith(f"because {why}")
-    findings = [render(finding.text) for finding in evaluation.evaluate(made.store).verdict.findings]
+    findings = [render(finding.text) for finding in evaluation.evaluate(runner.store).verdict.findings]
     assert f"{FIRST} was measured alone from block 1 on, because {why}." in findings
 
 
 @pytest.mark.usefixtures("libraries")
 def test_launches_take_turns_in_smaller_groups_where_the_machine_has_enough_for_these(tmp_path: Path) -> None:
-    made, _ = run_with(tmp_path, {FIRST: 40 * MIB, SECOND: 40 * MIB}, 100 * MIB)
-    assert_sound(made.store, blocks=2)
-    assert sorted(launch.together for launch in made.store.launches()) == [1, 1, 2, 2, 2, 2]
-    findings = [render(finding.text) for finding in evaluation.evaluate(made.store).verdict.findings]
+    runner, _ = run_with(tmp_path, {FIRST: 40 * MIB, SECOND: 40 * MIB}, 100 * MIB)
+    assert_sound(runner.store, blocks=2)
+    assert sorted(launch.together for launch in runner.store.launches()) == [1, 1, 2, 2, 2, 2]
+    findings = [render(finding.text) for finding in evaluation.evaluate(runner.store).verdict.findings]
     assert any(text.startswith("On socket not all candidates took turns with each other") for text in findings)

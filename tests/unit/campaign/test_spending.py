@@ -29,9 +29,9 @@ def test_every_part_of_the_core_is_explained() -> None:
 
 def test_turns_of_launches_add_up() -> None:
     """Two launches at the same time, 10 s in all: each waits while the other has its turn."""
-    one = launch(1, 0, 5, init=0.5, join=0.5, wait=4.5, calls=2, check=2.5)
-    two = launch(1, 0, 5, init=1, wait=4.5, calls=3, check=1.5)
-    parts = {part.part: part for part in spending([one, two])}
+    first = launch(1, 0, 5, init=0.5, join=0.5, wait=4.5, calls=2, check=2.5)
+    second = launch(1, 0, 5, init=1, wait=4.5, calls=3, check=1.5)
+    parts = {part.part: part for part in spending([first, second])}
     assert {name: part.seconds for name, part in parts.items()} == {"start": 1, "calls": 5, "check": 4}
     assert parts["calls"].share == 0.5
 

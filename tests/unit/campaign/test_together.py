@@ -35,11 +35,11 @@ NAMES = ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"]
 
 def places(launches: list[Launch]) -> list[str]:
     """Return the place in turn that each core was reported, with the number of all."""
-    found = []
+    folders = []
     for launch in launches:
         text = launch.command[launch.command.index("--turns") + 1] if "--turns" in launch.command else ""
-        found.append(text.partition(":")[0].rpartition("/")[0])
-    return found
+        folders.append(text.partition(":")[0].rpartition("/")[0])
+    return folders
 
 
 @pytest.mark.usefixtures("libraries")
@@ -105,8 +105,8 @@ def test_a_candidate_that_does_not_rest_is_launched_alone_from_then_on(
     behave(libraries["9.2"], waited_s=1.0, busy_s=0.9)
     store = run(tmp_path)
     assert_sound(store, blocks=2)
-    own = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(launch.block, launch.together) for launch in own] == [(1, 3), (2, 1)]
+    launches = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(launch.block, launch.together) for launch in launches] == [(1, 3), (2, 1)]
     assert {launch.together for launch in store.launches() if launch.block == 2} == {1, 2}
 
 
@@ -119,15 +119,15 @@ def test_what_measures_nothing_beside_others_in_two_blocks_is_launched_alone(
     progress = Progress(prepared.store.campaign)
     campaign.run(prepared, go_on, progress)
     assert_sound(prepared.store, blocks=4)
-    own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(launch.block, launch.together, launch.status) for launch in own] == [
+    launches = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(launch.block, launch.together, launch.status) for launch in launches] == [
         *((1, 3, "refused"), (1, 1, "ok"), (2, 3, "refused"), (2, 1, "ok"), (3, 1, "ok"), (4, 1, "ok")),
     ]
     assert set(statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
     why = "two launches measured nothing beside the others: did not start: exit code 1"
-    assert [launch.alone for launch in own] == ["", "", "", why, why, why]
+    assert [launch.alone for launch in launches] == ["", "", "", why, why, why]
     assert progress.notes == [f"mpich-9.2 on socket is launched alone from now on, because {why}"]
-    findings = [render(one.text) for one in evaluation.evaluate(prepared.store).verdict.findings]
+    findings = [render(finding.text) for finding in evaluation.evaluate(prepared.store).verdict.findings]
     assert f"mpich-9.2 was measured alone from block 2 on, because {why}." in findings
 
 
@@ -140,11 +140,11 @@ def test_launches_go_on_in_turns_after_a_launcher_was_killed_from_outside(
     progress = Progress(prepared.store.campaign)
     campaign.run(prepared, go_on, progress)
     assert_sound(prepared.store, blocks=4)
-    own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(launch.block, launch.together) for launch in own] == [
+    launches = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(launch.block, launch.together) for launch in launches] == [
         (block, many) for block in range(1, 5) for many in (3, 1)
     ]
-    assert {(launch.exit_code, launch.reason) for launch in own if launch.together == 3} == {
+    assert {(launch.exit_code, launch.reason) for launch in launches if launch.together == 3} == {
         (-9, "did not start: exit code -9 (SIGKILL)")
     }
     assert progress.notes == []
@@ -171,13 +171,13 @@ def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
         for number in range(times):
             while not (targets := [pid for pid in running().values() if "keeper.py" in cmdline(pid)]):
                 time.sleep(0.02)
-            own, outer = running().keys(), parent_of(targets[0])
+            group, outer = running().keys(), parent_of(targets[0])
             os.kill(outer, signal.SIGSTOP)  # Nothing is launched again before the library behaves as it is to.
             os.kill(targets[0], signal.SIGKILL)
             if number == times - 1:
                 behave(mark)
             os.kill(outer, signal.SIGCONT)
-            while own & running().keys():  # They pass to a keeper that must not be killed for them.
+            while group & running().keys():  # They pass to a keeper that must not be killed for them.
                 time.sleep(0.02)
 
     thread = threading.Thread(target=kill, daemon=True)
@@ -238,9 +238,9 @@ def test_one_that_leaves_a_case_out_passes_its_turn(tmp_path: Path, libraries: d
     assert {launch.together for launch in prepared.store.launches() if launch.block == 3} == {3}
     order = plan.draw_block_order(7, 3, NAMES)
     job = (prepared.store.folder / "work" / str(order.index("mpich-9.2")) / "job.txt").read_text().splitlines()
-    whole = (prepared.store.folder / "work" / str(order.index("mpich-9.1")) / "job.txt").read_text().splitlines()
-    (left_out,) = [number for number, line in enumerate(whole) if line not in job]
-    assert job == [*whole[:left_out], *["pass 1"] * (left_out + 1 < len(whole)), *whole[left_out + 1 :]]
+    all_lines = (prepared.store.folder / "work" / str(order.index("mpich-9.1")) / "job.txt").read_text().splitlines()
+    (left_out,) = [number for number, line in enumerate(all_lines) if line not in job]
+    assert job == [*all_lines[:left_out], *["pass 1"] * (left_out + 1 < len(all_lines)), *all_lines[left_out + 1 :]]
 
 
 @pytest.mark.usefixtures("libraries")

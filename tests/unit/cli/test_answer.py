@@ -41,7 +41,9 @@ def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -
     assert [line for line in short if not line.startswith("Findings: ")] == [
         render(claim.text) for claim in verdict.conclusion if claim.brief
     ]
-    assert long == [render(claim.text) for claim in verdict.conclusion] + [render(one.text) for one in verdict.findings]
+    assert long == [render(claim.text) for claim in verdict.conclusion] + [
+        render(finding.text) for finding in verdict.findings
+    ]
     assert len(long) > 7
 
 

@@ -87,12 +87,12 @@ def test_every_source_has_tables_of_its_own(run: Command) -> None:
 def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "clock.json"
     run("--format", "json", "--output", str(path), "--ranks", "3")
-    (kept,) = msgspec.json.decode(path.read_bytes())
-    assert kept["library"]["name"] == "mpich-9.9"
-    assert {one["synchronisation"]: one["error_ns"]["max"] for one in kept["accuracies"]} == dict.fromkeys(
-        study.METHODS, 24.0
-    )
-    assert len(kept["study"]["offsets"]) == 3 * 4 * 3
+    (record,) = msgspec.json.decode(path.read_bytes())
+    assert record["library"]["name"] == "mpich-9.9"
+    assert {
+        accuracy["synchronisation"]: accuracy["error_ns"]["max"] for accuracy in record["accuracies"]
+    } == dict.fromkeys(study.METHODS, 24.0)
+    assert len(record["study"]["offsets"]) == 3 * 4 * 3
 
 
 def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -
 
 
 def test_a_study_that_is_broken_off_is_an_error(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = study.text(study.lines())
-    monkeypatch.setattr(study, "text", lambda _: whole[: len(whole) // 2])
+    output = study.text(study.lines())
+    monkeypatch.setattr(study, "text", lambda _: output[: len(output) // 2])
     code, _, err = run()
     assert (code, err) == (2, "rankbench: mpich-9.9: exit code 0 but no result: it printed nothing\n")

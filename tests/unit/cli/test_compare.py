@@ -38,46 +38,48 @@ def a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 100)
 
 
-def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Return the lines that were printed, without the blanks that fill up the last column."""
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
 def test_first_two_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     compare(str(stored.folder))
-    assert shown(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
+    assert read_lines(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
 
 
 def test_the_other_way_round_all_ratios_are_turned(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     compare(str(stored.folder), "beta", "alpha")
-    out = "\n".join(shown(capsys))
+    out = "\n".join(read_lines(capsys))
     assert re.findall(r"pingpong 8 B .* (\S+) +(\S+×) ", out) == [("0.49×", "0.48–0.50×")]
     assert "alpha is slower in 0, faster in 5, not distinguishable in 3 of 8 cases" in out
 
 
 def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     compare(str(stored.folder), "alpha", "alpha (again)")
-    assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(shown(capsys))
+    assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(
+        read_lines(capsys)
+    )
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
     compare(str(store.folder))
-    assert shown(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
+    assert read_lines(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
 
 
 def test_one_block_has_neither_interval_nor_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compare(str(make_campaign(tmp_path / "c", truth, launches=1).folder))
-    rows = [line for line in shown(capsys) if line.startswith("pingpong")]
+    rows = [line for line in read_lines(capsys) if line.startswith("pingpong")]
     assert [line.split()[-1] for line in rows] == ["~", "~"]
 
 
 def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def gone(candidate: str, case: Case) -> Truth:
+    def lack(candidate: str, case: Case) -> Truth:
         return Truth(status=CaseStatus.LACKING if candidate == "beta" else CaseStatus.OK)
 
-    compare(str(make_campaign(tmp_path / "c", gone, launches=2, control=False).folder))
-    lines = shown(capsys)
+    compare(str(make_campaign(tmp_path / "c", lack, launches=2, control=False).folder))
+    lines = read_lines(capsys)
     assert sum("lacking" in line for line in lines) == 9
     assert not any("geometric mean" in line for line in lines)
     assert lines[-2:] == [
@@ -89,34 +91,32 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def with_families() -> Campaign:
     """Return a campaign with a library in two settings."""
     tuned = Candidate(name="alpha tuned", library="alpha", settings={"x": "1"})
-    whole = campaign(candidates=("alpha", "beta", "gamma"))
-    beta, gamma = whole.libraries[1:]
+    base = campaign(candidates=("alpha", "beta", "gamma"))
+    beta, gamma = base.libraries[1:]
     family = [msgspec.structs.replace(library, family="pair") for library in (beta, gamma)]
-    return msgspec.structs.replace(
-        whole, candidates=[*whole.candidates, tuned], libraries=[whole.libraries[0], *family]
-    )
+    return msgspec.structs.replace(base, candidates=[*base.candidates, tuned], libraries=[base.libraries[0], *family])
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("names", "expected"),
     [
         (("", ""), ("alpha", "beta")),
         (("beta", ""), ("beta", "alpha")),
         (("gamma", "alpha tuned"), ("gamma", "alpha tuned")),
     ],
 )
-def test_who_is_meant(asked: tuple[str, str], meant: tuple[str, str]) -> None:
-    assert pair(with_families(), *asked) == meant
+def test_who_is_meant(names: tuple[str, str], expected: tuple[str, str]) -> None:
+    assert pair(with_families(), *names) == expected
 
 
 def test_family_stands_for_its_only_candidate() -> None:
-    whole = campaign()
-    family = [msgspec.structs.replace(library, family=library.name * 2) for library in whole.libraries]
-    assert pair(msgspec.structs.replace(whole, libraries=family), "betabeta", "alphaalpha") == ("beta", "alpha")
+    base = campaign()
+    family = [msgspec.structs.replace(library, family=library.name * 2) for library in base.libraries]
+    assert pair(msgspec.structs.replace(base, libraries=family), "betabeta", "alphaalpha") == ("beta", "alpha")
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("names", "text"),
     [
         (
             ("alpah", ""),
@@ -127,9 +127,9 @@ def test_family_stands_for_its_only_candidate() -> None:
         (("beta", "beta"), "beta and beta are the same candidate; name two (allowed: alpha, beta, gamma, alpha tuned)"),
     ],
 )
-def test_who_cannot_be_meant(asked: tuple[str, str], text: str) -> None:
+def test_who_cannot_be_meant(names: tuple[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        pair(with_families(), *asked)
+        pair(with_families(), *names)
     assert str(error.value) == text
 
 

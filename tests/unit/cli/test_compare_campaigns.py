@@ -30,7 +30,7 @@ def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 1000)
 
 
-def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
@@ -40,7 +40,7 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
     night(tmp_path / "old", version="1.0", scatter=0.0)
     night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    assert shown(capsys) == [
+    assert read_lines(capsys) == [
         "new (2026-03-09) over old (2026-03-01): times of unpaired launches",
         "A ratio above 1: slower now; ~: no change above 3 % can be shown.",
         "",
@@ -93,7 +93,7 @@ def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.
         copy=1.1,
     )
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert lines[lines.index("") + 1 :][10:20] == [
         "The plans differ in estimator or confidence (median, intervals of 95% then, min, intervals of 95% now); "
         "both are evaluated as the newer plan says.",
@@ -121,7 +121,7 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 1.1), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert "barrier                beta   500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
     assert (
         f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.12× and copying takes 1.00× the "
@@ -140,14 +140,14 @@ def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 0.9), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in shown(capsys)
+    assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in read_lines(capsys)
 
 
 def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert "No counterpart was found for beta (then only) and gamma (now only). " in "\n".join(lines)
     assert "1 case of old and 0 of new have no counterpart. Run the same plan to compare all cases." in lines
     assert lines[-2] == "0 of 2 figures are slower now, 0 faster; for 2, no change above 3 % can be shown."
@@ -157,14 +157,16 @@ def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFi
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
-    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in shown(capsys)
+    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as requested)." in read_lines(
+        capsys
+    )
 
 
 def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", candidates=("alpha",))
     night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert "Matched: none." in lines
     assert lines[-1] == "No case has values in both campaigns."
 
@@ -173,20 +175,20 @@ def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
     night(tmp_path / "old", launches=1)
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="json")
-    told = json.loads(capsys.readouterr().out)
-    last = told["changes"][-1]
+    document = json.loads(capsys.readouterr().out)
+    last = document["changes"][-1]
     assert (last["title"], last["old"], last["new"], last["old_launches"]) == ("barrier", "beta", "beta", 1)
     assert last["ratio"] == pytest.approx(2)
     assert "high" not in last, "one launch bounds nothing"
-    assert told["matches"][0] == {"old": "alpha-1.0", "new": "alpha-1.0", "by": "name"}
-    assert [one["kind"] for one in told["remarks"]] == ["launches", "control", "uncontrolled"]
+    assert document["matches"][0] == {"old": "alpha-1.0", "new": "alpha-1.0", "by": "name"}
+    assert [remark["kind"] for remark in document["remarks"]] == ["launches", "control", "uncontrolled"]
 
 
 def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
     assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
     assert "1 of 6 figures is slower now, 0 faster; for 5, no change above 3 % can be shown." in lines
@@ -199,7 +201,7 @@ ONLY = (
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("arguments", "text"),
     [
         (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
         (("{0}/old", "mpich"), "no candidate mpich in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
@@ -207,10 +209,12 @@ ONLY = (
          "(it has no campaign.json): " + ONLY),
     ],
 )  # fmt: skip
-def test_what_is_neither_two_campaigns_nor_two_candidates(tmp_path: Path, asked: tuple[str, str], text: str) -> None:
+def test_what_is_neither_two_campaigns_nor_two_candidates(
+    tmp_path: Path, arguments: tuple[str, str], text: str
+) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
-        compare(asked[0].format(tmp_path), asked[1].format(tmp_path))
+        compare(arguments[0].format(tmp_path), arguments[1].format(tmp_path))
     assert str(error.value) == text.format(tmp_path)
 
 
@@ -235,7 +239,7 @@ def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
     (tmp_path / "beta").mkdir()
     monkeypatch.chdir(tmp_path)
     compare(str(tmp_path / "old"), "alpha", "beta")
-    assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
+    assert read_lines(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
 def test_a_campaign_and_its_candidates_by_folder_and_by_name(
@@ -245,18 +249,18 @@ def test_a_campaign_and_its_candidates_by_folder_and_by_name(
     monkeypatch.setenv("RANKBENCH_RESULTS", str(tmp_path))
     for words in ((str(tmp_path / "old"),), ("old",), ("old", "alpha"), ("old", "alpha", "beta"), ("alpha", "beta")):
         compare(*words)
-        assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
+        assert read_lines(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
 def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     compare(str(tmp_path / "old"), "alpha", "beta", format_="csv")
-    assert shown(capsys)[:2] == [
+    assert read_lines(capsys)[:2] == [
         "case,alpha-1.0,beta,ratio,interval,p",
         "allreduce 8 B,502 ns ±0.0%,502 ns ±0.0%,~,1.00–1.00×,1.000",
     ]
     compare(str(tmp_path / "old"), "alpha", "beta", format_="markdown", output=tmp_path / "table.md")
-    assert shown(capsys) == [f"wrote {tmp_path}/table.md"]
+    assert read_lines(capsys) == [f"wrote {tmp_path}/table.md"]
     assert (tmp_path / "table.md").read_text().splitlines()[1:3] == [
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         r"| allreduce 8 B | 502 ns ±0.0% | 502 ns ±0.0% | \~ | 1.00–1.00× | 1.000 |",

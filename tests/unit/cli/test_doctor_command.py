@@ -46,7 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+def read_words(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
     """Return what was printed, divided into words where columns are."""
     lines = capsys.readouterr().out.splitlines()
     return [[word.strip() for word in line.split("  ") if word.strip()] for line in lines if line.strip(" ─")]
@@ -60,7 +60,7 @@ def test_without_a_plan_every_library_is_tried_on_two_cores_and_on_all(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     doctor(prefix=prefixes(place))
-    assert said(capsys) == [
+    assert read_words(capsys) == [
         ["candidate", "placement", "ranks", "found"],
         ["mpich-9.1", "1x2", "2", "works"],
         ["mpich-9.1", "1x4", "4", "works"],
@@ -77,7 +77,7 @@ def test_one_that_does_not_work_is_reported_in_its_place_and_in_the_exit_code(
     with pytest.raises(typer.Exit) as ended:
         doctor(["mpich==9.2", "mpich-9.1"], prefix=prefixes(place))
     assert ended.value.exit_code == 1
-    assert said(capsys) == [
+    assert read_words(capsys) == [
         ["candidate", "placement", "ranks", "found"],
         ["mpich-9.2", "1x2", "2", "exit code 1: fake core: set to be dead"],
         ["mpich-9.2", "1x4", "4", "exit code 1: fake core: set to be dead"],
@@ -89,7 +89,7 @@ def test_one_that_does_not_work_is_reported_in_its_place_and_in_the_exit_code(
 
 def test_a_plan_is_tried_as_it_would_be_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     doctor([str(place / "plan.toml"), "mpich-9.2"], prefix=prefixes(place))
-    assert said(capsys) == [
+    assert read_words(capsys) == [
         ["candidate", "placement", "ranks", "found"],
         ["mpich-9.2", "1x2", "2", "works"],
         ["mpich-9.2", "1x4", "4", "works"],
@@ -104,7 +104,7 @@ def test_what_is_in_the_way_follows_and_is_no_failure(
     fake.behave(place / "9.1", cpus=["0-1"] * 4)
     (place / "crowd.toml").write_text(PLAN.replace('"1x2", ', ""))
     doctor([str(place / "crowd.toml"), "mpich-9.1"], prefix=prefixes(place), binding="none")
-    assert said(capsys)[1:] == [
+    assert read_words(capsys)[1:] == [
         [
             "mpich-9.1", "1x4", "4",
             "works, but 4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times "
@@ -117,7 +117,7 @@ def test_what_is_in_the_way_follows_and_is_no_failure(
 def test_hosts_that_have_no_address_are_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         doctor(["mpich-9.1"], prefix=prefixes(place), hosts="a.invalid,b.invalid")
-    assert said(capsys)[3] == [
+    assert read_words(capsys)[3] == [
         "mpich-9.1", "nodes", "2",
         "the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or --hosts), or add to "
         "/etc/hosts",
@@ -129,7 +129,7 @@ def test_a_core_that_cannot_be_built_is_a_row(place: Path, capsys: pytest.Captur
     wrapper.write_text(wrapper.read_text().replace('*" -c "*) exit 0', '*" -c "*) echo "no room" >&2; exit 1'))
     with pytest.raises(typer.Exit):
         doctor(prefix=prefixes(place))
-    rows = said(capsys)
+    rows = read_words(capsys)
     (log,) = (place / "home/builds").glob("*.log")
     assert rows[1] == ["mpich-9.1", "all", f"the core does not compile: no room; log: {log}"]
     assert rows[2] == ["mpich-9.2", "1x2", "2", "works"]

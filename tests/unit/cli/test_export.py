@@ -42,7 +42,7 @@ def export(*arguments: object) -> list[str]:
     return answer.stdout.splitlines()
 
 
-def refused(*arguments: object) -> str:
+def read_refusal(*arguments: object) -> str:
     """Return the one line of what cannot be."""
     with pytest.raises(RankbenchError) as error:
         export(*arguments)
@@ -57,12 +57,12 @@ def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> 
     there = sorted(str(path) for path in (folder / "exports").rglob("*") if path.is_file())
     assert sorted(written) == there
     assert all(path.startswith(str(folder / "exports" / "fake")) for path in there)
-    assert written[0] == str(folder / "exports" / "fake") + exports.chosen(name).SUFFIX or name == "osu"
+    assert written[0] == str(folder / "exports" / "fake") + exports.find_format(name).SUFFIX or name == "osu"
 
 
 def test_the_formats_are_these() -> None:
-    assert exports.known() == FORMATS
-    assert all(exports.chosen(name).TITLE for name in FORMATS)
+    assert exports.list_formats() == FORMATS
+    assert all(exports.find_format(name).TITLE for name in FORMATS)
 
 
 def test_the_newest_campaign_is_exported_where_none_is_named(folder: Path) -> None:
@@ -80,19 +80,19 @@ def test_an_output_can_be_named(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_format_that_is_none() -> None:
-    assert refused("--as", "cvs") == f"--as cvs: no such format; did you mean csv? {ALLOWED}"
-    assert refused() == f"name a format by --as FORMAT {ALLOWED}"
+    assert read_refusal("--as", "cvs") == f"--as cvs: no such format; did you mean csv? {ALLOWED}"
+    assert read_refusal() == f"name a format by --as FORMAT {ALLOWED}"
 
 
 def test_a_campaign_without_launches(tmp_path: Path) -> None:
     store.create(tmp_path / "c", campaigns.campaign())
-    assert refused(tmp_path / "c", "--as", "json") == (
+    assert read_refusal(tmp_path / "c", "--as", "json") == (
         f"{tmp_path / 'c'}: no launch of this campaign is stored yet; nothing to export"
     )
 
 
 def test_a_folder_that_is_no_campaign(tmp_path: Path) -> None:
-    assert refused(tmp_path, "--as", "json") == (
+    assert read_refusal(tmp_path, "--as", "json") == (
         f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
     )
 
@@ -100,7 +100,7 @@ def test_a_folder_that_is_no_campaign(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_cannot_be_written(folder: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "nowhere" / "x"
-    assert refused(folder, "--as", name, "--output", path) == (
+    assert read_refusal(folder, "--as", name, "--output", path) == (
         f"{path}: cannot be written (No such file or directory); name another --output PATH"
     )
 
@@ -108,10 +108,10 @@ def test_what_cannot_be_written(folder: Path, tmp_path: Path, name: str) -> None
 def test_a_folder_is_no_place_for_a_file_and_a_file_none_for_a_folder(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "f").touch()
-    assert refused(folder, "--as", "json", "--output", tmp_path / "d") == (
+    assert read_refusal(folder, "--as", "json", "--output", tmp_path / "d") == (
         f"{tmp_path}/d: cannot be written (Is a directory); name another --output PATH"
     )
-    assert refused(folder, "--as", "osu", "--output", tmp_path / "f") == (
+    assert read_refusal(folder, "--as", "osu", "--output", tmp_path / "f") == (
         f"{tmp_path}/f: cannot be written (File exists); name another --output PATH"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d", "f", "results"]
@@ -119,7 +119,7 @@ def test_a_folder_is_no_place_for_a_file_and_a_file_none_for_a_folder(folder: Pa
 
 def test_a_campaign_that_cannot_be_written_to(folder: Path) -> None:
     (folder / "exports").touch()
-    assert refused(folder, "--as", "json") == (
+    assert read_refusal(folder, "--as", "json") == (
         f"{folder / 'exports' / 'fake.json'}: cannot be written (File exists); name another --output PATH"
     )
 
@@ -128,15 +128,15 @@ def test_an_export_does_not_go_where_a_link_in_the_campaign_leads(folder: Path, 
     (tmp_path / "own").mkdir()
     (folder / "exports").mkdir()
     (folder / "exports/fake-osu").symlink_to(tmp_path / "own")
-    assert refused(folder, "--as", "osu") == (
+    assert read_refusal(folder, "--as", "osu") == (
         f"{folder}/exports/fake-osu: is a symbolic link, and a campaign has none; remove it"
     )
     assert not list((tmp_path / "own").iterdir())
 
 
 def test_a_name_that_is_no_name_of_a_file(tmp_path: Path) -> None:
-    made = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
+    campaign_store = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
     assert writing.file_name("a b/c: d") == "a-b-c-d"
     assert writing.file_name("...") == "campaign"
     assert writing.file_name("größe~1@x+y=2") == "größe~1@x+y=2"
-    assert export(made.folder, "--as", "duckdb") == [f"wrote {tmp_path}/c/exports/c.sql"]
+    assert export(campaign_store.folder, "--as", "duckdb") == [f"wrote {tmp_path}/c/exports/c.sql"]

@@ -26,37 +26,37 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+def read_document(capsys: pytest.CaptureFixture[str]) -> Any:
     return msgspec.json.decode(capsys.readouterr().out)
 
 
 def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder, size=["8"], format_="json")
-    found = printed(capsys)
-    assert (found["campaign"], found["candidates"], found["blocks"]) == ("made", ["alpha", "beta"], 6)
-    assert [one["case"]["size_bytes"] for one in found["cases"]] == [8]
-    assert {one["candidate"] for one in found["summaries"]} == {"alpha", "beta", "alpha (again)"}
+    document = read_document(capsys)
+    assert (document["campaign"], document["candidates"], document["blocks"]) == ("made", ["alpha", "beta"], 6)
+    assert [entry["case"]["size_bytes"] for entry in document["cases"]] == [8]
+    assert {entry["candidate"] for entry in document["summaries"]} == {"alpha", "beta", "alpha (again)"}
     show(folder, format_="markdown")
     assert "| message size | alpha | beta |" in capsys.readouterr().out
 
 
 def test_status(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status(folder, format_="json")
-    found = printed(capsys)
-    assert (found["launches"], found["ok"], found["failures"], found["job"]) == (18, 18, [], None)
+    document = read_document(capsys)
+    assert (document["launches"], document["ok"], document["failures"], document["job"]) == (18, 18, [], None)
 
 
 def test_advise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     advise(folder, calls="allreduce 8: 1000", format_="json")
-    (found,) = printed(capsys)["placements"]
-    assert found["calls"] == [{"call": "allreduce 8 B", "calls": 1000.0, "how": "measured"}]
-    assert found["candidates"][0]["candidate"] == "alpha"
+    (placement,) = read_document(capsys)["placements"]
+    assert placement["calls"] == [{"call": "allreduce 8 B", "calls": 1000.0, "how": "measured"}]
+    assert placement["candidates"][0]["candidate"] == "alpha"
 
 
 def test_gate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gate(folder, candidate="alpha", against_candidate="beta", format_="json")
-    found = printed(capsys)
-    assert (found["counts"]["passed"], found["counts"]["failed"], found["against"]) == (2, 0, "beta")
+    document = read_document(capsys)
+    assert (document["counts"]["passed"], document["counts"]["failed"], document["against"]) == (2, 0, "beta")
 
 
 def test_what_can_be_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_what_can_be_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
         "Install by: rankbench get NAME, or NAME==VERSION",
     ]
     get(format_="json")
-    assert printed(capsys)[0] == {"name": "intel-mpi", "installed": None}
+    assert read_document(capsys)[0] == {"name": "intel-mpi", "installed": None}
 
 
 def test_output(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,17 +60,17 @@ def test_programs_read_every_check_with_its_numbers(tmp_path: Path) -> None:
     night(tmp_path / "new", BARRIER, day=2)
     command = ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old"), "--format", "json"]
     answer = CliRunner().invoke(cli.application(), [*command, "--junit", str(tmp_path / "gate.xml")])
-    told = json.loads(answer.stdout)
+    document = json.loads(answer.stdout)
     assert answer.exit_code == 1
-    assert (told["campaign"], told["against"]) == ("new", "campaign old")
-    assert told["counts"] == {"passed": 5, "failed": 1, "skipped": 0}
-    (failed,) = (one for one in told["checks"] if one["outcome"] == "failed")
+    assert (document["campaign"], document["against"]) == ("new", "campaign old")
+    assert document["counts"] == {"passed": 5, "failed": 1, "skipped": 0}
+    (failed,) = (check for check in document["checks"] if check["outcome"] == "failed")
     assert (failed["candidate"], failed["title"], failed["relation"]) == ("beta", "barrier", "slower")
     assert failed["ratio"] == pytest.approx(1.3, rel=0.01)
     assert failed["low"] <= failed["ratio"] <= failed["high"]
     assert failed["p_adjusted"] < 0.05
     assert failed["fields"]["threshold"] == pytest.approx(5)
-    assert told["remarks"][0].startswith("one campaign against one")
+    assert document["remarks"][0].startswith("one campaign against one")
 
 
 def test_the_words_of_the_tables_are_counted(tmp_path: Path) -> None:
@@ -134,14 +134,14 @@ def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path
     night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert code == 1
-    gone = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
+    successor = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
     plan = "not measured in new. Run the complete older plan."
     assert lines == [
-        f"FAILED allreduce 8 B, beta: {gone}",
+        f"FAILED allreduce 8 B, beta: {successor}",
         f"FAILED allreduce 64 KiB, alpha-1.0: {plan}",
-        f"FAILED allreduce 64 KiB, beta: {gone}",
+        f"FAILED allreduce 64 KiB, beta: {successor}",
         f"FAILED barrier, alpha-1.0: {plan}",
-        f"FAILED barrier, beta: {gone}",
+        f"FAILED barrier, beta: {successor}",
         "new against campaign old: 6 checks, 5 failed, 1 passed, 0 undecided",
     ]
 
@@ -258,7 +258,7 @@ def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tup
 
     Far, everything takes three times as long; in the last campaign `barrier` of beta takes the ratios, near and far.
     """
-    own, calls = statistics.launch_figures, iter(enumerate(shares, 1))
+    original, calls = statistics.launch_figures, iter(enumerate(shares, 1))
 
     def with_visits(*arguments: object) -> pl.DataFrame:
         number, share = next(calls)
@@ -266,12 +266,12 @@ def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tup
         changed = (
             (pl.col("case").str.starts_with("barrier")) & (pl.col("candidate") == "beta") & (number == len(shares))
         )
-        plain = [300.0 if one else 100.0 for one in far]
-        slow = [300.0 * ratios[1] if one else 100.0 * ratios[0] for one in far]
-        return own(*arguments).with_columns(  # type: ignore[arg-type]
+        plain = [300.0 if is_far else 100.0 for is_far in far]
+        slow = [300.0 * ratios[1] if is_far else 100.0 * ratios[0] for is_far in far]
+        return original(*arguments).with_columns(  # type: ignore[arg-type]
             figure_ns=pl.when(changed).then(float(np.median(slow))).otherwise(float(np.median(plain))),
             visit=pl.lit(list(range(10))),
-            visit_hop_ns=pl.lit([200.0 if one else 50.0 for one in far]),
+            visit_hop_ns=pl.lit([200.0 if is_far else 50.0 for is_far in far]),
             visit_ns=pl.when(changed).then(pl.lit(slow)).otherwise(pl.lit(plain)),
         )
 
@@ -287,16 +287,16 @@ def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkey
     assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"])
 
 
-@pytest.mark.parametrize(("shares", "told"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
+@pytest.mark.parametrize(("shares", "remark"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
 def test_other_shares_of_far_visits_are_a_remark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], told: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], remark: bool
 ) -> None:
     stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
     levels_met(monkeypatch, shares)
     old, new = stores
     remarks = [remark for remark in hold(old, new).comparison.remarks if remark.kind == "shares"]
     assert [(remark.text.fields["then"], remark.text.fields["now"]) for remark in remarks] == (
-        [(0.2, 0.8)] if told else []
+        [(0.2, 0.8)] if remark else []
     )
 
 
@@ -314,8 +314,8 @@ def test_a_slower_level_fails_whatever_the_mix(
     night(tmp_path / "old")
     night(tmp_path / "new", day=2)
     levels_met(monkeypatch, [0.8, 0.2], ratios)
-    found, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert found == code
+    exit_code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert exit_code == code
     assert lines[0].startswith(text)
     assert len(lines) == 2
 

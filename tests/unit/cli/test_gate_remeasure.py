@@ -101,10 +101,10 @@ def test_a_slower_library_fails_side_by_side(place: Path) -> None:
     assert re.search(
         r"FAILED allreduce 8 B, mpich-9.1 \(new\): takes 1\.[45]\d× \(.*the time of mpich-9.1 \(old\)", text
     )
-    made = store.open(place / "results/new-against-old").campaign
-    assert [candidate.name for candidate in made.candidates] == ["mpich-9.1 (old)", "mpich-9.1 (new)"]
-    used = {library.name: library.prefix for library in made.libraries}
-    assert [used[candidate.library] for candidate in made.candidates] == [str(place / "old"), str(place / "new")]
+    campaign = store.open(place / "results/new-against-old").campaign
+    assert [candidate.name for candidate in campaign.candidates] == ["mpich-9.1 (old)", "mpich-9.1 (new)"]
+    used = {library.name: library.prefix for library in campaign.libraries}
+    assert [used[candidate.library] for candidate in campaign.candidates] == [str(place / "old"), str(place / "new")]
 
 
 def test_the_same_command_goes_on_and_measures_nothing_twice(place: Path) -> None:
@@ -177,8 +177,8 @@ def test_what_is_asked_wrongly(words: tuple[str, ...], text: str) -> None:
 
 
 def test_limits_of_time_and_blocks() -> None:
-    assert remeasuring.limited("", 0) is None
-    of_time, of_both, of_blocks = (remeasuring.limited(*one) for one in (("60s", 0), ("60s", 2), ("", 7)))
+    assert remeasuring.limit_stop("", 0) is None
+    of_time, of_both, of_blocks = (remeasuring.limit_stop(*limits) for limits in (("60s", 0), ("60s", 2), ("", 7)))
     assert of_time
     assert of_both
     assert of_blocks

@@ -59,10 +59,10 @@ def test_library_that_cannot_be_built_for_is_a_row(tmp_path: Path, capsys: pytes
 
 def test_json_shows_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     find(prefix=[fake.make(tmp_path / "good", "9.9")], format_="json")
-    found: list[dict[str, Any]] = msgspec.json.decode(capsys.readouterr().out)
-    assert found[0]["library"]["launcher"] == f"{tmp_path}/good/bin/mpiexec"
-    assert found[0]["check"]["works"]
-    assert found[0]["check"]["facts"]["ranks"] == 2
+    entries: list[dict[str, Any]] = msgspec.json.decode(capsys.readouterr().out)
+    assert entries[0]["library"]["launcher"] == f"{tmp_path}/good/bin/mpiexec"
+    assert entries[0]["check"]["works"]
+    assert entries[0]["check"]["facts"]["ranks"] == 2
 
 
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 
-def printed(words: Sequence[str]) -> str:
+def read_help(words: Sequence[str]) -> str:
     answer = CliRunner().invoke(cli.application(), [*words], env={"COLUMNS": str(WIDTH)}, prog_name="rankbench")
     assert answer.exit_code == 0
     return answer.stdout
@@ -26,14 +26,14 @@ def printed(words: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("name", ["", *cli.command_modules()])
 def test_help_fits_eighty_columns_and_has_examples(name: str) -> None:
-    text = printed([name, "-h"] if name else ["-h"])
+    text = read_help([name, "-h"] if name else ["-h"])
     assert [line for line in text.splitlines() if len(line) > WIDTH] == []
     assert "Examples:\n  rankbench " in text
     assert not re.search(r"<(bool|str|path|int|list)|…|\[\[", text, re.IGNORECASE)
 
 
 def test_commands_are_in_groups() -> None:
-    text = printed(["-h"])
+    text = read_help(["-h"])
     titles = re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE)
     assert titles == ["Options", *GROUPS, "Examples"]
     named = re.findall(r"^  (\w+) {2,}[A-Z]", text, re.MULTILINE)
@@ -48,7 +48,7 @@ def test_a_usage_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_RANKBENCH_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "rankbench show --th")
-    assert cli.completed_words() == ["show", "--th"]
+    assert cli.read_completed_words() == ["show", "--th"]
 
 
 def test_the_template_explains_its_keys() -> None:

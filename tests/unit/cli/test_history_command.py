@@ -62,13 +62,13 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
 def test_a_change_is_reported_with_what_else_changed(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights])
-    assert shown(capsys) == [
+    assert read_lines(capsys) == [
         *HEADING,
         "barrier      alpha  500 ns  655 ns         1.31×  ▁▁▁▁████",
         "barrier       beta  500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
@@ -78,7 +78,7 @@ def test_a_change_is_reported_with_what_else_changed(nights: Path, capsys: pytes
     ]
 
 
-def planted_changes(folder: Path, calls: list[Calls]) -> Path:
+def plant_changes(folder: Path, calls: list[Calls]) -> Path:
     """Return nights from the fifth on which small calls of alpha are twice as slow, large a bit, barriers faster."""
     for day in range(1, 9):
         night(
@@ -109,29 +109,29 @@ def factor(case: Case) -> float:
 def test_regressions_come_first_each_by_what_it_costs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], calls: list[Calls], order: list[str]
 ) -> None:
-    history([planted_changes(tmp_path, calls)])
-    lines = [line for line in shown(capsys) if " since " in line]
+    history([plant_changes(tmp_path, calls)])
+    lines = [line for line in read_lines(capsys) if " since " in line]
     assert [line.partition(",")[0] for line in lines] == order
     history([tmp_path], format_="csv")
-    rows = shown(capsys)
+    rows = read_lines(capsys)
     assert rows[0] == "case,candidate,since,campaign,ratio,low,high,p_adjusted,cost_ns,share"
-    assert [row.partition(".")[0] for row in rows[1:]] == [one.partition(" ")[0] for one in order]
+    assert [row.partition(".")[0] for row in rows[1:]] == [label.partition(" ")[0] for label in order]
     history([tmp_path], format_="json")
-    told = json.loads(capsys.readouterr().out)["changes"]
-    assert [one["ratio"] > 1 for one in told] == [True, True, False]
-    assert [one["cost_ns"] > 0 for one in told] == ([True, True, False] if not calls else [True, False, False])
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert [change["ratio"] > 1 for change in changes] == [True, True, False]
+    assert [change["cost_ns"] > 0 for change in changes] == ([True, True, False] if not calls else [True, False, False])
 
 
 def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights / f"night-{day}" for day in (8, 2, 1)])
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert lines[0] == "3 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)"
     assert lines[-1] == "Changes need 5 campaigns or more; for two, use `rankbench compare` or `rankbench gate`."
 
 
 def test_where_nothing_changed_that_is_reported(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights / f"night-{day}" for day in (1, 2, 3, 4)] + [night_again(nights)])
-    assert "No change above 3 % can be shown." in shown(capsys)
+    assert "No change above 3 % can be shown." in read_lines(capsys)
 
 
 def night_again(nights: Path) -> Path:
@@ -142,7 +142,7 @@ def night_again(nights: Path) -> Path:
 
 def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights], figures="svg,html", output=tmp_path / "drawn")
-    assert shown(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}"
+    assert read_lines(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}"
     name = "history-barrier.blocking.0.byte.socket.window"
     words = re.findall(r">([^<>]+)<", (tmp_path / "drawn" / f"{name}.svg").read_text())
     for word in ("barrier: time per call over 8 campaigns", "alpha 1.31× slower", "alpha 1.0 → 1.1", "2026-03-05"):
@@ -155,13 +155,13 @@ def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys
 def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
         night(tmp_path / f"n{day}", day=day, control=False, launches=2)
-    told = trend.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
-    assert [key for key, _ in history_charts.charts(told)] == [case.key for case in CASES]
+    summary = trend.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
+    assert [key for key, _ in history_charts.charts(summary)] == [case.key for case in CASES]
 
 
 def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
-    told = trend.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
-    ((key, chart),) = history_charts.charts(told)
+    summary = trend.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
+    ((key, chart),) = history_charts.charts(summary)
     assert key == BARRIER[0].key
     assert chart.subtitle == "median of each launch, median over 3 launches of a campaign, with its interval"
     assert [(row["candidate"], row["position"], row["end"], row["value"]) for row in chart.datasets["levels"]] == [
@@ -193,9 +193,9 @@ def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> N
 
 def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history([nights], format_="json")
-    told = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in told["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
-    (turn,) = told["series"][0]["turns"]
+    document = json.loads(capsys.readouterr().out)
+    assert [past["name"] for past in document["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
+    (turn,) = document["series"][0]["turns"]
     assert (turn["campaign"], turn["name"], turn["since"]) == (4, "night-5", "2026-03-05")
     (reason,) = turn["reasons"]
     assert reason == {
@@ -226,7 +226,7 @@ def test_what_the_machine_did_is_reported_and_a_night_without_figures_is_left_ou
             machine={"kernel": "6.8" if day > 3 else "6.1"},
         )
     history([tmp_path])
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert "barrier       beta  500 ns  600 ns         1.20×  ▁ ▁████" in lines
     assert (
         "barrier, beta: 1.20×° slower, +17 % of its time, since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
@@ -237,10 +237,10 @@ def test_what_the_machine_did_is_reported_and_a_night_without_figures_is_left_ou
 
 def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
     for day in (1, 2):
-        made = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
-        rewrite(made.folder, msgspec.structs.replace(made.campaign, name="nightly"))
-    told = trend.history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
-    assert [past.name for past in told.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
+        campaign_store = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+        rewrite(campaign_store.folder, msgspec.structs.replace(campaign_store.campaign, name="nightly"))
+    summary = trend.history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
+    assert [past.name for past in summary.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
 
 
 def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Path) -> None:
@@ -252,8 +252,8 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
             (3, "1.1", ("alpha", "beta", "gamma")),
         )
     ]
-    told = trend.history(stores)
-    tracks = {(track.title): track.names for track in trend.tracks(told.pasts)}
+    summary = trend.history(stores)
+    tracks = {(track.title): track.names for track in trend.tracks(summary.pasts)}
     assert tracks == {
         "alpha": {0: "alpha-1.0", 2: "alpha-1.1"},
         "beta": {0: "beta", 1: "beta", 2: "beta"},
@@ -275,11 +275,11 @@ def test_what_cannot_be_shown(nights: Path, tmp_path: Path, arguments: dict[str,
 
 
 def test_what_is_no_history(tmp_path: Path) -> None:
-    made = night(tmp_path / "one", launches=2)
+    campaign_store = night(tmp_path / "one", launches=2)
     for folders, text in (
         ([tmp_path / "none"], f"{tmp_path / 'none'}: no campaign, and none right below it (there is no campaign.json)"),
         (
-            [made.folder],
+            [campaign_store.folder],
             "a history takes two campaigns or more; name their folders, or the folder that they are in",
         ),
     ):
@@ -293,12 +293,12 @@ def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.Capt
     for day in range(1, 11):
 
         def fate(name: str, case: Case, day: int = day) -> Fate:
-            own = 1.3 if (name, case.operation) == ("alpha", "barrier") and day > 5 else 1.0
-            return own * (1.2 if day > 4 else 1.0)
+            factor = 1.3 if (name, case.operation) == ("alpha", "barrier") and day > 5 else 1.0
+            return factor * (1.2 if day > 4 else 1.0)
 
         night(tmp_path / f"night-{day}", fate, day=day, control=False, launches=3)
     history([tmp_path])
-    assert [line for line in shown(capsys) if " since " in line] == [
+    assert [line for line in read_lines(capsys) if " since " in line] == [
         "barrier, alpha-1.0: 1.30× slower, +0.83 % of its time, since 2026-03-06 "
         "(campaign night-6: its record has nothing new)",
         "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",

@@ -48,7 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Return how to import: the lines that are printed."""
 
-    def said(*arguments: object) -> list[str]:
+    def run_import(*arguments: object) -> list[str]:
         monkeypatch.setattr("sys.argv", ["rankbench", "import", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -56,14 +56,14 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         assert (ended.value.code or 0, err) == (0, "")
         return out.splitlines()
 
-    return said
+    return run_import
 
 
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: Path) -> Refused:
     """Return how to import what cannot be: the one line on standard error. Nothing is left."""
 
-    def refused(*arguments: object) -> str:
+    def read_refusal(*arguments: object) -> str:
         monkeypatch.setattr("sys.argv", ["rankbench", "import", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -72,7 +72,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         assert not (place / "results" / "imported").exists()
         return err.rstrip("\n")
 
-    return refused
+    return read_refusal
 
 
 def file(name: str, text: str, folder: Path) -> str:
@@ -83,10 +83,10 @@ def file(name: str, text: str, folder: Path) -> str:
 
 
 def candidates(folder: str = "results/imported") -> list[str]:
-    return [candidate.name for candidate in opened(folder).candidates]
+    return [candidate.name for candidate in open_campaign(folder).candidates]
 
 
-def opened(folder: str) -> Campaign:
+def open_campaign(folder: str) -> Campaign:
     return store.open(Path(folder)).campaign
 
 
@@ -126,8 +126,8 @@ def test_errors_can_be_taken_seriously(command: Command) -> None:
 
 
 def test_plain_files_can_have_their_library_s_name(command: Command, place: Path) -> None:
-    one, other = file("a.txt", LATENCY, place), file("b.txt", LATENCY, place)
-    assert command(f"MPICH={one}", f"Open MPI={other}") == [
+    first, second = file("a.txt", LATENCY, place), file("b.txt", LATENCY, place)
+    assert command(f"MPICH={first}", f"Open MPI={second}") == [
         NOTE,
         APART,
         "2 files: 2 runs of 1 benchmark with 2 libraries, 2 cases",
@@ -155,7 +155,7 @@ def test_a_file_whose_name_has_an_equals_sign_is_that_file(command: Command, pla
 
 def test_ranks_can_be_given(command: Command, place: Path) -> None:
     command(file("a.txt", imports.osu(imports.BARRIER) + "  0.85\n", place), "--ranks", "8")
-    assert [case.ranks for case in opened("results/imported").cases] == [8]
+    assert [case.ranks for case in open_campaign("results/imported").cases] == [8]
 
 
 def test_names_that_are_missing_or_stand_twice(refused: Refused) -> None:
@@ -200,7 +200,7 @@ def test_a_campaign_that_is_there_stays(refused: Refused, command: Command, plac
     assert refused(path, "--name", "there") == (
         "rankbench: results/there: holds a campaign already; choose another --name, or remove the folder"
     )
-    assert len(opened("results/there").cases) == 2
+    assert len(open_campaign("results/there").cases) == 2
 
 
 def test_nothing_named(refused: Refused) -> None:

@@ -82,7 +82,7 @@ def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixtu
 def test_the_live_display_names_lines_and_computes_rates() -> None:
     progress = Shown(kinds.record("made", kinds.CASES))
     results = [kinds.result(case, "alpha", 0) for case in kinds.CASES]
-    progress.ended(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
+    progress.on_end(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
     page = io.StringIO()
     Console(file=page, width=100).print(Screen(progress).figures())
     rows = [line.strip().split("  ")[0] for line in page.getvalue().rstrip().splitlines()]

@@ -58,7 +58,7 @@ def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> No
     first_words = {line.split()[0] for line in out.splitlines() if line[:1].strip()}
     description = fakes.description()
     for named in (description.operations, description.datatypes, description.starts):
-        assert {one.name for one in named} <= first_words
+        assert {operation.name for operation in named} <= first_words
     assert set(catalogue.options(description)) <= first_words
     assert {operation.kind for operation in description.operations} <= first_words
 
@@ -173,13 +173,13 @@ def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, m
     behave(prefix, crash=["accumulate.64"])
     _, out, _ = run("accumulate", "allgather")
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
-    left = "not run: not tried: 2 launches ended before their last call"
+    reason = "not run: not tried: 2 launches ended before their last call"
     assert [line for line in out.splitlines() if ": not tried" in line or "crashed" in line] == [
         f"MPICH 9.1  blocking: {crash}",
         f"           nonblocking: {crash}",
-        f"MPICH 9.1  blocking: {left}",
-        f"           nonblocking: {left}",
-        f"           persistent: {left}",
+        f"MPICH 9.1  blocking: {reason}",
+        f"           nonblocking: {reason}",
+        f"           persistent: {reason}",
     ]
 
 
@@ -224,7 +224,7 @@ def test_markdown_is_the_page(run: Command) -> None:
 
 
 def test_the_page_in_docs_is_of_today() -> None:
-    made = catalogue.page(fakes.description())
-    assert PAGE.read_text(encoding="utf-8") == made, (
+    text = catalogue.page(fakes.description())
+    assert PAGE.read_text(encoding="utf-8") == text, (
         "docs/reference/operations.md is stale; make it again: .venv/bin/python tools/reference.py"
     )

@@ -155,8 +155,8 @@ def test_the_list_of_campaigns(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert lines[0] == ["campaign", "date", "state", "candidates", "blocks", "answer"]
     assert {line[0] for line in lines[2:4]} == {"slow", "equal"}
     list_(place / "results", format_="json")
-    rows = {one["name"]: one for one in msgspec.json.decode(capsys.readouterr().out)}
+    rows = {row["name"]: row for row in msgspec.json.decode(capsys.readouterr().out)}
     assert (rows["slow"]["candidates"], rows["slow"]["blocks"]) == (["alpha", "beta"], 6)
     assert rows["slow"]["answer"] == "Use alpha"
     list_(no_answer=True, format_="json")
-    assert {one["answer"] for one in msgspec.json.decode(capsys.readouterr().out)} == {""}
+    assert {row["answer"] for row in msgspec.json.decode(capsys.readouterr().out)} == {""}

@@ -39,7 +39,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(foreign, "program", program)
-    monkeypatch.setattr(command, "chosen", lambda *_: [campaigns.library("mpich")])
+    monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.library("mpich")])
     monkeypatch.setattr(console, "width", 2000)
     return tmp_path
 
@@ -116,7 +116,7 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
         blocks=4,
     )
     planned = plan.parse_plan(text, "plan.toml", fakes.machine())
-    described = foreign.described(fakes.description(), planned)
+    described = foreign.add_operations(fakes.description(), planned)
     cases, notes = plan.expand_plan(planned, described, fakes.machine())
     assert {(case.operation, case.start) for case in cases} == {
         ("allreduce", "window"),
@@ -132,7 +132,7 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
 # -----------------------------------------------------------------------------------------------------
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Return the lines that are printed, with single blanks, without rules."""
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     return [line for line in lines if line.strip(" ─")]
@@ -143,7 +143,7 @@ def test_the_ratio_is_reported_with_its_parts_and_with_what_differs(
 ) -> None:
     store = alternated.make(tmp_path, alternated.allreduce())
     command.explain(store)
-    lines = told(capsys)
+    lines = read_lines(capsys)
     assert lines[:3] == [
         "osu-allreduce beside allreduce of the core",
         "size core tool tool / core begun as the tool does mean, not median what is left",
@@ -162,7 +162,7 @@ def test_bandwidths_are_reported_as_such(tmp_path: Path, capsys: pytest.CaptureF
         Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
     ]
     command.explain(alternated.make(tmp_path, planted))
-    lines = told(capsys)
+    lines = read_lines(capsys)
     assert lines[1] == "size core tool tool / core mean, not median what is left"
     # The middle of the machine's states is 1.05: of 1000 and of 500 MB/s.
     assert lines[2].startswith("1000 B 952.4 MB/s 476.2 MB/s 2.000 (")
@@ -184,7 +184,7 @@ def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsy
     store = alternated.make(tmp_path, planted)
     store.campaign = msgspec.structs.replace(store.campaign, operations=[*CORE.values(), loop])
     command.explain(store)
-    lines = told(capsys)
+    lines = read_lines(capsys)
     assert lines[2].startswith("8 B 1.05 µs 399 ns 0.380 (0.380 to 0.380) 0.400 (0.400 to 0.400) 1.000 (")
     assert lines[3:5] == [
         "Not comparable as the core usually measures: osu_bcast (osu) makes one call after the other, and a rank can "
@@ -197,4 +197,4 @@ def test_figures_of_other_numbers_say_so_in_the_table(tmp_path: Path, capsys: py
     planted = alternated.allreduce()
     planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
     command.explain(alternated.make(tmp_path, planted))
-    assert told(capsys)[2].startswith("8 B 1.05 µs (float) 1.46 µs (char) 1.386 (")
+    assert read_lines(capsys)[2].startswith("8 B 1.05 µs (float) 1.46 µs (char) 1.386 (")

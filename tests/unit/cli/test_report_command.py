@@ -78,10 +78,10 @@ def test_programs_read_numbers_and_no_prose(folder: Path) -> None:
 def test_words_follow_from_template_and_fields(folder: Path) -> None:
     report(folder)
     verdict = read(folder)
-    told = [*verdict["conclusion"], *verdict["findings"], *verdict["groups"]]
-    assert told
-    for one in told:
-        assert render(text_of(one)) == one["text"]
+    texts = [*verdict["conclusion"], *verdict["findings"], *verdict["groups"]]
+    assert texts
+    for entry in texts:
+        assert render(text_of(entry)) == entry["text"]
 
 
 def text_of(value: Any) -> Any:
@@ -152,7 +152,9 @@ def test_what_matters_may_be_asked_anew(folder: Path) -> None:
     """Half as long again is no matter to who asks for nine tenths."""
     report(folder, threshold="90%")
     verdict = read(folder)
-    assert [(one["different"], 1.3 < one["ratio"] < 1.7) for one in verdict["comparisons"]] == [(False, True)] * 2
+    assert [(comparison["different"], 1.3 < comparison["ratio"] < 1.7) for comparison in verdict["comparisons"]] == [
+        (False, True)
+    ] * 2
     assert [case["winners"] for case in verdict["cases"]] == [["alpha", "beta"]] * 2
 
 

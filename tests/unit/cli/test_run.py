@@ -76,9 +76,9 @@ def wait_for_launches(process: subprocess.Popen[str], place: Path, count: int) -
         time.sleep(0.01)
 
 
-def left(place: Path) -> list[str]:
+def list_processes(place: Path) -> list[str]:
     """Return the processes that came from a run in this place and still run."""
-    found = []
+    numbers = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             marked = f"MARK={place}\0".encode() in (folder / "environ").read_bytes()
@@ -86,8 +86,8 @@ def left(place: Path) -> list[str]:
         except OSError:
             continue
         if marked and not ended:
-            found.append(folder.name)
-    return found
+            numbers.append(folder.name)
+    return numbers
 
 
 def assert_sound(results: Store, blocks: int) -> None:
@@ -188,12 +188,12 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
     assert "block 1 of 1: mpich-9.2 on socket: 4 cases in T s: 2 wrong data\n" in sentence
     assert "block 1 of 1: mpich-9.1 on socket: 4 cases in T s, ok\n" in sentence
     assert "(1 block, 3 launches; " in sentence
-    seen = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", MAIN, "status", "results/plan"], cwd=place, capture_output=True, text=True, check=True
     ).stdout
-    assert "3 launches in 1 block of 1" in seen
-    assert "block 1, mpich-9.2 on socket: 2 wrong data" in seen
-    rows = [line.split() for line in seen.splitlines() if line.startswith("mpich-9.")]
+    assert "3 launches in 1 block of 1" in output
+    assert "block 1, mpich-9.2 on socket: 2 wrong data" in output
+    rows = [line.split() for line in output.splitlines() if line.startswith("mpich-9.")]
     assert ["mpich-9.2", "socket", "1", "0", "1"] in rows
 
 
@@ -234,7 +234,7 @@ def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: sig
     assert text.splitlines()[-1] == (
         "stopped; what was measured is kept. Go on with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     )
-    assert left(place) == []
+    assert list_processes(place) == []
     finish(place)
     assert_sound(store.open(place / "results/plan"), blocks=3)
 
@@ -250,7 +250,7 @@ def test_kill_9_at_any_moment_loses_and_doubles_nothing(place: Path, moment: int
     before = {path.name: path.read_bytes() for path in (place / "results/plan/launches").glob("*.json")}
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    while left(place):
+    while list_processes(place):
         time.sleep(0.02)
     finish(place)
     results = store.open(place / "results/plan")

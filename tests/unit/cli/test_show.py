@@ -56,26 +56,26 @@ def a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 100)
 
 
-def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Return the lines that were printed, without the blanks that fill up the last column."""
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
 def test_answer_figures_and_failures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=stored.folder)
-    assert shown(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
+    assert read_lines(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
 
 
 def test_only_what_is_asked_for(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=stored.folder, operation=["allreduce", "barrier"], form=["blocking"])
-    heads = [line.split(":")[0] for line in shown(capsys) if "launches each" in line]
+    heads = [line.split(":")[0] for line in read_lines(capsys) if "launches each" in line]
     assert heads == ["barrier", "allreduce"]
 
 
 def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=stored.folder)
     sizes = [
-        line.split("  ")[0] for line in shown(capsys) if line[:1] in "86–" and ("±" in line or "crashed  " in line)
+        line.split("  ")[0] for line in read_lines(capsys) if line[:1] in "86–" and ("±" in line or "crashed  " in line)
     ]
     assert sizes == ["8 B", "64 KiB"] * 2 + ["–"] + ["8 B", "64 KiB"] * 2
 
@@ -84,7 +84,7 @@ def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.C
 def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str], launches: int) -> None:
     store = make_campaign(tmp_path / "c", launches=launches)
     show(folder=store.folder)
-    figures = [line for line in shown(capsys) if line.startswith("64 KiB")]
+    figures = [line for line in read_lines(capsys) if line.startswith("64 KiB")]
     assert len(figures) == 4
     assert not any("±" in line for line in figures)
     assert all(line.endswith("~") for line in figures)
@@ -117,23 +117,23 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     assert ends == pytest.approx([figures.min(), figures.mean(), figures.max()])
     assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
     show(folder=store.folder, operation=["barrier"], details=True)
-    text = " ".join(" ".join(shown(capsys)).split())
+    text = " ".join(" ".join(read_lines(capsys)).split())
     assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in text
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta")).folder)
-    assert ["size", "al[red]pha", "be[/]ta", "fastest"] in [line.split()[:4] for line in shown(capsys)]
+    assert ["size", "al[red]pha", "be[/]ta", "fastest"] in [line.split()[:4] for line in read_lines(capsys)]
 
 
 def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=make_campaign(tmp_path / "c", launches=0).folder)
-    rows = [line.split("  ") for line in shown(capsys) if line.startswith("64 KiB")]
+    rows = [line.split("  ") for line in read_lines(capsys) if line.startswith("64 KiB")]
     assert rows == [["64 KiB", "not run", "not run", "–"]] * 4
 
 
 @pytest.mark.parametrize(
-    ("until", "most", "running", "said"),
+    ("until", "most", "running", "is_stated"),
     [
         ("blocks", 8, False, True),
         ("blocks", 6, False, False),
@@ -143,7 +143,7 @@ def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.Captu
     ],
 )
 def test_a_look_before_the_end_is_called_one(
-    until: str, most: int, running: bool, said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    until: str, most: int, running: bool, is_stated: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = make_campaign(tmp_path / "c", launches=6)
     stop = msgspec.structs.replace(store.campaign.plan.stop, blocks_min=5, blocks_max=most, until=until)
@@ -151,11 +151,11 @@ def test_a_look_before_the_end_is_called_one(
     rewrite(store.folder, record)
     with lock(store.folder) if running else contextlib.nullcontext():
         show(folder=store.folder)
-    text = " ".join(shown(capsys))
-    assert (f"Not finished: 6 of at most {most} blocks." in text) == said
+    text = " ".join(read_lines(capsys))
+    assert (f"Not finished: 6 of at most {most} blocks." in text) == is_stated
 
 
-def piped(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_piped(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own whose output is no terminal."""
     command = [sys.executable, "-c", "from rankbench.cli import main; main()", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -163,7 +163,7 @@ def piped(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
-    process = piped("show", str(stored.folder))
+    process = run_piped("show", str(stored.folder))
     unfolded = [line for line in process.stdout.splitlines() if line.startswith("Use gamma: ")]
     assert unfolded[0].endswith("(each operation weighs the same).")
     assert "\x1b" not in process.stdout
@@ -171,7 +171,7 @@ def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
 
 
 def test_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
-    process = piped("show", str(tmp_path))
+    process = run_piped("show", str(tmp_path))
     text = f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", f"rankbench: {text}\n")
 
@@ -183,11 +183,11 @@ def test_newest_campaign_without_a_folder(
     monkeypatch.chdir(results.parent)
     (results.parent / "results").symlink_to(results)
     show(operation=["barrier"])
-    assert shown(capsys)[0] == "Is alpha faster than beta?"
+    assert read_lines(capsys)[0] == "Is alpha faster than beta?"
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("filters", "text"),
     [
         (
             {"operation": ["allredce"]},
@@ -201,18 +201,18 @@ def test_newest_campaign_without_a_folder(
         ),
     ],
 )
-def test_what_is_not_there_is_reported_in_one_line(stored: Store, asked: dict[str, list[str]], text: str) -> None:
+def test_what_is_not_there_is_reported_in_one_line(stored: Store, filters: dict[str, list[str]], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, operation=asked.get("operation"), form=asked.get("form"))
+        show(folder=stored.folder, operation=filters.get("operation"), form=filters.get("form"))
     assert str(error.value) == text
 
 
 # --- estimators, uncertain starts, single ranks -----------------------------------------------------------------------
 
 
-def table_of(capsys: pytest.CaptureFixture[str], **asked: str) -> dict[tuple[str, str], dict[str, str]]:
+def table_of(capsys: pytest.CaptureFixture[str], **options: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the rows of the CSV by case and candidate."""
-    show(format_="csv", folder=Path(asked.pop("folder")), **asked)
+    show(format_="csv", folder=Path(options.pop("folder")), **options)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     return {(row["case"], row["candidate"]): row for row in rows}
 
@@ -229,17 +229,17 @@ def test_a_stored_campaign_is_evaluated_again_with_another_estimator(
     assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
     show(folder=stored.folder, operation=["pingpong"], estimator="p90", confidence="90%")
     assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, intervals of" in " ".join(
-        shown(capsys)
+        read_lines(capsys)
     )
 
 
 def test_a_larger_threshold_makes_less_of_the_same_figures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Gamma takes 0.8 of the others' time for large messages: 1 / 1.25."""
-    told = {}
+    rows = {}
     for threshold in ("", "30%"):
         show(folder=stored.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
-        told[threshold] = next(line for line in shown(capsys) if line.startswith("64 KiB"))
-    assert (told[""].split()[-2:], told["30%"].split()[-1]) == (["1.25×", "±2.9%"], "=")
+        rows[threshold] = next(line for line in read_lines(capsys) if line.startswith("64 KiB"))
+    assert (rows[""].split()[-2:], rows["30%"].split()[-1]) == (["1.25×", "±2.9%"], "=")
 
 
 @pytest.mark.thorough
@@ -267,7 +267,7 @@ def test_a_lone_launch_has_mpiperfs_interval_and_says_what_it_is_worth(
 ) -> None:
     folder = make_campaign(tmp_path / "c", launches=1).folder
     show(folder=folder, operation=["barrier"], estimator="trimmed-mean", confidence="99%")
-    lines = " ".join(shown(capsys))
+    lines = " ".join(read_lines(capsys))
     assert (
         "1 launch each by its trimmed-mean, with MPIPerf's 99% interval of the samples within it, not of the next "
         "launch"
@@ -285,7 +285,7 @@ def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
         return Truth(noise=0, spread=0, bound_ns=900.0 * apart, error_ns=200.0 * apart)
 
     show(folder=make_campaign(tmp_path / "c", uncertain, launches=6).folder, operation=["barrier"])
-    lines = shown(capsys)
+    lines = read_lines(capsys)
     assert [line.split() for line in lines if line.startswith("–")] == [
         ["–", "500", "ns", "±0.0%", "500", "ns", "?", "alpha"]
     ]
@@ -298,7 +298,7 @@ def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
 def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
     show(folder=store.folder, operation=["barrier"], ranks=True)
-    assert shown(capsys) == [
+    assert read_lines(capsys) == [
         "",
         "barrier: single ranks, start: window",
         "message size  candidate  rank  host  CPU  ends after     p90  last  begins late by      p90",
@@ -319,7 +319,7 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("options", "text"),
     [
         (
             {"estimator": "avg"},
@@ -333,9 +333,9 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
-def test_options_that_make_no_sense_are_reported_in_one_line(stored: Store, asked: dict[str, str], text: str) -> None:
+def test_options_that_make_no_sense_are_reported_in_one_line(stored: Store, options: dict[str, str], text: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, **asked)
+        show(folder=stored.folder, **options)
     assert str(error.value) == text
 
 
@@ -374,7 +374,7 @@ def test_several_flags_print_and_export_the_same_tables_in_order(
 ) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
     show(folder=store.folder, operation=["barrier"], ranks=True, details=True)
-    heads = [line.partition(":")[2][:13] for line in shown(capsys) if line.startswith("barrier:")]
+    heads = [line.partition(":")[2][:13] for line in read_lines(capsys) if line.startswith("barrier:")]
     assert heads == [" time, 2 rank", " single ranks"]
     show(folder=store.folder, operation=["barrier"], ranks=True, details=True, format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -53,18 +53,18 @@ def test_a_command_without_a_docstring_is_an_error() -> None:
 
 
 def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    launches, made = [1], list[object]()
+    launches, views = [1], list[object]()
     opened = cast("Store", SimpleNamespace(launches=lambda: launches))
 
     def evaluate(_: Store) -> object:
-        made.append(object())
-        return made[-1]
+        views.append(object())
+        return views[-1]
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
-    assert decisions.evaluated(opened) is decisions.evaluated(opened)
+    assert decisions.evaluate_latest(opened) is decisions.evaluate_latest(opened)
     launches.append(2)
-    assert decisions.evaluated(opened) is decisions.evaluated(opened)
-    assert len(made) == 2
+    assert decisions.evaluate_latest(opened) is decisions.evaluate_latest(opened)
+    assert len(views) == 2
 
 
 def cpu_seconds(*words: str, home: Path) -> float:

@@ -47,26 +47,28 @@ def site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
     return sites.make(place, kind, plan, **behaviour)
 
 
-@pytest.mark.parametrize("kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.known())])
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.find_schedulers())]
+)
 def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
     here = site(tmp_path, kind)
-    done = here.submit("--wait")
-    assert done.exit_code == 0, done.printed
-    kept = here.opened()
-    launches = kept.launches()
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
+    results = here.open_results()
+    launches = results.launches()
     assert [launch.number for launch in launches] == list(range(1, LAUNCHES + 1))
     assert {launch.status.value for launch in launches} == {"ok"}
     assert {launch.candidate for launch in launches} == {"mpich-9.1", "mpich-9.1 (again)", "mpich-9.2"}
-    for one in launches:
-        across = one.placement == "2x1"
-        assert [rank.host for rank in one.ranks] == (["a1", "a2"] if across else ["a1", "a1"])
-        assert one.command[1:3] == ["-hosts", "a1,a2" if across else "a1"]
-        assert one.before
-        assert one.after
-        assert one.together == 3
-        assert one.job.isdigit() or one.job in {"101.server", "f101"}
-    assert re.search(r"Against mpich-9\.1: mpich-9\.2 needs 1\.\d+× the time", done.printed), done.printed
-    assert done.printed.splitlines()[-1] == "next: rankbench report results/plan"
+    for launch in launches:
+        across = launch.placement == "2x1"
+        assert [rank.host for rank in launch.ranks] == (["a1", "a2"] if across else ["a1", "a1"])
+        assert launch.command[1:3] == ["-hosts", "a1,a2" if across else "a1"]
+        assert launch.before
+        assert launch.after
+        assert launch.together == 3
+        assert launch.job.isdigit() or launch.job in {"101.server", "f101"}
+    assert re.search(r"Against mpich-9\.1: mpich-9\.2 needs 1\.\d+× the time", process.printed), process.printed
+    assert process.printed.splitlines()[-1] == "next: rankbench report results/plan"
 
 
 @pytest.mark.parametrize(
@@ -81,8 +83,8 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, 
     here = site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
-    assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
-    assert company(here.opened()) == company(store.open(tmp_path / "local/plan"))
+    assert rows(here.open_results()) == rows(store.open(tmp_path / "local/plan"))
+    assert company(here.open_results()) == company(store.open(tmp_path / "local/plan"))
 
 
 def test_a_job_has_the_groups_that_a_run_has(tmp_path: Path) -> None:
@@ -92,16 +94,16 @@ def test_a_job_has_the_groups_that_a_run_has(tmp_path: Path) -> None:
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     there = store.open(tmp_path / "local/plan")
-    assert rows(here.opened()) == rows(there)
-    assert company(here.opened()) == company(there)
+    assert rows(here.open_results()) == rows(there)
+    assert company(here.open_results()) == company(there)
     besides = [launch.beside for launch in there.launches() if launch.together > 1]
     assert [len(beside) for beside in besides] == [2] * 6
     assert len({frozenset(beside) for beside in besides}) == 3
 
 
-def company(kept: Store) -> list[tuple[int, str, int]]:
+def company(results: Store) -> list[tuple[int, str, int]]:
     """Return with how many others each launch measured in turn."""
-    return sorted((launch.block, launch.candidate, launch.together) for launch in kept.launches())
+    return sorted((launch.block, launch.candidate, launch.together) for launch in results.launches())
 
 
 @pytest.mark.thorough
@@ -111,10 +113,10 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
     here = site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
-    assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
-    for kept in (here.opened(), store.open(tmp_path / "local/plan")):
-        assert {launch.status for launch in kept.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
-        frame = kept.cases().filter(candidate="mpich-9.2")
+    assert rows(here.open_results()) == rows(store.open(tmp_path / "local/plan"))
+    for results in (here.open_results(), store.open(tmp_path / "local/plan")):
+        assert {launch.status for launch in results.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
+        frame = results.cases().filter(candidate="mpich-9.2")
         assert set(frame.filter(status="ok")["taken"]) <= {10, 20}
         assert set(frame.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
 
@@ -132,7 +134,7 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 3")
     here = site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
-    launches = here.opened().launches()
+    launches = here.open_results().launches()
     assert {launch.status.value for launch in launches} == {"ok"}
     assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == alone
     others = {
@@ -150,7 +152,7 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
     assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
-    assert rows(here.opened()) == rows(local)
+    assert rows(here.open_results()) == rows(local)
     measured = set(local.cases()["launch"])
     brought = sorted((launch.block, launch.candidate, launch.together, launch.alone) for launch in local.launches()
                      if launch.number in measured)  # fmt: skip
@@ -165,7 +167,7 @@ def test_launches_that_did_not_end_together_in_a_job_are_made_one_after_the_othe
     script.write_text(re.sub(r"(?m)^time_s=\d+", "time_s=600", script.read_text()))
     (here.campaign / "job/cut_s").write_text("500\n")
     assert here.submit("--wait").exit_code == 0
-    assert {launch.together for launch in here.opened().launches()} == {1}
+    assert {launch.together for launch in here.open_results().launches()} == {1}
 
 
 @pytest.mark.parametrize("how", ["cancelled", "killed"])
@@ -184,7 +186,7 @@ def test_what_ended_beside_others_before_its_job_did_is_judged_all_the_same(tmp_
         here.wait_for_end()
     behave(tmp_path / "9.1")
     assert here.submit("--wait").exit_code == 0
-    launches = here.opened().launches()
+    launches = here.open_results().launches()
     assert {launch.status.value for launch in launches} == {"ok"}
     assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == [1, 1]
 
@@ -199,8 +201,8 @@ def test_a_launch_that_hangs_is_ended(tmp_path: Path) -> None:
     script = here.campaign / "job/job.sh"
     script.write_text(script.read_text().replace("silence_s=11", "silence_s=4"))
     assert here.submit("--wait").exit_code == 0
-    found = [row for row in rows(here.opened()) if row[3] != "ok"]
-    assert [row[2:4] for row in found] == [("bcast.blocking.8.byte.1x2.window", "hung")]
+    failures = [row for row in rows(here.open_results()) if row[3] != "ok"]
+    assert [row[2:4] for row in failures] == [("bcast.blocking.8.byte.1x2.window", "hung")]
 
 
 @pytest.mark.thorough
@@ -208,14 +210,14 @@ def test_of_what_a_launch_of_a_job_prints_the_beginning_and_the_end_are_kept(tmp
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
     here = site(tmp_path, "slurm", plan, prints_bytes=5_000_000)
     assert here.submit("--wait").exit_code == 0
-    for launch in here.opened().launches():
+    for launch in here.open_results().launches():
         assert launch.output_bytes == 5_000_000 + len("fake core: warning\n\nfake core: last line\n")
         assert launch.log.endswith("x\nfake core: last line\n")
     for path in (here.campaign / "job/launches").glob("*/1/output.log"):
-        kept = path.read_bytes()
-        assert kept.startswith(b"fake core: warning\n")
-        assert b"[rankbench left out 29" in kept
-        assert len(kept) < (2 << 20) + 100
+        log = path.read_bytes()
+        assert log.startswith(b"fake core: warning\n")
+        assert b"[rankbench left out 29" in log
+        assert len(log) < (2 << 20) + 100
 
 
 def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -236,30 +238,30 @@ def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
         "its job ended by SIGTERM (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
         "next: submit it again, which goes on where it was",
     ]
-    before = {launch.number: launch.started for launch in here.opened().launches()}
+    before = {launch.number: launch.started for launch in here.open_results().launches()}
     assert 4 <= len(before) < LAUNCHES
     behave(tmp_path / "9.2", factor=1.5)
     assert here.submit("--wait").exit_code == 0
-    after = {launch.number: launch.started for launch in here.opened().launches()}
+    after = {launch.number: launch.started for launch in here.open_results().launches()}
     assert len(after) == LAUNCHES
     assert {number: after[number] for number in before} == before
-    assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
+    assert len(here.open_results().cases().unique(["block", "candidate", "case"])) == len(here.open_results().cases())
 
 
 @pytest.mark.thorough
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     """Whatever it was doing: nothing is lost but the launch in flight, nothing is there twice."""
     here = site(tmp_path, "pbs", pause_s=0.02)
-    for done in (1, 4, 7):
+    for number in (1, 4, 7):
         assert here.submit().exit_code == 0
-        here.wait_for("launches/*/done", done)
+        here.wait_for("launches/*/done", number)
         pids = sorted((tmp_path / "scheduler/jobs").glob("*.pid"))
         os.killpg(int(pids[-1].read_text()), signal.SIGKILL)
         time.sleep(0.05)  # As long as any scheduler takes to notice.
     finished = here.submit("--wait")
     assert finished.exit_code == 0, finished.printed
-    assert len(here.opened().launches()) == LAUNCHES
-    assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
+    assert len(here.open_results().launches()) == LAUNCHES
+    assert len(here.open_results().cases().unique(["block", "candidate", "case"])) == len(here.open_results().cases())
 
 
 @pytest.mark.thorough
@@ -272,28 +274,28 @@ def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
     ]
     script = here.campaign / "job/job.sh"
     script.write_text(re.sub(r"time_s=0\b", "time_s=20", script.read_text()))
-    done = here.submit("--wait")
+    process = here.submit("--wait")
     assert (
         "results/plan/job/job.sh was edited and is submitted as it is; remove it to have it written anew\n"
-        in done.printed
+        in process.printed
     )
-    assert done.exit_code == 1
-    assert done.printed.splitlines()[-2:] == [
+    assert process.exit_code == 1
+    assert process.printed.splitlines()[-2:] == [
         "its job ended for want of time (COMPLETED); log: results/plan/job/output.log",
         "next: submit it again, which goes on where it was",
     ]
     script.unlink()
     assert here.submit("--wait").exit_code == 0
-    assert len(here.opened().launches()) == LAUNCHES
+    assert len(here.open_results().launches()) == LAUNCHES
 
 
 @pytest.mark.thorough
 def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm")
     (tmp_path / "9.2/worlds").touch()
-    done = here.submit("--wait")
-    assert done.exit_code == 0, done.printed
-    wrong = [launch for launch in here.opened().launches() if launch.status != "ok"]
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
+    wrong = [launch for launch in here.open_results().launches() if launch.status != "ok"]
     reason = (
         f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
         "library; use the library's own mpiexec"
@@ -301,7 +303,7 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Pat
     assert [(launch.candidate, launch.placement, launch.reason) for launch in wrong] == [
         ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
     ]
-    assert {row[3] for row in rows(here.opened()) if row[1] == "mpich-9.2"} == {"refused"}
+    assert {row[3] for row in rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
 
 
 def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> None:
@@ -309,22 +311,22 @@ def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> N
     every = ["allreduce.8", "allreduce.64", "bcast.8", "bcast.64"]
     here = site(tmp_path, "slurm", crash=every)
     (tmp_path / "scheduler/lost").write_text("a2")
-    done = here.submit("--wait")
-    assert done.exit_code == 1
-    assert done.printed.splitlines()[-2:] == [
+    process = here.submit("--wait")
+    assert process.exit_code == 1
+    assert process.printed.splitlines()[-2:] == [
         "its job ended because there is no answer from a2 (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
         "next: submit it again, which goes on where it was",
     ]
     (tmp_path / "scheduler/lost").unlink()
     behave(tmp_path / "9.2")
     assert here.submit("--wait").exit_code == 0
-    launches = here.opened().launches()
+    launches = here.open_results().launches()
     (died,) = [launch for launch in launches if launch.status != "ok"]
     assert (died.status, died.reason) == (
         "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
     )  # fmt: skip
     assert len(launches) == LAUNCHES + 1
-    assert [row[3] for row in rows(here.opened()) if row[3] != "ok"] == ["crashed"]
+    assert [row[3] for row in rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
 
 
 @pytest.mark.thorough
@@ -343,7 +345,9 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
         behave(tmp_path / version)
     assert here.submit("--wait").exit_code == 0
     died = {
-        (launch.status, launch.reason, launch.together) for launch in here.opened().launches() if launch.status != "ok"
+        (launch.status, launch.reason, launch.together)
+        for launch in here.open_results().launches()
+        if launch.status != "ok"
     }
     reason = "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
     assert died == {("crashed", reason, 3)}
@@ -354,9 +358,9 @@ def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
     """Nobody computes where the job runs: who follows it shows it that it is enough."""
     plan = PLAN.replace("blocks = 2", 'blocks = { min = 2, max = 60 }\nuntil = "precision 50%"')
     here = site(tmp_path, "slurm", plan, pause_s=0.05)
-    done = here.submit("--wait")
-    assert done.exit_code == 0, done.printed
-    blocks = {launch.block for launch in here.opened().launches()}
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
+    blocks = {launch.block for launch in here.open_results().launches()}
     assert 2 <= len(blocks) < 60
     log = (here.campaign / "job/output.log").read_text().splitlines()
     assert re.search(r"enough: all \d+ intervals are within ±50\.00%$", log[-1]), log
@@ -368,13 +372,15 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
     assert here.submit().exit_code == 0
     here.wait_for("launches/*/done", 2)
     (tmp_path / "scheduler/gone").touch()
-    said = here.run("status")
-    assert said.exit_code == 0
-    assert "Slurm does not show where job 101 stands: scontrol: error: cannot connect to the server\n" in said.printed
-    assert len(here.opened().launches()) >= 1
+    process = here.run("status")
+    assert process.exit_code == 0
+    assert (
+        "Slurm does not show where job 101 stands: scontrol: error: cannot connect to the server\n" in process.printed
+    )
+    assert len(here.open_results().launches()) >= 1
     (tmp_path / "scheduler/gone").unlink()
     assert here.run("status", "--wait").exit_code == 0
-    assert len(here.opened().launches()) == LAUNCHES
+    assert len(here.open_results().launches()) == LAUNCHES
 
 
 @pytest.mark.parametrize("history", [True, False])
@@ -387,8 +393,8 @@ def test_a_pbs_server_with_and_without_a_history_of_jobs(tmp_path: Path, *, hist
     script = here.campaign / "job/job.sh"
     text = script.read_text()
     script.write_text(re.sub(r"time_s=0\b", "time_s=20", text))
-    done = here.submit("--wait")
-    assert (done.exit_code, done.printed.splitlines()[-2]) == (
+    process = here.submit("--wait")
+    assert (process.exit_code, process.printed.splitlines()[-2]) == (
         1,
         f"its job ended for want of time ({'F, exit status 0' if history else 'no longer known to PBS'}); "
         "log: results/plan/job/output.log",
@@ -409,8 +415,8 @@ def test_a_file_system_without_locks(tmp_path: Path) -> None:
     """A folder is the lock then, which a job that ends takes away."""
     here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
     log = without_locks(here)
-    done = here.submit("--wait")
-    assert done.exit_code == 0, done.printed
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
     folder = here.campaign / "job/lock.d"
     assert f"this file system has no locks (mount option flock); {folder} is used instead" in log.read_text()
     assert not folder.exists()
@@ -448,7 +454,7 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
     monkeypatch.setattr(job_status, "time", SimpleNamespace(sleep=pauses.append))
     monkeypatch.setenv("PATH", f"{tmp_path}/scheduler:{os.environ['PATH']}")
     with pytest.raises(RankbenchError) as error:
-        job_status.follow(here.opened())
+        job_status.follow(here.open_results())
     (tmp_path / "scheduler/gone").unlink()
     scheduler.cancel(tmp_path / "scheduler", "101")
     assert str(error.value) == (
@@ -478,16 +484,16 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
 def test_what_cannot_be_submitted(tmp_path: Path, options: list[str], answer: str) -> None:
     plan = PLAN.replace('["2x1", "1x2"]', '["2x1"]') + '[job]\nscheduler = "pbss"\n'
     here = site(tmp_path, "slurm", plan)
-    done = here.run("submit", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", *options)
-    assert (done.exit_code, done.printed) == (2, f"rankbench: {answer}\n")
+    process = here.run("submit", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", *options)
+    assert (process.exit_code, process.printed) == (2, f"rankbench: {answer}\n")
     assert not (tmp_path / "results").exists()
 
 
 def test_a_scheduler_that_does_not_take_a_script(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm")
     (tmp_path / "scheduler/refuses").write_text("sbatch: error: invalid partition specified: bench")
-    done = here.submit()
-    assert (done.exit_code, done.printed.splitlines()[-1]) == (
+    process = here.submit()
+    assert (process.exit_code, process.printed.splitlines()[-1]) == (
         2, "rankbench: Slurm did not take results/plan/job/job.sh: sbatch: error: invalid partition specified: bench; "
            "correct [job] in the plan, or give options",
     )  # fmt: skip
@@ -532,12 +538,12 @@ def test_nodes_of_a_job_are_not_judged_by_the_host_that_submits(tmp_path: Path) 
     """Neither its cores nor its memory: 64 ranks a node are bound, take turns, and need no note."""
     plan = PLAN.replace('["2x1", "1x2"]', '["2x64"]').replace('"8,64"', '"8,64G"').replace('"allreduce", ', "")
     here = site(tmp_path, "slurm", "oversubscribe = 1\n" + plan)
-    done = here.submit("--write-only")
-    assert done.exit_code == 0, done.printed
-    assert "oversubscribed" not in done.printed
+    process = here.submit("--write-only")
+    assert process.exit_code == 0, process.printed
+    assert "oversubscribed" not in process.printed
     script = (here.campaign / "job/job.sh").read_text()
     assert "-bind-to core" in script
     assert "-bind-to none" not in script
     assert [line for line in script.splitlines() if line.startswith("launch ") and line.endswith(" alone")] == []
-    record = here.opened().campaign
+    record = here.open_results().campaign
     assert (record.machine, {case.start for case in record.cases}) == (UNKNOWN_MACHINE, {"window"})

@@ -30,20 +30,20 @@ blocks = 3
 OTHER, ONE = "osu-latency.blocking.{}.byte.1x2.none", "mpich-9.2"
 
 
-def site(place: Path, plan: str = PLAN, *, lacking: bool = False, **told: object) -> Site:
+def site(place: Path, plan: str = PLAN, *, lacking: bool = False, **settings: object) -> Site:
     """Make a site with a benchmark of OSU, which takes 1.25 µs with the first library, and with the second as
     stated."""
     here = sites.make(place, "slurm", plan)
     bench.link(place / "9.1", time="1.25")
     if not lacking:
-        bench.link(place / "9.2", **({"time": "2.50"} | told))
+        bench.link(place / "9.2", **({"time": "2.50"} | settings))
     bench.make(place / "bench", place / "9.1")
     return Site(here.place, here.kind, here.environment | {"LD_LIBRARY_PATH": ""})
 
 
 def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
     """Return block, size and status of a candidate's latencies."""
-    frame = here.opened().cases().filter(candidate=candidate, operation="osu-latency")
+    frame = here.open_results().cases().filter(candidate=candidate, operation="osu-latency")
     return sorted(frame.select("block", "size_bytes", "status").rows())
 
 
@@ -52,12 +52,12 @@ def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
 def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> None:
     """With programs for both libraries, and where one has none that it could load."""
     here = site(tmp_path, lacking=lacking)
-    done = here.submit("--wait")
-    assert done.exit_code == 0, done.printed
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
-    assert rows(here.opened()) == rows(local)
-    assert len(here.opened().launches()) == len(local.launches()) == (10 if lacking else 12)
+    assert rows(here.open_results()) == rows(local)
+    assert len(here.open_results().launches()) == len(local.launches()) == (10 if lacking else 12)
     assert latencies(here) == (
         [(1, size, "refused") for size in (8, 16, 32, 64)]
         if lacking
@@ -68,19 +68,19 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> 
 def test_a_program_runs_with_the_library_of_its_candidate_and_its_figures_are_read(tmp_path: Path) -> None:
     here = site(tmp_path)
     assert here.submit("--wait").exit_code == 0
-    samples = here.opened().samples().collect()
+    samples = here.open_results().samples().collect()
     theirs = samples.filter(samples["case"].str.starts_with("osu-latency")).select("candidate", "time_ns").unique()
     assert sorted(theirs.rows()) == [("mpich-9.1", 1250.0), ("mpich-9.2", 2500.0)]
-    launches = [launch for launch in here.opened().launches() if launch.facts is None]
+    launches = [launch for launch in here.open_results().launches() if launch.facts is None]
     assert len(launches) == 6
-    cores = {launch.candidate: launch.command for launch in here.opened().launches() if launch.facts}
+    cores = {launch.candidate: launch.command for launch in here.open_results().launches() if launch.facts}
     texts = [f"{tmp_path}/bench/osu_latency", "-i", "20", "-m", "8:64", "-x", "5"]
-    for one in launches:
-        path = tmp_path / one.candidate.removeprefix("mpich-")
-        assert one.command == [*cores[one.candidate][:-1], *texts]
-        assert one.environment.get("LD_LIBRARY_PATH") == (f"{path}/lib" if path.name == "9.2" else "")
-        assert one.log.startswith("# OSU MPI Latency Test")
-        assert one.before
+    for launch in launches:
+        path = tmp_path / launch.candidate.removeprefix("mpich-")
+        assert launch.command == [*cores[launch.candidate][:-1], *texts]
+        assert launch.environment.get("LD_LIBRARY_PATH") == (f"{path}/lib" if path.name == "9.2" else "")
+        assert launch.log.startswith("# OSU MPI Latency Test")
+        assert launch.before
 
 
 @pytest.mark.thorough
@@ -93,7 +93,7 @@ def test_a_program_that_crashes_is_launched_once_in_every_block(tmp_path: Path) 
         for block in (1, 2, 3)
         for row in ((8, "ok"), (16, "ok"), (32, "crashed"), (64, "not-run"))
     ]  # fmt: skip
-    assert {row[4] for row in rows(here.opened()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
+    assert {row[4] for row in rows(here.open_results()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
         "the launch crashed: exit code N (SIGSEGV)"
     }
 
@@ -103,14 +103,14 @@ def test_an_exit_code_by_which_the_core_shows_of_a_full_disk_is_a_program_s_own(
     here = site(tmp_path, PLAN.replace("blocks = 3", "blocks = 1"), code=4)
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
-    for kept in (here.opened(), store.open(tmp_path / "local/plan")):
-        found = [
+    for results in (here.open_results(), store.open(tmp_path / "local/plan")):
+        failures = [
             (launch.status, launch.reason)
-            for launch in kept.launches()
+            for launch in results.launches()
             if (launch.candidate, launch.facts) == (ONE, None)
         ]
-        assert found == [("crashed", "exit code 4")]
-        assert set(kept.cases()["status"]) == {"ok"}
+        assert failures == [("crashed", "exit code 4")]
+        assert set(results.cases()["status"]) == {"ok"}
 
 
 @pytest.mark.thorough
@@ -126,7 +126,7 @@ def test_a_program_that_hung_twice_is_not_launched_again(tmp_path: Path) -> None
         for block in (1, 2)
         for row in ((8, "ok"), (16, "hung"), (32, "not-run"), (64, "not-run"))
     ]  # fmt: skip
-    assert {row[3] for row in rows(here.opened()) if "allreduce" in str(row[2])} == {"ok"}
+    assert {row[3] for row in rows(here.open_results()) if "allreduce" in str(row[2])} == {"ok"}
 
 
 @pytest.mark.thorough
@@ -139,10 +139,12 @@ def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
     bench.behave(tmp_path / "9.2", time="3.00")
     assert here.submit("--wait").exit_code == 0
     assert latencies(here) == [(1, 8, "ok"), (1, 16, "ok"), (1, 32, "crashed"), (1, 64, "ok")]
-    died, again = [launch for launch in here.opened().launches() if (launch.candidate, launch.facts) == (ONE, None)]
+    died, again = [
+        launch for launch in here.open_results().launches() if (launch.candidate, launch.facts) == (ONE, None)
+    ]
     assert (died.status, died.reason) == ("crashed", "exit code 139 (SIGSEGV); no answer any more from a2")
     assert again.status == "ok"
-    times = here.opened().samples().filter(candidate=ONE).collect()
+    times = here.open_results().samples().filter(candidate=ONE).collect()
     theirs = times.filter(times["case"].str.starts_with("osu-latency"))
     assert sorted(theirs["time_ns"]) == [2500.0, 2500.0, 3000.0]
 
@@ -165,10 +167,10 @@ def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) ->
 def test_a_plan_of_a_foreign_tool_alone_is_checked_by_the_core(tmp_path: Path) -> None:
     here = site(tmp_path, PLAN.replace('"allreduce", ', ""))
     (tmp_path / "9.2/worlds").touch()
-    done = here.submit("--wait")
-    assert done.exit_code == 0, done.printed
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
     assert {(status, block) for block, _, status in latencies(here)} == {("refused", 1)}
-    (wrong,) = [launch for launch in here.opened().launches() if launch.status != "ok"]
+    (wrong,) = [launch for launch in here.open_results().launches() if launch.status != "ok"]
     assert wrong.reason == (
         f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
         "library; use the library's own mpiexec"

@@ -36,7 +36,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
-def failed(lines: list[str]) -> list[str]:
+def list_failures(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith("FAILED")]
 
 
@@ -66,7 +66,7 @@ def test_wrong_data_fail(run: Command) -> None:
     assert "allgather WRONG WRONG WRONG" in lines
     assert "alltoall right right right" in lines
     advice = "do not use this call of this library, and report it to its vendor"
-    assert failed(lines) == [
+    assert list_failures(lines) == [
         f"FAILED mpich-9.9: {call}: wrong-data: byte 3 is 7, expected 9; {advice}"
         for form in ("blocking", "nonblocking", "persistent")
         for call in (f"allgather {form}, 8 B", f"allgather {form}, in-place, 8 B")
@@ -98,7 +98,7 @@ def test_datatypes_and_options_are_tested_where_that_is_asked_for(run: Command) 
     assert "WRONG" in rows["vector"]
     advice = "do not use this call of this library, and report it to its vendor"
     reason = f"wrong-data: byte 3 is 7, expected 9; {advice}"
-    calls = [line.removeprefix("FAILED mpich-9.9: ").removesuffix(f": {reason}") for line in failed(lines)]
+    calls = [line.removeprefix("FAILED mpich-9.9: ").removesuffix(f": {reason}") for line in list_failures(lines)]
     assert [call for call in calls if not call.startswith("gather")] == [
         *(f"bcast {form}, struct or vector, 8 B and 64 KiB" for form in ("blocking", "nonblocking", "persistent")),
         *(f"put {form}, epoch=fence, 8 B and 64 KiB" for form in ("blocking", "nonblocking")),
@@ -110,7 +110,7 @@ def test_a_crash_is_reported_and_the_calls_after_it_are_tested(run: Command) -> 
     assert code == 1
     assert "allreduce crashed crashed crashed" in lines
     assert "alltoall right right right" in lines
-    assert failed(lines)[0] == (
+    assert list_failures(lines)[0] == (
         "FAILED mpich-9.9: allreduce blocking, 8 B: crashed: ended before its last case: exit code -11 (SIGSEGV); "
         "do not use this call of this library, and report it to its vendor"
     )

@@ -98,7 +98,7 @@ def test_decided_stops_when_all_differ_or_are_alike() -> None:
 
 
 def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
-    others = [msgspec.structs.replace(one, case=case) for case, one in (("d", OPEN), ("e", HOPELESS))]
+    others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", HOPELESS))]
     answer = decide(plan("decided"), figures(DIFFERENT, *others), FIRST_LOOK)
     reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 49 as it looks"
     assert (answer.stop, render(answer.reason)) == (False, reason)
@@ -129,7 +129,7 @@ def test_a_campaign_looks_at_its_figures_now_and_then_only(until: str) -> None:
     assert (answer.stop, render(answer.reason)) == (False, "the next look is after block 7")
 
 
-def asked(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
+def decide_campaign(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
     """Return what is decided of a campaign of five blocks whose launches scatter."""
 
     def truth(candidate: str, _: Case) -> Truth:
@@ -142,7 +142,7 @@ def asked(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
 
 
 def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path) -> None:
-    decision = asked(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
+    decision = decide_campaign(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
     assert decision.stop
     assert render(decision.reason) in {
         f"over 3 cases {best} is fastest; against 2 of 2 other candidates that is decided"
@@ -151,7 +151,7 @@ def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path)
 
 
 def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
-    decision = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
+    decision = decide_campaign(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
     assert not decision.stop
     assert render(decision.reason).endswith("is fastest; against 1 of 2 other candidates that is decided")
 
@@ -172,6 +172,6 @@ def test_an_extended_campaign_pays_for_what_was_seen() -> None:
     """Also one of a fixed number of blocks, which looks once as long as nobody extends it."""
     fixed = msgspec.structs.replace(plan("blocks"), stop=Stop(blocks_min=8, blocks_max=8, until="blocks"))
     more = msgspec.structs.replace(fixed, stop=msgspec.structs.replace(fixed.stop, past=[4]))
-    levels = [float(Penalty(list_interim_looks(one), 8).nominal(0.05)) for one in (fixed, more)]
+    levels = [float(Penalty(list_interim_looks(looks), 8).nominal(0.05)) for looks in (fixed, more)]
     assert levels[0] == pytest.approx(0.05)
     assert levels[1] < 0.05 / 1.1

@@ -22,7 +22,7 @@ VIEWS = ["campaign", "candidates", "figures", "launches", "libraries", "operatio
 CLOCK_STEP = 0.005
 
 
-def opened(measured: Measured, folder: Path) -> real.DuckDBPyConnection:
+def open_database(measured: Measured, folder: Path) -> real.DuckDBPyConnection:
     """Return a database in a file that was made by the script, as `duckdb x.db < x.sql` does."""
     (path,) = duckdb.write(measured, folder / "x.sql")
     database = real.connect(folder / "x.db")
@@ -36,7 +36,7 @@ def views(database: real.DuckDBPyConnection) -> list[str]:
 
 
 def test_every_file_has_a_view(plain: Measured, tmp_path: Path) -> None:
-    with opened(plain, tmp_path) as database:
+    with open_database(plain, tmp_path) as database:
         assert views(database) == VIEWS
         counts = {name: database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in VIEWS}
         assert database.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
@@ -54,18 +54,18 @@ def test_every_file_has_a_view(plain: Measured, tmp_path: Path) -> None:
 
 
 def test_typical_is_what_the_verdict_says(plain: Measured, tmp_path: Path) -> None:
-    with opened(plain, tmp_path) as database:
-        found = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
-    told = {(case, candidate): rest for case, candidate, *rest in found}
+    with open_database(plain, tmp_path) as database:
+        rows = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
+    values = {(case, candidate): rest for case, candidate, *rest in rows}
     for summary in plain.view.verdict.summaries:
         if summary.launches:
-            typical_ns, *counts = told[summary.case, summary.candidate]
+            typical_ns, *counts = values[summary.case, summary.candidate]
             assert typical_ns == pytest.approx(summary.typical_ns, rel=CLOCK_STEP)
             assert counts == [summary.launches, summary.samples]
 
 
 def test_records_have_their_parts(plain: Measured, tmp_path: Path) -> None:
-    with opened(plain, tmp_path) as database:
+    with open_database(plain, tmp_path) as database:
         assert database.execute("SELECT name, machine.cores, plan.stop.blocks_max FROM campaign").fetchall() == [
             ("plain", 2, 60)
         ]
@@ -79,23 +79,23 @@ def test_records_have_their_parts(plain: Measured, tmp_path: Path) -> None:
 
 
 def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
-    made = make_campaign(tmp_path / "c", launches=2, samples=10)
-    with opened(Measured(made), tmp_path) as database:
-        number = len(made.launches()) + 1
-        case = made.campaign.cases[0]
+    campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
+    with open_database(Measured(campaign_store), tmp_path) as database:
+        number = len(campaign_store.launches()) + 1
+        case = campaign_store.campaign.cases[0]
         launch: Launch = campaigns.launch(number, 3, 0, "alpha", "socket")
-        made.append(launch, [CaseResult(case=case, status=CaseStatus.LACKING, reason="not there")])
+        campaign_store.append(launch, [CaseResult(case=case, status=CaseStatus.LACKING, reason="not there")])
         query = f"SELECT status FROM outcomes WHERE launch = {number}"
         assert database.execute(query).fetchall() == [("lacking",)]
-        (made.folder / "launches" / f"{number:06}.json").unlink()
+        (campaign_store.folder / "launches" / f"{number:06}.json").unlink()
         assert database.execute(query).fetchall() == []
 
 
 def test_what_was_derived_has_views_too(tmp_path: Path) -> None:
-    made = make_campaign(tmp_path / "c", launches=2, samples=10)
-    measured = Measured(made)
-    made.write_derived(report.frames(measured.view), {})
-    with opened(measured, tmp_path) as database:
+    campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
+    measured = Measured(campaign_store)
+    campaign_store.write_derived(report.frames(measured.view), {})
+    with open_database(measured, tmp_path) as database:
         assert views(database) == sorted([*VIEWS, "summary", "comparisons"])
         assert database.execute("SELECT count(*) FROM summary").fetchall() == [(27,)]
 
@@ -104,15 +104,15 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     """Quotes end no text, brackets are no pattern. The script needs no more of the folder than its launches."""
     folder = tmp_path / "it's [a] *?"
     make_campaign(tmp_path / "it's a", launches=1, samples=10).folder.rename(folder)
-    with opened(Measured(store.open(folder)), tmp_path) as database:
+    with open_database(Measured(store.open(folder)), tmp_path) as database:
         assert database.execute("SELECT count(*) FROM launches").fetchall() == [(3,)]
         assert database.execute("SELECT count(*) FROM samples").fetchall()[0][0] == 27 * 10
 
 
 def test_the_script_says_what_it_is_in_one_line(tmp_path: Path) -> None:
-    made = make_campaign(tmp_path / "c", launches=1, samples=10)
-    campaign = msgspec.structs.replace(made.campaign, name="two\nDROP TABLE samples; lines")
-    first, second, *_ = duckdb.script(made.folder, campaign).splitlines()
+    campaign_store = make_campaign(tmp_path / "c", launches=1, samples=10)
+    campaign = msgspec.structs.replace(campaign_store.campaign, name="two\nDROP TABLE samples; lines")
+    first, second, *_ = duckdb.script(campaign_store.folder, campaign).splitlines()
     assert first == "-- Campaign two DROP TABLE samples; lines, as rankbench 0.1.0 measured it: views over its files."
     assert (
         second == "-- Make a database of them by `duckdb campaign.db < THIS`. Where the folder moves, export it again."

@@ -40,20 +40,20 @@ def document(measured: Measured, folder: Path) -> Any:
     """Return what is written, which must be strict JSON and what the schema says."""
     (path,) = json.write(measured, folder / "x.json")
     text = path.read_text(encoding="utf-8")
-    found = plain_json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    jsonschema.validate(found, plain_json.loads(json.schema()), cls=jsonschema.Draft202012Validator)
-    assert msgspec.json.decode(msgspec.json.encode(found["campaign"]), type=Campaign) == measured.view.campaign
-    assert found["verdict"] == plain_json.loads(msgspec.json.encode(as_data(measured.view.verdict)))
-    return found
+    content = plain_json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    jsonschema.validate(content, plain_json.loads(json.schema()), cls=jsonschema.Draft202012Validator)
+    assert msgspec.json.decode(msgspec.json.encode(content["campaign"]), type=Campaign) == measured.view.campaign
+    assert content["verdict"] == plain_json.loads(msgspec.json.encode(as_data(measured.view.verdict)))
+    return content
 
 
 def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> None:
-    found = document(plain, tmp_path)
-    assert list(found) == ["export", "campaign", "verdict", "values", "figures"]
-    assert found["export"] == 2
-    assert len(found["figures"]) == plain.view.figures.height
-    assert len(found["values"]) == len(plain.view.verdict.summaries)
-    crashed = [one for one in found["values"] if one["value"] is None]
+    content = document(plain, tmp_path)
+    assert list(content) == ["export", "campaign", "verdict", "values", "figures"]
+    assert content["export"] == 2
+    assert len(content["figures"]) == plain.view.figures.height
+    assert len(content["values"]) == len(plain.view.verdict.summaries)
+    crashed = [value for value in content["values"] if value["value"] is None]
     assert crashed == [
         {
             "case": "barrier.blocking.0.byte.socket.window",
@@ -72,24 +72,24 @@ def test_every_kind_of_case_is_what_the_schema_says(every_kind: Measured, tmp_pa
 
 def test_one_launch_is_enough(tmp_path: Path) -> None:
     """After one block no interval has an end."""
-    made = Measured(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
-    found = document(made, tmp_path)
-    assert all("high" not in one for one in found["verdict"]["comparisons"])
-    assert all(math.isinf(comparison.high) for comparison in made.view.verdict.comparisons)
+    measured = Measured(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
+    content = document(measured, tmp_path)
+    assert all("high" not in comparison for comparison in content["verdict"]["comparisons"])
+    assert all(math.isinf(comparison.high) for comparison in measured.view.verdict.comparisons)
 
 
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda found: found.pop("figures"),
-        lambda found: found.update(more=1),
-        lambda found: found["values"][0].update(unit=3),
-        lambda found: found["figures"][0].update(launch="first"),
-        lambda found: found["campaign"].pop("machine"),
+        lambda content: content.pop("figures"),
+        lambda content: content.update(more=1),
+        lambda content: content["values"][0].update(unit=3),
+        lambda content: content["figures"][0].update(launch="first"),
+        lambda content: content["campaign"].pop("machine"),
     ],
 )
 def test_the_schema_refuses_what_is_no_export(plain: Measured, tmp_path: Path, spoil: Callable[[Any], object]) -> None:
-    found = document(plain, tmp_path)
-    spoil(found)
+    content = document(plain, tmp_path)
+    spoil(content)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(found, plain_json.loads(json.schema()))
+        jsonschema.validate(content, plain_json.loads(json.schema()))

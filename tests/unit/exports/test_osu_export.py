@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "osu-7.4"
 
 
-def written(measured: Measured, folder: Path) -> dict[str, str]:
+def write_files(measured: Measured, folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in osu.write(measured, folder / "osu")}
 
 
 def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> None:
-    found = written(plain, tmp_path)
-    lines = found["allreduce.blocking.float.socket.window.beta.txt"].splitlines()
+    texts = write_files(plain, tmp_path)
+    lines = texts["allreduce.blocking.float.socket.window.beta.txt"].splitlines()
     assert lines[:6] == [
         "# OSU MPI Allreduce Latency Test v7.4",
         "# Measured by: rankbench 0.1.0, not OSU; Avg is the median over launches of each launch's median, "
@@ -61,7 +61,7 @@ def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> No
 
 
 def test_there_is_a_file_for_each_candidate_and_operation_with_figures(plain: Measured, tmp_path: Path) -> None:
-    assert sorted(written(plain, tmp_path)) == [
+    assert sorted(write_files(plain, tmp_path)) == [
         "allreduce.blocking.float.socket.window.alpha.txt",
         "allreduce.blocking.float.socket.window.beta.txt",
         "allreduce.nonblocking.float.socket.window.alpha.txt",
@@ -92,14 +92,14 @@ def heads(path: Path) -> tuple[str, str]:
 def test_titles_headings_and_columns_stand_where_osu_has_them(
     plain: Measured, every_kind: Measured, tmp_path: Path, name: str, sample: str
 ) -> None:
-    lines = (written(plain, tmp_path) | written(every_kind, tmp_path))[name].splitlines()
+    lines = (write_files(plain, tmp_path) | write_files(every_kind, tmp_path))[name].splitlines()
     if sample == "osu_allreduce.full.txt":  # Its sample has percentiles behind.
         title, headings = heads(SAMPLES / "default" / "osu_allreduce.full_tail.rep0.txt")
         headings = headings.partition("  P50")[0]
     else:
         title, headings = heads(SAMPLES / sample)
-    found = [line for line in lines if line.startswith("#")]
-    assert (found[0], found[-1]) == (title, headings)
+    comments = [line for line in lines if line.startswith("#")]
+    assert (comments[0], comments[-1]) == (title, headings)
     ends = [match.end() for match in re.finditer(r"[^\s#](?: ?\S)*(?=\s\s|$)", headings.removeprefix("# Size"))]
     shift = len(headings) - len(headings.removeprefix("# Size"))
     for row in (line for line in lines if not line.startswith("#")):
@@ -108,10 +108,10 @@ def test_titles_headings_and_columns_stand_where_osu_has_them(
 
 
 def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
-    found = {}
+    tables = {}
     for path in osu.write(measured, folder / measured.store.folder.name):
-        (found[path.stem],) = reading.read_file(path)
-    return found
+        (tables[path.stem],) = reading.read_file(path)
+    return tables
 
 
 def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
@@ -128,14 +128,14 @@ def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp
             assert (table.version, table.noise) == ("7.4", ())
             for row in table.rows:
                 line = name.removesuffix(f".{candidate}").split(".", 2)
-                told = values[".".join([*line[:2], str(row.size_bytes), line[2]]), candidate]
+                original = values[".".join([*line[:2], str(row.size_bytes), line[2]]), candidate]
                 value = row.numbers[table.roles["value"]] * table.scale
-                if told.unit == "messages/s":
+                if original.unit == "messages/s":
                     value = row.numbers[table.roles["rate"]] * 1e6
-                assert told.value is not None
-                assert value / (1 if told.unit == "ns" else 1e6) == pytest.approx(told.value, rel=1e-3)
+                assert original.value is not None
+                assert value / (1 if original.unit == "ns" else 1e6) == pytest.approx(original.value, rel=1e-3)
                 rows += 1
-        without = [one for one in values.values() if one.unit == "bytes" or one.value is None]
+        without = [value for value in values.values() if value.unit == "bytes" or value.value is None]
         assert rows + len(without) == len([value for value in values.values() if "again" not in value.candidate])
 
 
@@ -146,28 +146,28 @@ def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_
         for name, table in read_back(measured, tmp_path).items():
             line = name.rpartition(".")[0].split(".", 2)
             case = cases[".".join([*line[:2], str(table.rows[0].size_bytes), line[2]])]
-            own, foreign = describe_core_value(operations[case.operation], case.start), table.operation.foreign
+            meaning, foreign = describe_core_value(operations[case.operation], case.start), table.operation.foreign
             assert foreign is not None
             assert foreign.benchmark.endswith(" of rankbench")
-            assert foreign.meaning.text.startswith(f"{own.text}; by rankbench")
-            assert replace(foreign.meaning, text="", megabyte=0) == replace(own, text="")
+            assert foreign.meaning.text.startswith(f"{meaning.text}; by rankbench")
+            assert replace(foreign.meaning, text="", megabyte=0) == replace(meaning, text="")
             assert foreign.meaning.megabyte == (0 if table.operation.metric in {"time", "latency"} else 10**6)
             assert table.operation.start == foreign.meaning.start
 
 
 def test_no_meaning_is_too_long_to_be_read_back() -> None:
-    told = [one.foreign.meaning for tool in units.modules(tools).values() for one in tool.OPERATIONS]
-    longest = max(len(f"# Meaning: {msgspec.json.encode(one).decode()}") for one in told)
+    meanings = [benchmark.foreign.meaning for tool in units.modules(tools).values() for benchmark in tool.OPERATIONS]
+    longest = max(len(f"# Meaning: {msgspec.json.encode(meaning).decode()}") for meaning in meanings)
     added = len("median over launches of each launch's trimmed-mean of what nccl_tests reported: ") + len(osu.BESIDE)
     assert longest + added <= reader.MAX_TITLE
 
 
 def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
-    found = {}
+    estimators = {}
     for estimator in ("min", "mean", "trimmed-mean", "p90"):
         _, part = next(evaluate(plain.store, estimator).parts("line"))
-        found[estimator] = osu.meaning(part, osu.LATENCY).over_calls
-    assert found == {"min": "minimum", "mean": "mean", "trimmed-mean": "trimmed mean", "p90": "single"}
+        estimators[estimator] = osu.meaning(part, osu.LATENCY).over_calls
+    assert estimators == {"min": "minimum", "mean": "mean", "trimmed-mean": "trimmed mean", "p90": "single"}
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_a_damaged_meaning_is_reported_with_its_line(meaning: str, wrong: str, t
 def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -> None:
     """Each operation of which OSU has a program, by our reader of OSU, is written under that program's title."""
     known = {
-        (one.foreign.counterpart, one.forms[0])
-        for one in units.modules(tools)["osu"].OPERATIONS
-        if one.foreign.counterpart and one.forms[0] != "nonblocking"
+        (benchmark.foreign.counterpart, benchmark.forms[0])
+        for benchmark in units.modules(tools)["osu"].OPERATIONS
+        if benchmark.foreign.counterpart and benchmark.forms[0] != "nonblocking"
     }
     of_collectives = {(name, form) for name in osu.COLLECTIVES for form in ("blocking", "persistent")}
     of_others = {tuple(name.split()) for name in osu.OTHERS}
@@ -203,8 +203,8 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
     assert known - another_table <= of_collectives | of_others
     lines = [(name, form) for name, form in sorted({*of_collectives, *of_others} - not_there)]
     cases = campaigns.cases_of(lines=lines, sizes=(8,))  # type: ignore[arg-type]
-    made = Measured(campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases))
-    for name, table in read_back(made, tmp_path).items():
+    measured = Measured(campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases))
+    for name, table in read_back(measured, tmp_path).items():
         operation, form, *_ = name.split(".")
         assert table.operation.foreign is not None
         assert (operation in osu.WHOLE_VECTOR) or table.operation.foreign.counterpart == operation, name
@@ -215,23 +215,23 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
 
 
 def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(every_kind: Measured, tmp_path: Path) -> None:
-    found = written(every_kind, tmp_path)["message-rate.blocking.byte.1x4.window.alpha.txt"].splitlines()
-    assert found[0] == "# OSU MPI message-rate blocking Message Rate Test v7.4"
+    lines = write_files(every_kind, tmp_path)["message-rate.blocking.byte.1x4.window.alpha.txt"].splitlines()
+    assert lines[0] == "# OSU MPI message-rate blocking Message Rate Test v7.4"
 
 
 def test_memory_alone_is_refused(tmp_path: Path) -> None:
-    made = Measured(kinds.make(tmp_path / "memory", kinds.MEMORY))
+    measured = Measured(kinds.make(tmp_path / "memory", kinds.MEMORY))
     with pytest.raises(RankbenchError) as error:
-        list(osu.write(made, tmp_path / "osu"))
+        list(osu.write(measured, tmp_path / "osu"))
     assert str(error.value) == f"{tmp_path / 'memory'}: no case has a time that OSU's text could hold"
     assert not (tmp_path / "osu").exists()
 
 
 def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
-    made = Measured(
+    measured = Measured(
         campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("open/mpi: 5",), control=False)
     )
-    assert "barrier.blocking.byte.socket.window.open-mpi-5.txt" in written(made, tmp_path)
+    assert "barrier.blocking.byte.socket.window.open-mpi-5.txt" in write_files(measured, tmp_path)
 
 
 def test_the_estimator_is_reported(plain: Measured) -> None:
@@ -251,7 +251,7 @@ def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) 
     (path,) = osu.write(Measured(store.open(tmp_path / "c")), tmp_path / "osu")
     (again,) = reading.read_file(path)
     assert (again.operation.name, again.form) == (f"{table.operation.name}-of-rankbench", table.form)
-    meanings = [one.operation.foreign.meaning for one in (table, again) if one.operation.foreign]
+    meanings = [part.operation.foreign.meaning for part in (table, again) if part.operation.foreign]
     assert replace(meanings[1], text="") == replace(meanings[0], text="")
     assert meanings[1].text.startswith(
         f"median over launches of each launch's median of what osu reported: {meanings[0].text}"
@@ -259,5 +259,5 @@ def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) 
     assert again.facts["measured by"].startswith(
         f"osu (osu_{sample.removeprefix('osu_').removesuffix('.txt')}), handed over by rankbench 0.1.0; "
     )
-    before, after = ({row.size_bytes: row.numbers[one.roles["value"]] for row in one.rows} for one in (table, again))
+    before, after = ({row.size_bytes: row.numbers[part.roles["value"]] for row in part.rows} for part in (table, again))
     assert after == pytest.approx(before, rel=1e-4)

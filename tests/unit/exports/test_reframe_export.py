@@ -37,7 +37,7 @@ VARIABLES = {
 }
 
 
-def made(folder: Path, factor: float = 1.0, status: CaseStatus = CaseStatus.OK) -> Measured:
+def make_measured(folder: Path, factor: float = 1.0, status: CaseStatus = CaseStatus.OK) -> Measured:
     """Return a campaign in which beta takes so often what it takes elsewhere, or ends so in barriers."""
 
     def truth(candidate: str, case: Case) -> Truth:
@@ -48,16 +48,16 @@ def made(folder: Path, factor: float = 1.0, status: CaseStatus = CaseStatus.OK) 
 
 
 class Run(NamedTuple):
-    """What ReFrame said, and how it ended."""
+    """The output of ReFrame, and how it ended."""
 
     code: int
-    said: str
+    output: str
 
 
 @pytest.fixture(scope="session")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """Return the campaign that later ones are held against."""
-    return made(tmp_path_factory.mktemp("first") / "nightly run-7")
+    return make_measured(tmp_path_factory.mktemp("first") / "nightly run-7")
 
 
 def run(reframe_folder: Path, first: Measured, again: Measured, folder: Path, *options: str) -> Run:
@@ -83,69 +83,72 @@ def run(reframe_folder: Path, first: Measured, again: Measured, folder: Path, *o
 
 @pytest.mark.thorough
 def test_reframe_knows_the_test(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    found = run(reframe, first, first, tmp_path, "--list-detailed")
-    assert found.code == 0, found.said
-    assert re.search(r"^- RankbenchNightlyRun7 /\w+$", found.said, re.MULTILINE), found.said
-    assert "rankbench: Is alpha faster than beta? (campaign nightly run-7 of 2026-11-21T00:00:00+00:00)" in found.said
-    assert "Found 1 check(s)" in found.said
+    result = run(reframe, first, first, tmp_path, "--list-detailed")
+    assert result.code == 0, result.output
+    assert re.search(r"^- RankbenchNightlyRun7 /\w+$", result.output, re.MULTILINE), result.output
+    assert (
+        "rankbench: Is alpha faster than beta? (campaign nightly run-7 of 2026-11-21T00:00:00+00:00)" in result.output
+    )
+    assert "Found 1 check(s)" in result.output
 
 
 @pytest.mark.thorough
 def test_what_is_as_it_was_passes(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    found = run(reframe, first, made(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
-    assert found.code == 0, found.said
+    result = run(reframe, first, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
+    assert result.code == 0, result.output
     assert (
-        "Ran 1/1 test case(s) from 1 check(s) (0 failure(s), 0 expected failure(s), 0 skipped, 0 aborted)" in found.said
+        "Ran 1/1 test case(s) from 1 check(s) (0 failure(s), 0 expected failure(s), 0 skipped, 0 aborted)"
+        in result.output
     )
     for name, unit in VARIABLES.items():
-        assert re.search(rf"{re.escape(name)}\W+[\d.]+\W+{unit}", found.said), name
+        assert re.search(rf"{re.escape(name)}\W+[\d.]+\W+{unit}", result.output), name
     output = tmp_path / "out" / "output" / "generic" / "default" / "builtin" / "RankbenchNightlyRun7"
     assert {path.name for path in output.iterdir()} >= {"campaign.json", "plan.toml", "campaign"}
 
 
-def failures(found: Run) -> set[str]:
+def failures(result: Run) -> set[str]:
     """Return the variables that did not meet their references."""
-    assert found.code == 1, found.said
-    return set(re.findall(r"^\s*(\S+ \S+)=[\d.]+ \S+, expected [\d.]+ \(l=", found.said, re.MULTILINE))
+    assert result.code == 1, result.output
+    return set(re.findall(r"^\s*(\S+ \S+)=[\d.]+ \S+, expected [\d.]+ \(l=", result.output, re.MULTILINE))
 
 
 @pytest.mark.thorough
 def test_what_is_slower_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    found = run(reframe, first, made(tmp_path / "again", 1.2), tmp_path, "--run")
-    assert failures(found) == {name for name in VARIABLES if name.endswith("beta")}
+    result = run(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run")
+    assert failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
 def test_how_much_slower_can_be_said(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    found = run(reframe, first, made(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
-    assert found.code == 0, found.said
+    result = run(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
+    assert result.code == 0, result.output
 
 
 @pytest.mark.thorough
 def test_what_is_faster_fails_only_where_asked(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    again = made(tmp_path / "again", 0.8)
+    again = make_measured(tmp_path / "again", 0.8)
     (tmp_path / "usual").mkdir()
     usual = run(reframe, first, again, tmp_path / "usual", "--run")
-    assert usual.code == 0, usual.said
+    assert usual.code == 0, usual.output
     (tmp_path / "both").mkdir()
     option = ["-S", "RankbenchNightlyRun7.two_sided=1"]
-    found = run(reframe, first, again, tmp_path / "both", "--run", *option)
-    assert failures(found) == {name for name in VARIABLES if name.endswith("beta")}
+    result = run(reframe, first, again, tmp_path / "both", "--run", *option)
+    assert failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
 def test_what_works_no_more_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
-    found = run(reframe, first, made(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
-    assert found.code == 1
-    assert "no value of barrier.blocking.0.byte.socket.window beta" in found.said
+    result = run(reframe, first, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
+    assert result.code == 1
+    assert "no value of barrier.blocking.0.byte.socket.window beta" in result.output
 
 
 # --- without ReFrame --------------------------------------------------------------------------------------------------
 
 
 def value(**changes: object) -> Value:
-    told = {"case": "a.b", "candidate": "alpha", "unit": "ns", "value": 100.0, "low": 90.0, "high": 110.0}
-    return msgspec.convert({**told, **changes}, Value)
+    fields = {"case": "a.b", "candidate": "alpha", "unit": "ns", "value": 100.0, "low": 90.0, "high": 110.0}
+    return msgspec.convert({**fields, **changes}, Value)
 
 
 def test_references(first: Measured) -> None:
@@ -197,11 +200,11 @@ def test_texts_of_a_plan_cannot_break_the_file(first: Measured, tmp_path: Path) 
 def test_what_was_imported_has_no_plan_to_run(first: Measured, change: str) -> None:
     campaign = first.store.campaign
     if change == "imported":
-        found = msgspec.structs.replace(campaign, imported=[ImportRecord(file="x", sha256="", tools=[])])
+        record = msgspec.structs.replace(campaign, imported=[ImportRecord(file="x", sha256="", tools=[])])
     else:
-        found = msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, text=""))
+        record = msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, text=""))
     with pytest.raises(RankbenchError) as error:
-        reframe.test(_Told(found))  # type: ignore[arg-type]
+        reframe.test(_Told(record))  # type: ignore[arg-type]
     assert str(error.value) == (
         "campaign nightly run-7 was imported; without a plan there is nothing for ReFrame to run"
     )

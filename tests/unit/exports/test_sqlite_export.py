@@ -49,7 +49,7 @@ def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: Meas
         "summaries": len(campaign_view.verdict.summaries),
         "comparisons": len(campaign_view.verdict.comparisons) + len(campaign_view.verdict.control),
         "findings": len(campaign_view.verdict.findings),
-        "finding_cases": sum(len(one.cases) for one in campaign_view.verdict.findings),
+        "finding_cases": sum(len(finding.cases) for finding in campaign_view.verdict.findings),
     }
     assert campaign_view.verdict.findings
 
@@ -82,16 +82,16 @@ def test_keys_hold(database: sqlite3.Connection) -> None:
 
 def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Measured) -> None:
     """All of them: late ones, and what single ranks saw."""
-    own = ["series", "time_ns", "last_rank", "late", "overrun", "discarded", "by_rank"]
-    own += ["skew_ns", "bound_ns", "error_ns"]
-    query = "SELECT launch, key, number, {} FROM samples JOIN cases ON cases.id = case_id".format(", ".join(own))
-    found = frame(database, query)
+    columns = ["series", "time_ns", "last_rank", "late", "overrun", "discarded", "by_rank"]
+    columns += ["skew_ns", "bound_ns", "error_ns"]
+    query = "SELECT launch, key, number, {} FROM samples JOIN cases ON cases.id = case_id".format(", ".join(columns))
+    rows = frame(database, query)
     wanted = pl.concat([plain.store.samples(), plain.store.rank_samples()]).collect()
-    wanted = wanted.select("launch", pl.col("case").alias("key"), pl.col("index").alias("number"), *own)
+    wanted = wanted.select("launch", pl.col("case").alias("key"), pl.col("index").alias("number"), *columns)
     assert wanted["late"].any()
     assert wanted["by_rank"].any()
     order = ["launch", "key", "series", "number"]
-    assert found.sort(order).equals(wanted.cast(dict(found.schema)).sort(order))  # type: ignore[arg-type]
+    assert rows.sort(order).equals(wanted.cast(dict(rows.schema)).sort(order))  # type: ignore[arg-type]
 
 
 def test_portions_make_no_difference(plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,16 +105,18 @@ def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: M
     query = (
         "SELECT key, candidate, value, low, high, typical.unit, typical.title FROM typical JOIN cases ON id = case_id"
     )
-    found = {row[:2]: row[2:] for row in database.execute(query)}
+    values = {row[:2]: row[2:] for row in database.execute(query)}
     summaries = [summary for summary in plain.view.verdict.summaries if summary.launches]
-    assert len(found) == len(summaries) == 26
-    for one in summaries:
-        value, low, high, unit, _ = found[one.case, one.candidate]
-        told = 1 if unit == "ns" else value * one.typical_ns
-        ends = [one.low_ns, one.high_ns] if unit == "ns" else [told / one.high_ns, told / one.low_ns]
-        assert [value, low, high] == pytest.approx([one.typical_ns if unit == "ns" else value, *ends])
+    assert len(values) == len(summaries) == 26
+    for summary in summaries:
+        value, low, high, unit, _ = values[summary.case, summary.candidate]
+        amount = 1 if unit == "ns" else value * summary.typical_ns
+        ends = (
+            [summary.low_ns, summary.high_ns] if unit == "ns" else [amount / summary.high_ns, amount / summary.low_ns]
+        )
+        assert [value, low, high] == pytest.approx([summary.typical_ns if unit == "ns" else value, *ends])
     case = "bandwidth.nonblocking.65536.byte.socket.none"
-    assert found[case, "alpha"][3:] == ("MB/s", "bandwidth 64 KiB")
+    assert values[case, "alpha"][3:] == ("MB/s", "bandwidth 64 KiB")
 
 
 def test_columns_are_those_of_the_records(database: sqlite3.Connection) -> None:
@@ -166,8 +168,8 @@ def test_a_disk_that_is_full_is_an_error_of_the_system(
 
 
 def test_another_export_takes_the_place_of_the_first(tmp_path: Path) -> None:
-    made = Measured(make_campaign(tmp_path / "c", launches=1, samples=10))
-    (first,) = sqlite.write(made, tmp_path / "x.sqlite")
+    measured = Measured(make_campaign(tmp_path / "c", launches=1, samples=10))
+    (first,) = sqlite.write(measured, tmp_path / "x.sqlite")
     before = first.read_bytes()
-    (second,) = sqlite.write(made, tmp_path / "x.sqlite")
+    (second,) = sqlite.write(measured, tmp_path / "x.sqlite")
     assert second.read_bytes() == before

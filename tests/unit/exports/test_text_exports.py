@@ -48,8 +48,8 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_
 def outcome(plain: Measured, **changes: object) -> tuple[str, str, str]:
     case = plain.store.campaign.cases[0]
     summary: Summary = msgspec.structs.replace(plain.view.summaries_of[case.key][0][1], **changes)
-    found = junit.check(plain.view, case, summary)
-    return found.outcome, render(found.text), render(found.advice)
+    check = junit.check(plain.view, case, summary)
+    return check.outcome, render(check.text), render(check.advice)
 
 
 def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
@@ -62,11 +62,11 @@ def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
 
 
 def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:
-    found = [check for check in junit.checks(every_kind.view) if "quantity=memory" in check.case]
-    assert [(check.outcome, check.measured_s) for check in found] == [("passed", 0.0)] * 4
+    checks = [check for check in junit.checks(every_kind.view) if "quantity=memory" in check.case]
+    assert [(check.outcome, check.measured_s) for check in checks] == [("passed", 0.0)] * 4
 
 
 def test_cases_of_several_placements_are_distinguished(tmp_path: Path) -> None:
-    made = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
-    names = {render(check.title) for check in junit.checks(made.view)}
+    measured = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
+    names = {render(check.title) for check in junit.checks(measured.view)}
     assert {"barrier at socket", "barrier at core"} <= names

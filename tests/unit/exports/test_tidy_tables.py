@@ -60,13 +60,13 @@ def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: Measured, tmp_pat
 
 
 def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
-    found = {
+    units = {
         (value.case.split(".")[0], value.unit)
         for measured in (plain, every_kind)
         for value in values.values(measured.view)
         if "quantity" not in value.case
     }
-    assert found == {
+    assert units == {
         ("pingpong", "ns"),
         ("bandwidth", "MB/s"),
         ("barrier", "ns"),

@@ -266,7 +266,7 @@ def test_each_file_is_reported_with_its_digest_and_tool(study: Store) -> None:
     assert list(records) == [str(path) for path in sorted(STUDY.glob("*.out"))]
     path = STUDY / "latency.out"
     import_record = records[str(path)]
-    assert (import_record.sha256, import_record.tools, import_record.said) == (
+    assert (import_record.sha256, import_record.tools, import_record.remarks) == (
         hashlib.sha256(path.read_bytes()).hexdigest(),
         ["OSU micro-benchmarks 5.3"],
         [],
@@ -287,9 +287,9 @@ def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
     )
     assert [case.operation for case in campaign_store.campaign.cases] == ["osu-barrier"]
     assert len(campaign_store.launches()) == 9
-    (left_out,) = [record for record in campaign_store.campaign.imported if record.said]
-    assert left_out.said[0] == "left out"
-    assert left_out.said[1].startswith("cas_latency.err beside it says: [vm:")
+    (left_out,) = [record for record in campaign_store.campaign.imported if record.remarks]
+    assert left_out.remarks[0] == "left out"
+    assert left_out.remarks[1].startswith("cas_latency.err beside it says: [vm:")
     assert campaign_store.campaign.notes[1].startswith(
         "cas_latency.out: left out; cas_latency.err beside it says: [vm:"
     )
@@ -441,7 +441,7 @@ def test_errors_beside_a_whole_file_are_reported(tmp_path: Path) -> None:
     file(tmp_path, "a.stderr", "\n---\nwarning: no fast network\n")
     file(tmp_path, "a.err", "\n")
     campaign_store = make(tmp_path, path)
-    assert campaign_store.campaign.imported[0].said == ["a.stderr beside it says: warning: no fast network"]
+    assert campaign_store.campaign.imported[0].remarks == ["a.stderr beside it says: warning: no fast network"]
     assert campaign_store.campaign.notes[1:] == [
         "1 file is complete although it has an error file: a.txt: a.stderr beside it says: warning: no fast network"
     ]
@@ -588,12 +588,14 @@ def test_files_without_results_are_reported(tmp_path: Path) -> None:
     """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
     paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
     campaign_store = make(tmp_path, *paths)
-    assert [record.said for record in campaign_store.campaign.imported][:2] == [[], ["has no results: empty"]]
+    assert [record.remarks for record in campaign_store.campaign.imported][:2] == [[], ["has no results: empty"]]
     assert campaign_store.campaign.notes[1:3] == [
         "b.txt: has no results: empty",
         "c.txt: has no results: not the output of a known benchmark",
     ]
-    assert campaign_store.campaign.imported[2].said[0].startswith("has no results: not the output of a known benchmark")
+    assert (
+        campaign_store.campaign.imported[2].remarks[0].startswith("has no results: not the output of a known benchmark")
+    )
 
 
 def test_errors_while_storing_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,4 +71,4 @@ def test_the_switch_is_reported_each_way_between_nodes_and_none_of_the_head() ->
     ],
 )
 def test_what_links_are_is_reported(rate_bit_s: int, delay: Delay | None, by_kernel: bool, text: str) -> None:
-    assert links.told(rate_bit_s, delay, by_kernel=by_kernel) == text
+    assert links.describe_links(rate_bit_s, delay, by_kernel=by_kernel) == text

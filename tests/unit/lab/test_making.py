@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.cli.commands.lab import asked
+from rankbench.cli.commands.lab import make_wanted
 from rankbench.lab import Cores, Delay, Wanted, making
 from rankbench.model import RankbenchError
 
@@ -119,7 +119,7 @@ def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch
     monkeypatch.setattr(making, "HERE", tmp_path)
     source = tmp_path / "broken.c"
     with pytest.raises(RankbenchError) as caught:
-        making.compiled("broken.c", tmp_path)
+        making.compile_program("broken.c", tmp_path)
     assert str(caught.value) == f"lab: {source} does not compile: {source}:1:2: error: #error no"
 
 
@@ -128,13 +128,13 @@ def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch
 
 def test_all_that_can_be_asked_for() -> None:
     texts = {"delay": "50us", "rate": "1gbit", "clocks": "2s", "cores": "2x4"}
-    wanted = asked(3, texts, [Path("/usr")], slurm=True)
+    wanted = make_wanted(3, texts, [Path("/usr")], slurm=True)
     assert wanted._replace(shared=()) == Wanted(3, EVEN, True, 10**9, (0, 2 * 10**9, 4 * 10**9), Cores(2, 4), ())
     assert Path("/usr") in wanted.shared
 
 
 def test_nothing_is_added_to_what_is_asked_for() -> None:
-    assert asked(2, NOTHING, [], slurm=False)._replace(shared=()) == Wanted(2)
+    assert make_wanted(2, NOTHING, [], slurm=False)._replace(shared=()) == Wanted(2)
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_nothing_is_added_to_what_is_asked_for() -> None:
 )
 def test_what_makes_no_sense_together(texts: dict[str, str], share: list[Path], message: str) -> None:
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
-        asked(2, NOTHING | texts, share, slurm=False)
+        make_wanted(2, NOTHING | texts, share, slurm=False)

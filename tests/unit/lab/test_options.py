@@ -37,9 +37,9 @@ def test_clocks_are_a_step_apart() -> None:
 
 
 def test_random_clocks_differ() -> None:
-    found = options.offsets_ns("random", 8)
-    assert len(set(found)) == 8
-    assert all(0 <= offset_ns < options.MOST_AHEAD_NS for offset_ns in found)
+    offsets = options.offsets_ns("random", 8)
+    assert len(set(offsets)) == 8
+    assert all(0 <= offset_ns < options.MOST_AHEAD_NS for offset_ns in offsets)
 
 
 DELAY = "allowed: a time above 0 in ns, us, ms or s, such as 50us"

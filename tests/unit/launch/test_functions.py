@@ -43,10 +43,10 @@ def test_a_launch_that_is_ended_leaves_no_shared_memory(tmp_path: Path) -> None:
         wait
     """
     subprocess.run(["bash", "-c", script], check=False, capture_output=True, timeout=60)
-    found = [path.exists() for path in (shared, other)]
+    exist = [path.exists() for path in (shared, other)]
     for path in (shared, other):
         path.unlink(missing_ok=True)
-    assert found == [False, True]
+    assert exist == [False, True]
     assert (tmp_path / "log").read_text().startswith("TERM\n")
 
 
@@ -64,9 +64,9 @@ def test_short_output_of_a_launch_is_kept_as_it_is(tmp_path: Path) -> None:
 
 
 def test_of_long_output_the_beginning_and_the_end_are_kept_and_all_of_it_is_counted(tmp_path: Path) -> None:
-    kept = copy(tmp_path, "{ printf first; seq 100000; printf last; }", 10000)
-    beginning, omission, end = kept.partition("\n[rankbench left out 568904 bytes of output here]\n")
-    assert omission, kept
+    text = copy(tmp_path, "{ printf first; seq 100000; printf last; }", 10000)
+    beginning, omission, end = text.partition("\n[rankbench left out 568904 bytes of output here]\n")
+    assert omission, text
     assert (len(beginning), len(end)) == (10000, 10000)
     assert beginning.startswith("first1\n2\n")
     assert end.endswith("\n99999\n100000\nlast")
@@ -77,5 +77,5 @@ def test_of_long_output_the_beginning_and_the_end_are_kept_and_all_of_it_is_coun
 def test_output_that_cannot_be_stored_does_not_stop_a_launch(tmp_path: Path) -> None:
     copying = f"seq 1000000 | copy_output {tmp_path}/nowhere; echo ${{PIPESTATUS[0]}}"
     script = f"campaign={tmp_path}; . {FUNCTIONS}; {copying}"
-    done = subprocess.run(["bash", "-c", script], check=True, timeout=60, capture_output=True, text=True)
-    assert done.stdout == "0\n"
+    process = subprocess.run(["bash", "-c", script], check=True, timeout=60, capture_output=True, text=True)
+    assert process.stdout == "0\n"

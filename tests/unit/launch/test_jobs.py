@@ -24,7 +24,7 @@ NUMBERS = {
 HOSTILE = ('1"; touch PWNED; echo "', "$(touch PWNED)", "-1", "--help", "", " 1", "1\n", "1 2", "../self")
 
 
-@pytest.mark.parametrize("name", sorted(schedulers.known()))
+@pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 def test_a_job_that_was_submitted_is_read_again(tmp_path: Path, name: str) -> None:
     jobs.remember(tmp_path, name, "1")
     jobs.remember(tmp_path, name, NUMBERS[name])
@@ -37,14 +37,14 @@ def test_no_job_was_submitted(tmp_path: Path) -> None:
     assert jobs.last(tmp_path) is None
 
 
-@pytest.mark.parametrize("name", sorted(schedulers.known()))
+@pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 @pytest.mark.parametrize("number", HOSTILE)
 def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, number: str) -> None:
     jobs.remember(tmp_path, name, NUMBERS[name])
     jobs.remember(tmp_path, name, number)
     with pytest.raises(RankbenchError) as error:
         jobs.last(tmp_path)
-    title = schedulers.known()[name].title
+    title = schedulers.find_schedulers()[name].title
     assert str(error.value) == f"{tmp_path}/submitted.jsonl:2: {number!r} is no job number of {title}; remove this line"
 
 
@@ -71,7 +71,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         jobs.last(tmp_path)
 
 
-@pytest.mark.parametrize("name", sorted(schedulers.known()))
+@pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 @pytest.mark.parametrize("number", HOSTILE[:2])
 def test_no_scheduler_runs_a_number_as_shell_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: str
@@ -79,8 +79,8 @@ def test_no_scheduler_runs_a_number_as_shell_code(
     for variable, value in scheduler.install(name, tmp_path / "commands").items():
         monkeypatch.setenv(variable, value)
     monkeypatch.chdir(tmp_path)
-    one = schedulers.known()[name]
-    for command in (one.question(number), one.cancellation(number)):
+    facts = schedulers.find_schedulers()[name]
+    for command in (facts.question(number), facts.cancellation(number)):
         assert number in command
         jobs.ask(command)
     assert not (tmp_path / "PWNED").exists()

@@ -24,16 +24,16 @@ def step(tmp_path: Path, script: str, limit_s: float = 30.0, **environment: str)
     return Step(command=command, output=tmp_path / "output", watch=tmp_path / "watch", limit_s=limit_s)
 
 
-def left(mark: Path) -> list[str]:
+def list_processes(mark: Path) -> list[str]:
     """Return the processes that a step in this folder started and that still run."""
-    found = []
+    numbers = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if f"MARK={mark}\0".encode() in (folder / "environ").read_bytes():
-                found.append(folder.name)
+                numbers.append(folder.name)
         except OSError:
             continue
-    return found
+    return numbers
 
 
 def test_the_exit_code_and_the_output_come_back(tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> No
     output = (tmp_path / "output").read_bytes()
     assert output.startswith(b"first\n")
     assert b"last\n" in output[-100:]
-    kept = keeper.KEPT_BYTES
+    size = keeper.KEPT_BYTES
     (omitted,) = re.findall(rb"\n\[rankbench left out (\d+) bytes of output here\]\n", output)
-    assert len(output) < 2 * kept + 100
+    assert len(output) < 2 * size + 100
     printed = int(omitted) + len(output) - len(keeper.OMISSION % int(omitted))
     assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2]) == outcome.output_bytes
     assert int(output.split()[-2]) < 100_000
@@ -148,7 +148,7 @@ def test_the_keeper_needs_no_pidfd(tmp_path: Path) -> None:
 def test_a_step_that_shows_no_sign_of_life_is_hung_and_ended(tmp_path: Path) -> None:
     outcome = launch.run(step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2))
     assert (outcome.exit_code, outcome.hung) == (None, True)
-    assert left(tmp_path) == []
+    assert list_processes(tmp_path) == []
 
 
 def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:
 def test_orphans_that_left_the_session_are_ended_with_the_step(tmp_path: Path) -> None:
     outcome = launch.run(step(tmp_path, "(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &) ; exit 0"))
     assert outcome.exit_code == 0
-    assert left(tmp_path) == []
+    assert list_processes(tmp_path) == []
 
 
 def test_a_keyboard_interrupt_ends_the_step_first(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_keyboard_interrupt_ends_the_step_first(tmp_path: Path) -> None:
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         launch.run(step(tmp_path, "setsid sleep 1000 & touch $MARK/up; sleep 1000"))
-    assert left(tmp_path) == []
+    assert list_processes(tmp_path) == []
 
 
 def test_nothing_is_left_when_rankbench_itself_is_killed(tmp_path: Path) -> None:
@@ -197,10 +197,10 @@ def test_nothing_is_left_when_rankbench_itself_is_killed(tmp_path: Path) -> None
     process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], start_new_session=True)
     while not (tmp_path / "up").exists():
         time.sleep(0.02)
-    assert left(tmp_path) != []
+    assert list_processes(tmp_path) != []
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    while left(tmp_path):
+    while list_processes(tmp_path):
         time.sleep(0.02)
 
 
@@ -233,20 +233,20 @@ def test_a_killed_keeper_ends_its_step_and_no_other(tmp_path: Path) -> None:
     ]
     leftovers = []
 
-    def ended(place: int) -> None:
+    def note_end(place: int) -> None:
         if place == 0:
-            leftovers.extend(left(folders[0]))
+            leftovers.extend(list_processes(folders[0]))
             (tmp_path / "ended").touch()
 
     threading.Thread(target=lambda: os.kill(keeper_of(folders[0]), signal.SIGKILL)).start()
-    one, other = launch.run_together(steps, ended)
-    assert isinstance(one, launch.UnwatchedError)
-    assert str(one) == (
+    first, second = launch.run_together(steps, note_end)
+    assert isinstance(first, launch.UnwatchedError)
+    assert str(first) == (
         "the process that watches over the launch was killed by SIGKILL, and the launch was ended with it"
     )
-    assert isinstance(other, Outcome)
-    assert other.exit_code == 7
-    assert leftovers == left(folders[0]) == []
+    assert isinstance(second, Outcome)
+    assert second.exit_code == 7
+    assert leftovers == list_processes(folders[0]) == []
 
 
 def test_a_step_whose_keeper_is_killed_is_made_again(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_nothing_is_left_when_a_keeper_and_rankbench_are_killed(tmp_path: Path) 
     os.kill(watcher, signal.SIGKILL)
     process.kill()
     process.wait()
-    while left(tmp_path):
+    while list_processes(tmp_path):
         time.sleep(0.02)
 
 
@@ -280,7 +280,7 @@ def test_no_launcher_is_left_when_both_processes_of_a_keeper_and_rankbench_are_k
     for pid in (watcher, parent_of(watcher), process.pid):
         os.kill(pid, signal.SIGKILL)
     process.wait()
-    while left(tmp_path):
+    while list_processes(tmp_path):
         time.sleep(0.02)
 
 
@@ -294,7 +294,7 @@ def test_a_keeper_whose_reader_is_gone_says_nothing(tmp_path: Path) -> None:
     process.wait()
     while Path(f"/proc/{watcher}/cmdline").exists() and Path(f"/proc/{watcher}/cmdline").read_bytes():
         time.sleep(0.02)
-    assert left(tmp_path) == []
+    assert list_processes(tmp_path) == []
     assert errors.read_text() == ""
 
 
@@ -312,20 +312,22 @@ time.sleep(1000)
 
 
 def test_shared_memory_of_a_step_that_is_ended_is_removed_unless_others_use_it(tmp_path: Path) -> None:
-    own, shared, other = (Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "shared", "other"))
+    private, shared, other = (
+        Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "shared", "other")
+    )
     other.write_bytes(b"not of this step")
     with subprocess.Popen([sys.executable, "-c", HOLD, str(shared)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         holder.stdout.readline()
-        script = f"{sys.executable} -c '{HOLD}' {own} {shared}"
+        script = f"{sys.executable} -c '{HOLD}' {private} {shared}"
         outcome = launch.run(step(tmp_path, script.replace("w+b", "a+b"), limit_s=1.5))
-        found = [path.exists() for path in (own, shared, other)]
+        exist = [path.exists() for path in (private, shared, other)]
         holder.kill()
     for path in (shared, other):
         path.unlink()
     assert outcome.hung
     assert (tmp_path / "output").read_text() == "up\n"
-    assert found == [False, True, True]
+    assert exist == [False, True, True]
 
 
 def test_the_launcher_can_tidy_up_before_its_ranks_are_ended(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def topology(cpu: int, socket: int, core: int) -> dict[str, str]:
     return {f"{folder}/physical_package_id": f"{socket}\n", f"{folder}/core_id": f"{core}\n"}
 
 
-def recorded(tmp_path: Path, **files: str) -> Path:
+def make_root(tmp_path: Path, **files: str) -> Path:
     """Return the root of a machine of two sockets with two cores of two hardware threads each."""
     cpus = [(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (4, 0, 0), (5, 0, 1), (6, 1, 0), (7, 1, 1)]
     tree = {name: text for cpu in cpus for name, text in topology(*cpu).items()}
@@ -44,14 +44,14 @@ def eight_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hardware_threads_of_a_core_count_once(tmp_path: Path) -> None:
-    found = host.machine(recorded(tmp_path))
-    assert (found.sockets, found.cores) == (2, 4)
-    assert [cpu.core for cpu in found.cpus] == [0, 1, 2, 3, 0, 1, 2, 3]
+    facts = host.machine(make_root(tmp_path))
+    assert (facts.sockets, facts.cores) == (2, 4)
+    assert [cpu.core for cpu in facts.cpus] == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 def test_the_rest_is_as_the_kernel_says(tmp_path: Path) -> None:
-    found = host.machine(recorded(tmp_path))
-    assert (found.cpu, found.memory_bytes, found.distribution, found.virtual) == (
+    facts = host.machine(make_root(tmp_path))
+    assert (facts.cpu, facts.memory_bytes, facts.distribution, facts.virtual) == (
         "Example 9000",
         1024 * 1024,
         "Example Linux 7",
@@ -61,28 +61,28 @@ def test_the_rest_is_as_the_kernel_says(tmp_path: Path) -> None:
 
 def test_limits_of_a_container_count(tmp_path: Path) -> None:
     limits = {"sys/fs/cgroup/cpu.max": "300000 100000\n", "sys/fs/cgroup/memory.max": "4096\n"}
-    found = host.machine(recorded(tmp_path, **limits))
-    assert (found.cores, found.memory_bytes) == (3, 4096)
+    facts = host.machine(make_root(tmp_path, **limits))
+    assert (facts.cores, facts.memory_bytes) == (3, 4096)
 
 
 def test_a_container_without_limits_has_the_whole_machine(tmp_path: Path) -> None:
     limits = {"sys/fs/cgroup/cpu.max": "max 100000\n", "sys/fs/cgroup/memory.max": "max\n"}
-    found = host.machine(recorded(tmp_path, **limits))
-    assert (found.cores, found.memory_bytes) == (4, 1024 * 1024)
+    facts = host.machine(make_root(tmp_path, **limits))
+    assert (facts.cores, facts.memory_bytes) == (4, 1024 * 1024)
 
 
 def test_a_machine_that_hides_everything_still_has_one_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    found = host.machine(tmp_path)
-    assert (found.sockets, found.cores, found.virtual) == (1, 1, "")
+    facts = host.machine(tmp_path)
+    assert (facts.sockets, facts.cores, facts.virtual) == (1, 1, "")
 
 
 def test_stolen_time_is_in_seconds(tmp_path: Path) -> None:
-    assert launch.stolen_s(recorded(tmp_path)) == 800 / os.sysconf("SC_CLK_TCK")
+    assert launch.stolen_s(make_root(tmp_path)) == 800 / os.sysconf("SC_CLK_TCK")
 
 
 def test_this_machine_has_cores_and_memory() -> None:
-    found = launch.machine()
-    assert found.cores >= found.sockets >= 1
-    assert found.memory_bytes > 1 << 20
-    assert found.host
+    facts = launch.machine()
+    assert facts.cores >= facts.sockets >= 1
+    assert facts.memory_bytes > 1 << 20
+    assert facts.host

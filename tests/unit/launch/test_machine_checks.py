@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankbench.launch import machine_checks
-from rankbench.launch.machine_checks import Hindrance, Usage, busy, settled
+from rankbench.launch.machine_checks import Hindrance, Usage, busy, list_settled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,22 +142,22 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 
 def test_a_machine_as_it_should_be_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(settled(write(tmp_path, QUIET))) == []
+    assert list(list_settled(write(tmp_path, QUIET))) == []
 
 
 def test_a_machine_that_shows_nothing_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(settled(tmp_path)) == []
+    assert list(list_settled(tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", TROUBLE)
 def test_each_thing_in_the_way_is_one_line(name: str, tmp_path: Path) -> None:
     files, line = TROUBLE[name]
-    assert list(map(str, settled(write(tmp_path, QUIET | files)))) == [line]
+    assert list(map(str, list_settled(write(tmp_path, QUIET | files)))) == [line]
 
 
 def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
     then = Usage(100.5, {7: ("python3", 5.4), 8: ("stress", 0.5), 9: ("a b", 0.1), 10: ("idle", 0.0)}, 0.0)
-    assert list(map(str, busy(NOBODY, then, own=7))) == [
+    assert list(map(str, busy(NOBODY, then, own_pid=7))) == [
         "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores to them in "
         "mid-call; end them, or ask the scheduler for the node alone (exclusive)"
     ]
@@ -165,29 +165,29 @@ def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
 
 def test_of_many_neighbours_the_busiest_are_named() -> None:
     then = Usage(101.0, {pid: (f"job{pid}", pid / 100) for pid in (10, 20, 30, 40, 50)}, 0.0)
-    assert [hindrance.seen for hindrance in busy(NOBODY, then, own=7)] == [
+    assert [hindrance.observation for hindrance in busy(NOBODY, then, own_pid=7)] == [
         "other processes use the CPUs: job50 (pid 50, 50%), job40 (pid 40, 40%), job30 (pid 30, 30%), 2 more"
     ]
 
 
 def test_stolen_time_is_reported() -> None:
     then = Usage(100.5, NOBODY.processes, 0.1)
-    assert list(map(str, busy(NOBODY, then, own=7))) == [
+    assert list(map(str, busy(NOBODY, then, own_pid=7))) == [
         "the hypervisor takes 20% of a CPU away: ranks are halted in mid-call, and no process here is to blame; "
         "measure when the host is quiet, or where CPUs are this machine's alone"
     ]
 
 
 def test_a_quiet_moment_says_nothing() -> None:
-    assert list(busy(NOBODY, Usage(100.5, NOBODY.processes, 0.0), own=7)) == []
-    assert list(busy(NOBODY, NOBODY, own=7)) == []
+    assert list(busy(NOBODY, Usage(100.5, NOBODY.processes, 0.0), own_pid=7)) == []
+    assert list(busy(NOBODY, NOBODY, own_pid=7)) == []
 
 
 def test_processes_are_read_whatever_their_names(tmp_path: Path) -> None:
     numbers = " ".join(["0"] * 10 + ["150", "50"] + ["0"] * 30)
     files = {"proc/42/stat": f"42 (a) b (c) S {numbers}\n", "proc/uptime": "12.5 20.0\n", "proc/43/stat": ""}
-    found = machine_checks.usage(write(tmp_path, files))
-    assert found == Usage(12.5, {42: ("a) b (c", 200 / machine_checks.TICK_HZ)}, 0.0)
+    usage = machine_checks.usage(write(tmp_path, files))
+    assert usage == Usage(12.5, {42: ("a) b (c", 200 / machine_checks.TICK_HZ)}, 0.0)
 
 
 def test_a_name_of_the_machine_that_does_not_resolve_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def program(folder: Path, code: str) -> CommandLine:
     path = folder / "core"
     path.write_text(f"#!{sys.executable}\nimport os, sys, time\n{code}\n")
     path.chmod(0o755)
-    return CommandLine(arguments=[str(path), "--state"], environment={"TOLD": SAID})
+    return CommandLine(arguments=[str(path), "--state"], environment={"REPORTED": SAID})
 
 
 def refusal(command: CommandLine) -> str:
@@ -35,7 +35,7 @@ def refusal(command: CommandLine) -> str:
 
 
 def test_a_state_is_read_as_it_is_printed_in_the_environment_given(tmp_path: Path) -> None:
-    assert launch.state(program(tmp_path, "print(os.environ['TOLD'])")) == State(
+    assert launch.state(program(tmp_path, "print(os.environ['REPORTED'])")) == State(
         cpus=[0, 3],
         exchange=[Exchange(cpus=(0, 3), median_ns=60.5, min_ns=43.8)],
         copy_bytes_per_s=62443422990,

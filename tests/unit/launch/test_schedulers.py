@@ -12,7 +12,7 @@ import pytest
 
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.schedulers import JobState
-from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, text, written
+from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, text, write_file_line
 from rankbench.model import CommandLine, Job, RankbenchError
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "scripts"
@@ -80,22 +80,24 @@ def script(name: str) -> Script:
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_a_script_is_as_recorded(name: str) -> None:
     """All but the functions, which are the same everywhere."""
-    asked = script(name)
-    made = text(asked, schedulers.chosen(asked.job)).replace(FUNCTIONS.read_text().rstrip(), "<functions.sh>")
-    made = re.sub(r"by rankbench [\d.]+", "by rankbench VERSION", made)
-    assert made == (GOLDEN / f"{name}.sh").read_text()
+    values = script(name)
+    lines = text(values, schedulers.find_scheduler(values.job)).replace(
+        FUNCTIONS.read_text().rstrip(), "<functions.sh>"
+    )
+    lines = re.sub(r"by rankbench [\d.]+", "by rankbench VERSION", lines)
+    assert lines == (GOLDEN / f"{name}.sh").read_text()
 
 
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_bash_can_read_a_script(name: str) -> None:
-    asked = script(name)
-    made = text(asked, schedulers.chosen(asked.job))
-    process = subprocess.run(["bash", "-n"], input=made, capture_output=True, text=True, check=False)
+    values = script(name)
+    lines = text(values, schedulers.find_scheduler(values.job))
+    process = subprocess.run(["bash", "-n"], input=lines, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr) == (0, "")
 
 
 def test_every_scheduler_has_a_recorded_script() -> None:
-    assert {path.stem for path in GOLDEN.glob("*.sh")} == set(schedulers.known()) == set(MINE)
+    assert {path.stem for path in GOLDEN.glob("*.sh")} == set(schedulers.find_schedulers()) == set(MINE)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_every_scheduler_has_a_recorded_script() -> None:
 )  # fmt: skip
 def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        schedulers.chosen(job)
+        schedulers.find_scheduler(job)
     assert str(error.value) == answer
 
 
@@ -157,29 +159,29 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
     ],
 )  # fmt: skip
 def test_what_a_scheduler_says(name: str, exit_code: int, sentence: str, state: JobState | None) -> None:
-    assert schedulers.known()[name].state(exit_code, sentence) == state
+    assert schedulers.find_schedulers()[name].state(exit_code, sentence) == state
 
 
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
-    asked = script(name)
-    lines = [line._replace(title=f"{line.title}\n touch X") for line in asked.lines]
-    made = text(asked._replace(lines=lines, question="Which?\ntouch X"), schedulers.chosen(asked.job))
-    assert all(line.startswith("#") for line in made.splitlines() if "touch X" in line)
+    values = script(name)
+    lines = [line._replace(title=f"{line.title}\n touch X") for line in values.lines]
+    content = text(values._replace(lines=lines, question="Which?\ntouch X"), schedulers.find_scheduler(values.job))
+    assert all(line.startswith("#") for line in content.splitlines() if "touch X" in line)
 
 
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
 def test_a_line_end_in_what_a_scheduler_is_asked_is_refused(name: str) -> None:
-    asked = script(name)
-    job = msgspec.structs.replace(asked.job, account="a\ntouch X")
+    values = script(name)
+    job = msgspec.structs.replace(values.job, account="a\ntouch X")
     with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': a job script cannot ask for this"):
-        text(asked._replace(job=job), schedulers.chosen(asked.job))
+        text(values._replace(job=job), schedulers.find_scheduler(values.job))
 
 
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
 def test_values_with_blanks_are_in_quotes(name: str) -> None:
     job = Job(nodes=1, tasks_per_node=1, partition="a b")
-    lines = schedulers.known()[name].directives(job, "my study", "/my results/output.log")
+    lines = schedulers.find_schedulers()[name].directives(job, "my study", "/my results/output.log")
     values = [line for line in lines if "results" in line or "a b" in line]
     assert [line[-len(value) :] for line, value in zip(values, ('"/my results/output.log"', '"a b"'), strict=True)] == [
         '"/my results/output.log"',
@@ -187,12 +189,12 @@ def test_values_with_blanks_are_in_quotes(name: str) -> None:
     ]
     assert not any(line.endswith("my study") for line in lines)
     with pytest.raises(RankbenchError, match="no scheduler takes blanks together with quotes"):
-        schedulers.known()[name].directives(job, "study", '/my "results"/output.log')
+        schedulers.find_schedulers()[name].directives(job, "study", '/my "results"/output.log')
 
 
 def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
     content = "a $(touch X) `touch X` \\ $HOME\n"
-    function = written("file.txt", content)
+    function = write_file_line("file.txt", content)
     subprocess.run(["bash", "-c", f"out=.\n{function}\n"], cwd=tmp_path, check=True)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"file.txt": content}
 
@@ -208,7 +210,7 @@ def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_exclusive_nodes_of_slurm_come_with_their_memory(job: Job, options: list[str]) -> None:
-    lines = schedulers.known()["slurm"].directives(job, "study", "log")
+    lines = schedulers.find_schedulers()["slurm"].directives(job, "study", "log")
     assert [line.removeprefix("#SBATCH ") for line in lines if "--mem" in line] == options
 
 
@@ -217,15 +219,15 @@ def test_exclusive_nodes_of_slurm_come_with_their_memory(job: Job, options: list
     [("study", "study"), ("2 nodes", "r2_nodes"), ("a:b/c@d*e?f\\g", "a_b_c_d_e_f_g"), ("_x", "r_x")],
 )
 def test_names_that_grid_engine_takes(name: str, called: str) -> None:
-    lines = schedulers.known()["grid-engine"].directives(Job(nodes=1), name, "/my results/output.log")
+    lines = schedulers.find_schedulers()["grid-engine"].directives(Job(nodes=1), name, "/my results/output.log")
     assert (lines[0], lines[3]) == (f"#$ -N {called}", '#$ -o "/my results/output.log"')
 
 
 @pytest.mark.parametrize(("folder", "called"), [("/my results/2 nodes", "r2_nodes"), ("/r/a b", "a_b")])
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
 def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None:
-    asked = script(name)._replace(campaign=Path(folder))
-    heads = [line for line in text(asked, schedulers.chosen(asked.job)).splitlines() if line.startswith("#")]
+    values = script(name)._replace(campaign=Path(folder))
+    heads = [line for line in text(values, schedulers.find_scheduler(values.job)).splitlines() if line.startswith("#")]
     assert any(re.search(rf"[ =]{called}$", line) for line in heads)
     assert any(f'{folder}/job/output.log"' in line for line in heads) == (" " in folder)
 

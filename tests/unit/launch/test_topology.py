@@ -20,7 +20,7 @@ def lay_out(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def described(number: int, socket: int, core_id: int, siblings: str, l3: str) -> dict[str, str]:
+def make_cpu(number: int, socket: int, core_id: int, siblings: str, l3: str) -> dict[str, str]:
     """Return what /sys has of a CPU, which has an L1 and an L2 of its core's own."""
     folder = f"sys/devices/system/cpu/cpu{number}"
     caches = [("1", "Data", siblings), ("1", "Instruction", siblings), ("2", "Unified", siblings), ("3", "Unified", l3)]
@@ -41,7 +41,7 @@ def two_sockets(root: Path) -> Path:
     """Lay out two sockets of two cores of two threads; equal core ids on both, as real machines have them."""
     rows = [(cpu, cpu // 2 % 2, cpu % 2, f"{cpu % 4},{cpu % 4 + 4}", "0-1,4-5" if cpu % 4 < 2 else "2-3,6-7")
             for cpu in range(8)]  # fmt: skip
-    return lay_out(root, {name: text for row in rows for name, text in described(*row).items()})
+    return lay_out(root, {name: text for row in rows for name, text in make_cpu(*row).items()})
 
 
 def use(cpus: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,10 +50,10 @@ def use(cpus: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_kernel_shows_what_cpus_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(set(range(8)), monkeypatch)
-    found = topology.cpus(two_sockets(tmp_path))
-    assert [cpu.number for cpu in found] == list(range(8))
-    assert found[5] == Cpu(number=5, core=1, socket=0, numa=0, caches={"L2": 1, "L3": 0}, ordinal=3, core_ordinal=1)
-    assert found[6] == Cpu(number=6, core=2, socket=1, numa=1, caches={"L2": 2, "L3": 2}, ordinal=5, core_ordinal=2)
+    cpus = topology.cpus(two_sockets(tmp_path))
+    assert [cpu.number for cpu in cpus] == list(range(8))
+    assert cpus[5] == Cpu(number=5, core=1, socket=0, numa=0, caches={"L2": 1, "L3": 0}, ordinal=3, core_ordinal=1)
+    assert cpus[6] == Cpu(number=6, core=2, socket=1, numa=1, caches={"L2": 2, "L3": 2}, ordinal=5, core_ordinal=2)
 
 
 def test_cpus_that_may_not_be_used_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,15 +88,15 @@ def test_where_nothing_is_reported_cpus_share_nothing(tmp_path: Path, monkeypatc
 
 def test_a_socket_without_a_number_is_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use({0}, monkeypatch)
-    assert [cpu.socket for cpu in topology.cpus(lay_out(tmp_path, described(0, -1, 0, "0", "0")))] == [0]
+    assert [cpu.socket for cpu in topology.cpus(lay_out(tmp_path, make_cpu(0, -1, 0, "0", "0")))] == [0]
 
 
 def test_both_readings_agree_on_this_machine() -> None:
-    text = topology.asked()
+    text = topology.ask_lstopo()
     assert text, "lstopo is not here; on Debian: apt-get install hwloc-nox"
     usable = os.sched_getaffinity(0)
-    by_hwloc = topology.assembled(topology.of_xml(text), usable)
-    assert by_hwloc == topology.assembled(topology.of_system(Path("/"), usable), usable)
+    by_hwloc = topology.assemble(topology.of_xml(text), usable)
+    assert by_hwloc == topology.assemble(topology.of_system(Path("/"), usable), usable)
     assert by_hwloc == topology.cpus()
     assert {cpu.number for cpu in by_hwloc} == usable
 
@@ -116,7 +116,7 @@ def test_where_lstopo_fails_the_kernel_is_asked(program: str, tmp_path: Path, mo
 def test_without_lstopo_the_kernel_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = topology.cpus()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert topology.asked() == ""
+    assert topology.ask_lstopo() == ""
     assert topology.cpus() == usual
 
 

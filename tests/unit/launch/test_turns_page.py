@@ -46,24 +46,24 @@ def test_who_waits_is_woken_when_a_launch_dies(place: int) -> None:
         while not asleep(waiting) and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(0.2)
-        page.ended(1)
+        page.end_launch(1)
         waiting.join()
         assert woken == [0]
-        told = Path(path).read_bytes()
-        assert told[turns.PRESENCE + 4 :][:4] == turns.DONE
-        assert told.count(b"\0") == len(told) - 1
+        content = Path(path).read_bytes()
+        assert content[turns.PRESENCE + 4 :][:4] == turns.DONE
+        assert content.count(b"\0") == len(content) - 1
 
 
 def test_a_launch_that_has_left_by_itself_wakes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     woken: list[int] = []
     monkeypatch.setattr(turns, "wake", lambda _page, place: woken.append(place))
     with closing(turns.Turns(2, 1)) as page:
-        page.ended(0)
-        page.ended(0)
+        page.end_launch(0)
+        page.end_launch(0)
     assert woken == [turns.TURN, turns.CHANGES]
 
 
 def test_over_hosts_the_ranks_have_pages_and_streams_show_life() -> None:
     with closing(turns.Turns(2, 1, over_hosts=True)) as page:
-        page.ended(0)
+        page.end_launch(0)
         assert page.sign(0) is None

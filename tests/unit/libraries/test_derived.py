@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.linked import make, shared, wrapper
+from fakes.linked import make, make_library, wrapper
 
 from rankbench import libraries
 from rankbench.libraries import derived, inspection
@@ -159,7 +159,7 @@ def test_libraries_of_unlike_abi_are_refused(abi_here: str, theirs: str, why: st
 def test_standard_abi_has_a_wrapper_of_its_own(tmp_path: Path) -> None:
     library, run = make(tmp_path / "a", "5.0.2"), make(tmp_path / "b", "2021.18")
     for prefix in (tmp_path / "a", tmp_path / "b"):
-        shared(prefix, "libmpi_abi.so.1")
+        make_library(prefix, "libmpi_abi.so.1")
     wrapper(tmp_path / "a", "mpicc_abi", "5.0.2", "mpi_abi", "--enable-new-dtags")
     standard = libraries.choose("abi:mpich==5.0.2", [library])
     assert (standard.name, standard.abi) == ("abi:mpich-5.0.2", "libmpi_abi.so.1")

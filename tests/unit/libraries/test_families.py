@@ -117,21 +117,21 @@ HYDRA_NODES = ["-launcher", "ssh", "-launcher-exec", "/rsh", "-hosts", "n1,n2", 
 INTEL_NODES = ["-bootstrap", "ssh", "-bootstrap-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "2"]
 FOUND = {"LD_LIBRARY_PATH": "/l/lib:/else"}
 SETTINGS = {"UCX_TLS": "tcp", "coll_x": "1"}
-TOLD = {"UCX_TLS": "tcp", "OMPI_MCA_coll_x": "1"}
+VARIABLES = {"UCX_TLS": "tcp", "OMPI_MCA_coll_x": "1"}
 OVER_NODES: list[tuple[str, str, Placement, list[str], dict[str, str]]] = [
     ("mpich", "5.0.2", NODES, [*HYDRA_NODES, *OF_FOUR, "-bind-to", "user:12,0"], SETTINGS),
     ("mpich", "5.0.2", FREE, ["-hosts", "n1,n2", "-ppn", "2", *OF_FOUR, "-bind-to", "none"], SETTINGS),
     ("mvapich", "4.0", NODES, [*HYDRA_NODES, *OF_FOUR, "-bind-to", "user:12,0"], SETTINGS),
     ("openmpi", "5.0.11", NODES,
      ["--prtemca", "plm_ssh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "core",
-      "--map-by", "pe-list=6,0:ordered"], TOLD),
+      "--map-by", "pe-list=6,0:ordered"], VARIABLES),
     ("openmpi", "5.0.11", FREE,
-     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], TOLD),
+     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], VARIABLES),
     ("openmpi", "4.1.8", NODES,
      ["--mca", "plm_rsh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--rankfile", "rankfile.txt"],
-     TOLD),
+     VARIABLES),
     ("openmpi", "4.1.8", FREE,
-     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--oversubscribe"], TOLD),
+     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--oversubscribe"], VARIABLES),
     ("intel-mpi", "2021.18.1", NODES, [*INTEL_NODES, *OF_FOUR],
      PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"} | FOUND | SETTINGS),
     ("intel-mpi", "2021.18.1", FREE, ["-hosts", "n1,n2", "-ppn", "2", *OF_FOUR],

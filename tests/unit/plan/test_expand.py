@@ -30,7 +30,7 @@ QUANTITY = choice("quantity", "time", "overlap", "memory")
 ARRIVAL = [choice("arrival", "together", "staggered", "random"), number("spread_us", 1, 1000, 100)]
 OVERLAP = [QUANTITY, number("tests", 0, 1000, 0), number("compute_us", 0, 1000, 0)]
 ENDS = [number("from", 0, 1000, 0), number("to", 0, 1000, 1)]
-EACH, NOTHING = Amount(own=1, each=0, per_message=True), Amount(own=0, each=0)
+EACH, NOTHING = Amount(base=1, each=0, per_message=True), Amount(base=0, each=0)
 CHANGES: dict[str, dict[str, object]] = {
     "allreduce": {"datatypes": ["int", "float", "double"], "options": [*ARRIVAL, *OVERLAP]},
     "bcast": {"datatypes": ["byte", "double", "vector"], "options": ARRIVAL},

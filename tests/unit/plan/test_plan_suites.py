@@ -19,7 +19,7 @@ def read(text: str) -> Plan:
 
 def expand(text: str) -> tuple[list[Case], list[str]]:
     planned = read(text)
-    return plan.expand_plan(planned, foreign.described(fakes.description(), planned), MACHINE)
+    return plan.expand_plan(planned, foreign.add_operations(fakes.description(), planned), MACHINE)
 
 
 def keys(text: str) -> list[str]:
@@ -184,7 +184,7 @@ def test_a_tool_is_all_its_benchmarks_and_all_is_the_core_s_alone() -> None:
     assert {case.suite for case in cases} == {""}
 
 
-def test_what_is_asked_of_the_core_is_not_the_tool_s_and_a_note_says_so() -> None:
+def test_options_of_the_core_are_not_the_tool_s_and_a_note_says_so() -> None:
     text = 'operations = ["bcast", "imb-mpi1-bcast"]\nsizes = 8\n'
     text += 'start = ["auto", "none"]\ndatatypes = ["auto", "double"]\nmemory = { cache = ["warm", "cold"] }'
     cases, notes = expand(text)

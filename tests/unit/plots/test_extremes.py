@@ -66,8 +66,8 @@ def test_times_are_the_mean_with_the_least_and_the_most(study: dict[str, Campaig
 
 def test_of_bandwidths_the_mean_is_that_of_bandwidths(study: dict[str, CampaignView]) -> None:
     """(15.38 + 15.95 + 4.07) / 3 = 11.8 MB/s, and not what the mean time would make."""
-    found = points(study["osu-bw"], "8 B")
-    assert {name: value[:3] for name, value in found.items()} == {
+    rows = points(study["osu-bw"], "8 B")
+    assert {name: value[:3] for name, value in rows.items()} == {
         "MPICH": pytest.approx((11.8, 4.07, 15.95), rel=1e-3),
         "OpenMPI": pytest.approx((151.72, 76.67, 192.67), rel=1e-3),
         "IntelMPI": pytest.approx((32.583, 1.89, 53.73), rel=1e-3),
@@ -123,18 +123,18 @@ def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tm
     store = campaigns.make_campaign(tmp_path / "made", launches=5)
     part = lines(store)["allreduce"]
     figures = evaluate(store).figures.filter(pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha")
-    (found,) = (
+    (point,) = (
         row for row in chart(part).datasets["points"] if row["key"] == part.cases[0].key and row["candidate"] == "alpha"
     )
     times = figures["figure_ns"].to_list()
-    assert (found["low"], found["value"], found["high"]) == pytest.approx(
+    assert (point["low"], point["value"], point["high"]) == pytest.approx(
         (min(times), sum(times) / 5, max(times)), rel=1e-4
     )
-    assert found["low"] < found["value"] < found["high"]
-    assert found["launches"] == 5
+    assert point["low"] < point["value"] < point["high"]
+    assert point["launches"] == 5
 
 
 def test_both_axes_have_titles(study: dict[str, CampaignView]) -> None:
     spec = chart(study["osu-bw"]).spec(forms.theme("#000", "#000", "#000"))
-    axes = [one for one in vl_convert.vegalite_to_vega(spec)["axes"] if one.get("labels", True)]
+    axes = [axis for axis in vl_convert.vegalite_to_vega(spec)["axes"] if axis.get("labels", True)]
     assert {axis["title"] for axis in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}

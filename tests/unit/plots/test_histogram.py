@@ -40,19 +40,19 @@ def heavy(count: int = 20_000) -> np.ndarray:
 
 
 def axis_and_rows(times: np.ndarray) -> tuple[Axis, dict[str, list[Row]]]:
-    one = panel(times)
-    axis = histogram.axis_of([one])
-    return axis, histogram.draw(one, axis, 0)
+    histogram_panel = panel(times)
+    axis = histogram.axis_of([histogram_panel])
+    return axis, histogram.draw(histogram_panel, axis, 0)
 
 
 def test_bins_are_whole_nanoseconds_up_to_the_dashed_line_and_grow_beyond_it() -> None:
     axis, rows = axis_and_rows(heavy())
-    left, right = axis.edges()
-    assert left[0] == 130
-    assert np.unique(np.diff(left)).tolist() == [axis.width]
+    near, beyond = axis.edges()
+    assert near[0] == 130
+    assert np.unique(np.diff(near)).tolist() == [axis.width]
     assert axis.width == round(axis.width)
-    assert right[0] == left[-1] == axis.split
-    assert np.diff(np.log(right)) == pytest.approx(np.log(right[1] / right[0]))
+    assert beyond[0] == near[-1] == axis.split
+    assert np.diff(np.log(beyond)) == pytest.approx(np.log(beyond[1] / beyond[0]))
     assert [row["x"] for row in rows["breaks"]] == [axis.main - histogram.GAP / 2]
 
 
@@ -61,10 +61,10 @@ def test_bins_are_whole_steps_of_the_clock_around_its_readings(step_ns: float) -
     """Samples on a clock with steps: no empty bin stands between two full ones, as in a comb."""
     times = np.ceil(heavy() / step_ns) * step_ns
     axis = histogram.axis_of([panel(times)], step_ns)
-    left, _ = axis.edges()
+    near, _ = axis.edges()
     assert axis.width / step_ns == pytest.approx(round(axis.width / step_ns))
-    assert (left[0] - times.min()) / step_ns == pytest.approx(-0.5)
-    assert np.histogram(times, left)[0][:10].all()
+    assert (near[0] - times.min()) / step_ns == pytest.approx(-0.5)
+    assert np.histogram(times, near)[0][:10].all()
 
 
 def test_means_of_several_calls_have_finer_bins_than_the_clock() -> None:
@@ -129,12 +129,12 @@ def test_ticks_are_round_times_where_they_belong() -> None:
 def test_a_pareto_tail_is_a_line_where_it_fits_only() -> None:
     random = np.random.default_rng(2)
     fitting = np.where(random.random(5000) < 0.2, 500 * random.random(5000) ** -0.7, random.uniform(400, 500, 5000))
-    one = panel(fitting)
-    assert one.tail is not None
-    assert one.tail.fits
-    rows = histogram.draw(one, histogram.axis_of([one]), 0)
+    histogram_panel = panel(fitting)
+    assert histogram_panel.tail is not None
+    assert histogram_panel.tail.fits
+    rows = histogram.draw(histogram_panel, histogram.axis_of([histogram_panel]), 0)
     assert rows["fits"]
-    assert render(one.tail.text) in rows["words"][0]["label"]
+    assert render(histogram_panel.tail.text) in rows["words"][0]["label"]
     _, plain = axis_and_rows(random.normal(500, 20, 5000))
     assert plain["fits"] == []
     assert "tail" not in plain["words"][0]["label"]
@@ -181,10 +181,10 @@ def charts(view: CampaignView) -> dict[str, Chart]:
 
 
 def test_all_cases_with_as_many_rows_share_one_form() -> None:
-    found = charts(evaluations.evaluation())
-    forms = {len(chart.datasets["words"]): chart.form for chart in found.values()}
-    assert all(chart.form == forms[len(chart.datasets["words"])] for chart in found.values())
-    assert len(found) == 9
+    charts_by_case = charts(evaluations.evaluation())
+    forms = {len(chart.datasets["words"]): chart.form for chart in charts_by_case.values()}
+    assert all(chart.form == forms[len(chart.datasets["words"])] for chart in charts_by_case.values())
+    assert len(charts_by_case) == 9
 
 
 def test_a_title_shows_samples_and_bins() -> None:

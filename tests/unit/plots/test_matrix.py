@@ -27,8 +27,8 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
 
 def charts(view: CampaignView, plot: ModuleType) -> dict[str, Chart]:
     """Return the charts of a plot by the keys of their parts."""
-    found = {key: plot.chart(part) for key, part in view.parts(plot.SCOPE)}
-    return {key: chart for key, chart in found.items() if chart}
+    all_charts = {key: plot.chart(part) for key, part in view.parts(plot.SCOPE)}
+    return {key: chart for key, chart in all_charts.items() if chart}
 
 
 def test_a_matrix_has_a_cell_for_each_pair_and_candidate(view: CampaignView) -> None:

@@ -34,8 +34,8 @@ def lab(light: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def distance(one: str, two: str, eyes: np.ndarray) -> float:
-    return float(np.linalg.norm(lab(eyes @ linear(one)) - lab(eyes @ linear(two))))
+def distance(first: str, second: str, eyes: np.ndarray) -> float:
+    return float(np.linalg.norm(lab(eyes @ linear(first)) - lab(eyes @ linear(second))))
 
 
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])

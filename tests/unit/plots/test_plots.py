@@ -42,7 +42,7 @@ def parts(view: CampaignView, scope: str) -> dict[str, CampaignView]:
     return dict(view.parts(scope))
 
 
-def drawn(chart: Chart | None) -> Chart:
+def require(chart: Chart | None) -> Chart:
     assert chart is not None
     return chart
 
@@ -80,26 +80,28 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
 def test_a_candidate_has_one_colour_in_every_plot(view: CampaignView) -> None:
     for plot, _, chart in plots.charts(view):
         scales = [
-            scale for scale in found(chart.form, "scale") if list(scale.get("domain", []))[:2] == ["alpha", "beta"]
+            scale
+            for scale in find_objects(chart.form, "scale")
+            if list(scale.get("domain", []))[:2] == ["alpha", "beta"]
         ]
         coloured = [scale["range"][:2] for scale in scales if str(scale["range"][0]).startswith("#")]
         assert coloured, plot
         assert all(colours == list(palette.COLOURS[:2]) for colours in coloured), plot
 
 
-def found(tree: object, key: str) -> list[plots_chart.Row]:
+def find_objects(tree: object, key: str) -> list[plots_chart.Row]:
     """Return every object that stands under a key, at any depth."""
     if isinstance(tree, list):
-        return [hit for item in tree for hit in found(item, key)]
+        return [hit for item in tree for hit in find_objects(item, key)]
     if not isinstance(tree, dict):
         return []
     here = [tree[key]] if isinstance(tree.get(key), dict) else []
-    return here + [hit for item in tree.values() for hit in found(item, key)]
+    return here + [hit for item in tree.values() for hit in find_objects(item, key)]
 
 
 def test_cases_share_one_form_so_that_a_page_keeps_it_once(view: CampaignView) -> None:
     for plot in (distribution, launches):
-        forms = [drawn(plot.chart(part)).form for part in parts(view, plot.SCOPE).values()]
+        forms = [require(plot.chart(part)).form for part in parts(view, plot.SCOPE).values()]
         assert len(forms) == 9
         assert all(form == forms[0] for form in forms)
 
@@ -113,7 +115,7 @@ def test_only_names_the_cases_whose_own_plots_are_drawn(view: CampaignView) -> N
 def test_placements_are_drawn_apart() -> None:
     two = picture(evaluations.evaluation(("socket", "spread")))
     assert list(parts(two, "placement")) == ["socket", "spread"]
-    assert "(spread)" in drawn(winner_map.chart(parts(two, "placement")["spread"])).subtitle
+    assert "(spread)" in require(winner_map.chart(parts(two, "placement")["spread"])).subtitle
 
 
 def test_a_title_owes_ranks_start_launches_and_interval(view: CampaignView) -> None:
@@ -125,7 +127,7 @@ def test_a_title_owes_ranks_start_launches_and_interval(view: CampaignView) -> N
 
 
 def cells(view: CampaignView) -> dict[str, plots_chart.Row]:
-    return {cell["case"]: cell for cell in drawn(winner_map.chart(view)).datasets["cells"]}
+    return {cell["case"]: cell for cell in require(winner_map.chart(view)).datasets["cells"]}
 
 
 def test_a_winner_is_reported_by_letter_figure_and_colour(view: CampaignView) -> None:
@@ -152,13 +154,13 @@ def test_an_operation_without_sizes_stands_in_a_column_of_its_own(view: Campaign
 
 
 def test_a_curve_has_the_typical_value_and_its_interval(view: CampaignView) -> None:
-    points = drawn(curves.chart(parts(view, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
+    points = require(curves.chart(parts(view, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
     beta = next(point for point in points if point["candidate"] == "beta")
     assert (beta["position"], beta["value"], beta["low"], beta["high"]) == (8, 1004, 983.92, 1024.1)
 
 
 def test_bandwidth_is_bytes_of_a_window_over_its_time(view: CampaignView) -> None:
-    chart = drawn(curves.chart(parts(view, "line")["bandwidth.nonblocking.byte.socket.none"]))
+    chart = require(curves.chart(parts(view, "line")["bandwidth.nonblocking.byte.socket.none"]))
     point = next(
         point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B"
     )
@@ -170,7 +172,7 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(view: CampaignView) -> Non
 def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -> None:
     line = parts(view, "line")["barrier.blocking.byte.socket.window"]
     assert curves.chart(line) is None
-    chart = drawn(bars.chart(line))
+    chart = require(bars.chart(line))
     assert chart.title == "barrier: time per call"
     assert [(row["candidate"], row["value"], row["low"], row["high"]) for row in chart.datasets["points"]] == [
         ("alpha", 500, 490, 510),
@@ -225,7 +227,7 @@ def shares(row: plots_chart.Row) -> list[float]:
 
 def test_a_distribution_holds_shares_and_leaves_out_late_starts(view: CampaignView) -> None:
     key = view.cases[0].key
-    chart = drawn(distribution.chart(parts(view, "case")[key]))
+    chart = require(distribution.chart(parts(view, "case")[key]))
     alpha, beta = chart.datasets["hills"]
     assert (alpha["candidate"], beta["candidate"]) == ("alpha", "beta")
     assert len(alpha["letters"]) <= distribution.BINS
@@ -239,7 +241,7 @@ def test_a_distribution_holds_shares_and_leaves_out_late_starts(view: CampaignVi
 
 def test_hills_lie_where_samples_do(view: CampaignView) -> None:
     """The drawn bins of beta, which takes twice as long, begin at twice the time."""
-    chart = drawn(distribution.chart(parts(view, "case")[view.cases[0].key]))
+    chart = require(distribution.chart(parts(view, "case")[view.cases[0].key]))
     row = chart.datasets["hills"][1]
     first = next(at for at, share in enumerate(shares(row)) if share)
     step = (row["high"] / row["low"]) ** (1 / distribution.BINS)
@@ -252,16 +254,16 @@ def test_hills_lie_where_samples_do(view: CampaignView) -> None:
 
 def test_a_distribution_and_its_launches_have_their_figures_in_common(view: CampaignView) -> None:
     part = parts(view, "case")[view.cases[0].key]
-    assert drawn(distribution.chart(part)).datasets["launches"] is drawn(launches.chart(part)).datasets["launches"]
+    assert require(distribution.chart(part)).datasets["launches"] is require(launches.chart(part)).datasets["launches"]
 
 
 def test_what_lies_beyond_the_picture_is_reported_in_words(view: CampaignView) -> None:
-    typical = drawn(distribution.chart(parts(view, "case")[view.cases[0].key])).datasets["typical"]
+    typical = require(distribution.chart(parts(view, "case")[view.cases[0].key])).datasets["typical"]
     assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
 
 def test_every_launch_has_its_median(view: CampaignView) -> None:
-    rows = drawn(launches.chart(parts(view, "case")[view.cases[0].key])).datasets["launches"]
+    rows = require(launches.chart(parts(view, "case")[view.cases[0].key])).datasets["launches"]
     alpha = [(row["launch"], row["figure_ns"]) for row in rows if row["candidate"] == "alpha"]
     assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
 
@@ -303,7 +305,7 @@ def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
 
 def test_ranks_stand_beside_each_other_from_beginning_to_end(view: CampaignView) -> None:
     part = parts(view, "case")["barrier.blocking.0.byte.socket.window"]
-    rows = drawn(ranks.chart(part)).datasets["ranks"]
+    rows = require(ranks.chart(part)).datasets["ranks"]
     assert [(row["candidate"], row["rank"], round(row["place"], 2)) for row in rows] == [
         ("alpha", 0, -0.15),
         ("alpha", 1, 0.85),
@@ -316,7 +318,7 @@ def test_ranks_stand_beside_each_other_from_beginning_to_end(view: CampaignView)
 def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(view: CampaignView) -> None:
     evaluation = dataclasses.replace(view, rank_samples=view.rank_samples.clear())
     part = parts(picture(evaluation), "case")["barrier.blocking.0.byte.socket.window"]
-    chart = drawn(ranks.chart(part))
+    chart = require(ranks.chart(part))
     assert chart.title == "barrier: how often each rank was the last"
     assert [row["share"] for row in chart.datasets["ranks"]] == [0.7449, 0.2551] * 2
     assert chart.datasets["even"] == [{"share": 0.5}]

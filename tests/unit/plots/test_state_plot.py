@@ -25,8 +25,8 @@ def chart(*launches: Launch) -> Chart | None:
 
 
 def launch(number: int, before: State | None, after: State | None, candidate: str = "alpha") -> Launch:
-    made = campaigns.launch(number, 1, 0, candidate, "socket")
-    return msgspec.structs.replace(made, before=before, after=after)
+    record = campaigns.launch(number, 1, 0, candidate, "socket")
+    return msgspec.structs.replace(record, before=before, after=after)
 
 
 def rows(*launches: Launch) -> list[plots_chart.Row]:
@@ -41,7 +41,7 @@ def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
         "candidate": "alpha",
         "launch": 7,
         "block": 1,
-        "exchange_ns": marks.rounded(math.sqrt(50 * 52)),
+        "exchange_ns": marks.shorten(math.sqrt(50 * 52)),
         "before_ns": 50.0,
         "after_ns": 52.0,
         "before": "50.0 ns",
@@ -72,8 +72,8 @@ def test_without_any_state_there_is_nothing_to_draw() -> None:
 def test_the_title_owes_the_cpus(cpus: int, subtitle: str) -> None:
     pairs = [(a, b) for a in range(cpus) for b in range(a + 1, cpus)]
     known = State(exchange=[Exchange(cpus=pair, median_ns=50, min_ns=40) for pair in pairs])
-    made = launch(1, known, known)
-    ranks = [msgspec.structs.replace(made.ranks[0], rank=cpu, cpu=cpu) for cpu in range(cpus)]
-    drawn = chart(msgspec.structs.replace(made, ranks=ranks))
+    record = launch(1, known, known)
+    ranks = [msgspec.structs.replace(record.ranks[0], rank=cpu, cpu=cpu) for cpu in range(cpus)]
+    drawn = chart(msgspec.structs.replace(record, ranks=ranks))
     assert drawn is not None
     assert drawn.subtitle == subtitle

@@ -55,9 +55,11 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     first = {file.name.split("-")[0]: file.stem for file in reversed(files)}
     every_chart = plots.charts
 
-    def of_each_plot(*told: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
+    def of_each_plot(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
         return (
-            (plot, key, chart) for plot, key, chart in every_chart(*told, **less) if first.get(plot) == f"{plot}-{key}"
+            (plot, key, chart)
+            for plot, key, chart in every_chart(*arguments, **less)
+            if first.get(plot) == f"{plot}-{key}"
         )
 
     with monkeypatch.context() as patch:
@@ -104,18 +106,18 @@ def test_an_unknown_format_is_reported_in_one_line(tmp_path: Path) -> None:
 
 
 def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(tmp_path: Path) -> None:
-    made = large.Large(lines=45, sizes=2, blocks=1, samples=2)
-    assert made.lines * len(made.placements) > figures.MOST_LINES
-    evaluation = made.evaluation()
-    first_finding = [*made.findings()[:1]]
+    evidence = large.Large(lines=45, sizes=2, blocks=1, samples=2)
+    assert evidence.lines * len(evidence.placements) > figures.MOST_LINES
+    evaluation = evidence.evaluation()
+    first_finding = [*evidence.findings()[:1]]
     verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=first_finding, groups=[])
     files = draw(tmp_path, dataclasses.replace(evaluation, verdict=verdict), ["svg"])
     names = {file.name for file in files}
-    line = case_labels.make_line_key(next(case for case in made.cases if case.key == first_finding[0].cases[0]))
+    line = case_labels.make_line_key(next(case for case in evidence.cases if case.key == first_finding[0].cases[0]))
     assert {name for name in names if name.startswith("curves-")} == {f"curves-{line}.svg"}
     assert {name for name in names if name.startswith("distribution-")} == {
         f"distribution-{first_finding[0].cases[0]}.svg"
     }
     assert {name for name in names if name.startswith("winner_map-")} == {
-        f"winner_map-{place}.svg" for place in made.placements
+        f"winner_map-{place}.svg" for place in evidence.placements
     }

@@ -41,7 +41,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("results") / "first"
     plain = campaigns.make_campaign(folder / "plain", launches=3, samples=20, control=False, cases=wanted)
     record = msgspec.structs.replace(plain.campaign, name="first")
-    made = store.create(folder / "first", record)
+    campaign_store = store.create(folder / "first", record)
     for launch in plain.launches():
         frame = plain.cases().filter(launch=launch.number)
         draw = campaigns.Draw(campaigns.alike, np.random.default_rng(launch.number), (1.0,), 20)
@@ -51,8 +51,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
             msgspec.structs.replace(result, first_ns=scale * FIRST_NS[result.case.operation], second_ns=1000.0)
             for result in draw.results(launch.block, launch.candidate, cases)
         ]
-        made.append(launch, results)
-    return made
+        campaign_store.append(launch, results)
+    return campaign_store
 
 
 @pytest.fixture(scope="module")

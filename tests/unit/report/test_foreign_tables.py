@@ -90,8 +90,8 @@ def test_each_file_is_reported_with_what_was_found_in_it(study: CampaignView) ->
 def test_facts_of_a_file_stand_beside_it(tmp_path: Path) -> None:
     path = printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
     view = evaluate(imported.import_files(ImportRequest([Source(path, "mpich")]), tmp_path / "made"))
-    ((_, tool, facts, found),) = texts(foreign_tables.files(view))
-    assert (tool, found) == ("Intel MPI Benchmarks 2021.11", "–")
+    ((_, tool, facts, remarks),) = texts(foreign_tables.files(view))
+    assert (tool, remarks) == ("Intel MPI Benchmarks 2021.11", "–")
     assert "date Fri Nov 20 11:02:22 2026; machine x86_64; system Linux" in facts
     assert "command /opt/bench/IMB-MPI1 PingPong -msglog 16 -iter 200 -time 1" in facts
 
@@ -124,10 +124,10 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
 
 
 def test_the_page_says_where_figures_come_from(page: str) -> None:
-    said = (
+    sentence = (
         "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
     )
-    assert page.count(said) == 2
+    assert page.count(sentence) == 2
     for caption in ("Files that were imported", "What the numbers of other programs mean"):
         assert f"<caption>{caption}</caption>" in page
     assert str(printed.SAMPLES / "study" / "latency.out") in page

@@ -12,7 +12,7 @@ from fakes import evaluations
 from rankbench.report.method import paragraphs
 
 
-def launched(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
+def describe(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
     view = evaluations.evaluation()
     launches = [
         msgspec.structs.replace(launch, together=together[number % len(together)])
@@ -31,16 +31,16 @@ def launched(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
     ],
 )
 def test_whether_launches_ran_together_is_that_of_the_campaign(together: tuple[int, ...], words: str) -> None:
-    assert words in launched(together)["Launches"]
+    assert words in describe(together)["Launches"]
 
 
 def test_a_sample_is_the_mean_of_as_many_calls_as_were_timed() -> None:
-    assert launched((3,))["Samples"].startswith("Every sample is one timed call. ")
-    assert "the mean of several: of up to 40 here" in launched((3,), 40)["Samples"]
+    assert describe((3,))["Samples"].startswith("Every sample is one timed call. ")
+    assert "the mean of several: of up to 40 here" in describe((3,), 40)["Samples"]
 
 
 def test_the_stop_rule_and_the_builds_are_those_of_the_campaign() -> None:
-    texts, campaign = launched((3,)), evaluations.evaluation().campaign
+    texts, campaign = describe((3,)), evaluations.evaluation().campaign
     stop = campaign.plan.stop
     assert f'until "{stop.until}"' in texts["Stop rule"]
     assert str(stop.blocks_max) in texts["Stop rule"]
@@ -48,7 +48,7 @@ def test_the_stop_rule_and_the_builds_are_those_of_the_campaign() -> None:
 
 
 def test_three_outcomes_are_explained_with_the_threshold() -> None:
-    text = launched((3,))["Comparison"]
+    text = describe((3,))["Comparison"]
     assert all(words in text for words in ("three outcomes", "equivalent (=)", "undecided (~)", "beyond 3 %"))
 
 

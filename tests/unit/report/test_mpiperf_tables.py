@@ -16,7 +16,7 @@ from rankbench.cli import display
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import Summary
-from rankbench.report.tables.mpiperf import HEADINGS, cells, pooled, wanted
+from rankbench.report.tables.mpiperf import HEADINGS, cells, make_row, wanted
 from rankbench.report.tables.mpiperf import frame as mpiperf_frame
 from rankbench.report.tables.mpiperf import tables as mpiperf_tables
 from rankbench.report.text import markdown
@@ -46,15 +46,15 @@ def test_columns_are_those_of_the_samples_that_are_left(store: Store) -> None:
     case, candidate = "barrier.blocking.0.byte.socket.window", "alpha"
     frame = store.samples().filter(pl.col("case") == case, pl.col("candidate") == candidate).collect()
     valid = np.sort(frame.filter(~pl.col("discarded"))["time_ns"].to_numpy())
-    left = valid[len(valid) // 4 : len(valid) - len(valid) // 4]
-    half = float(stats.t.isf(0.025, len(left) - 1) * stats.sem(left))
+    middle = valid[len(valid) // 4 : len(valid) - len(valid) // 4]
+    half = float(stats.t.isf(0.025, len(middle) - 1) * stats.sem(middle))
     (row,) = mpiperf_frame(picture(store)).filter(case=case, candidate=candidate).rows(named=True)
-    assert (row["tried"], row["valid"], row["left"]) == (len(frame), len(valid), len(left))
-    assert [row["mean_ns"], row["min_ns"], row["max_ns"]] == pytest.approx([left.mean(), left[0], left[-1]])
-    assert [row["standard_error_ns"], row["absolute_error_ns"]] == pytest.approx([stats.sem(left), half])
-    assert [row["low_ns"], row["high_ns"]] == pytest.approx([left.mean() - half, left.mean() + half])
+    assert (row["tried"], row["valid"], row["left"]) == (len(frame), len(valid), len(middle))
+    assert [row["mean_ns"], row["min_ns"], row["max_ns"]] == pytest.approx([middle.mean(), middle[0], middle[-1]])
+    assert [row["standard_error_ns"], row["absolute_error_ns"]] == pytest.approx([stats.sem(middle), half])
+    assert [row["low_ns"], row["high_ns"]] == pytest.approx([middle.mean() - half, middle.mean() + half])
     assert [row["relative_standard_error"], row["relative_error"]] == pytest.approx(
-        [stats.sem(left) / left.mean(), half / left.mean()]
+        [stats.sem(middle) / middle.mean(), half / middle.mean()]
     )
 
 
@@ -91,6 +91,6 @@ def test_show_prints_them_as_tables_and_as_csv(
 
 def test_a_lone_sample_has_no_errors() -> None:
     alone = Summary(case="c", candidate="a", launches=1, samples=1, late=0, overrun=0, trimmed_samples=1)
-    row = pooled(alone)
+    row = make_row(alone)
     assert math.isnan(row["absolute_error_ns"])
     assert [cell.text for cell in cells({**row, "candidate": "a"})][-2:] == ["–", "–"]  # type: ignore[dict-item]

@@ -91,9 +91,9 @@ def test_the_campaign_can_be_repeated_from_the_page(page: str) -> None:
 
 
 def test_forms_are_kept_once(page: str) -> None:
-    found = part(page, "distribution")
-    assert len({entry[0] for entry in found.values()}) == 1
-    assert len(found) == 9
+    figures = part(page, "distribution")
+    assert len({entry[0] for entry in figures.values()}) == 1
+    assert len(figures) == 9
     assert len(part(page, "forms")) < 18
 
 
@@ -105,13 +105,13 @@ def test_figures_of_launches_are_kept_once(page: str) -> None:
 
 
 def test_the_book_shows_who_wins_each_case(page: str) -> None:
-    found = book(page)
-    columns = found["cases"]
+    content = book(page)
+    columns = content["cases"]
     assert {len(values) for values in columns.values()} == {9}
-    assert found["candidates"] == ["alpha", "beta"]
+    assert content["candidates"] == ["alpha", "beta"]
     assert columns["winners"][:2] == [[0], [0, 1]]
     assert (columns["mark"][0], columns["margin"][0], columns["different"][:2]) == ("A", "2.00×", [1, 0])
-    assert [found["lines"]["key"][line] for line in columns["line"][:2]] == ["pingpong.blocking.byte.socket.none"] * 2
+    assert [content["lines"]["key"][line] for line in columns["line"][:2]] == ["pingpong.blocking.byte.socket.none"] * 2
 
 
 def test_answer_map_and_tables_come_before_the_findings(page: str) -> None:

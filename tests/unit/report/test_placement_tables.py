@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
 
 
-def made(folder: Path, **others: object) -> CampaignView:
+def make_view(folder: Path, **others: object) -> CampaignView:
     return evaluate(
         placed.make(
             folder / "made",
@@ -39,7 +39,7 @@ def made(folder: Path, **others: object) -> CampaignView:
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    return made(tmp_path_factory.mktemp("results"))
+    return make_view(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +67,14 @@ def test_placements_stand_beside_each_other(view: CampaignView) -> None:
 
 
 def test_one_launch_has_no_spread(tmp_path: Path) -> None:
-    near, far = placement_tables(made(tmp_path, launches=1))[0].rows[0][1:3]
+    near, far = placement_tables(make_view(tmp_path, launches=1))[0].rows[0][1:3]
     assert (near.detail, far.detail, far.text[-1]) == ("one launch", "one launch", "~")
 
 
 def test_what_was_not_measured_yet_has_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = placed.turns_of
-    monkeypatch.setattr(placed, "turns_of", lambda *of: [one for one in turn(*of) if one[1] == "alpha"])
-    captions = [table.caption for table in placement_tables(made(tmp_path))]
+    monkeypatch.setattr(placed, "turns_of", lambda *of: [turn_key for turn_key in turn(*of) if turn_key[1] == "alpha"])
+    captions = [table.caption for table in placement_tables(make_view(tmp_path))]
     assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
 
 
@@ -85,13 +85,13 @@ def test_one_placement_has_no_such_table(tmp_path: Path) -> None:
 def test_what_failed_at_one_placement_is_reported_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole_result = placed.result
 
-    def result(one: Case, typical_ns: float) -> CaseResult:
-        if (one.placement, one.size_bytes) == ("nodes", 8):
-            return CaseResult(case=one, status=CaseStatus.NOT_AS_ASKED, reason="ranks 0, 1 on one host")
-        return whole_result(one, typical_ns)
+    def result(case: Case, typical_ns: float) -> CaseResult:
+        if (case.placement, case.size_bytes) == ("nodes", 8):
+            return CaseResult(case=case, status=CaseStatus.NOT_AS_ASKED, reason="ranks 0, 1 on one host")
+        return whole_result(case, typical_ns)
 
     monkeypatch.setattr(placed, "result", result)
-    row = placement_tables(made(tmp_path))[0].rows[0]
+    row = placement_tables(make_view(tmp_path))[0].rows[0]
     assert (row[3].text, row[3].detail) == ("–", "not as asked")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def whole(evaluation: CampaignView) -> CampaignView:
+def keep_all(evaluation: CampaignView) -> CampaignView:
     return evaluation
 
 
@@ -24,7 +24,7 @@ def without_rank_samples() -> CampaignView:
 
 
 def test_a_row_shows_where_a_rank_ran_and_when_it_began_and_ended() -> None:
-    table = rank_tables.tables(whole(evaluations.evaluation()))[0]
+    table = rank_tables.tables(keep_all(evaluations.evaluation()))[0]
     assert table.caption == "barrier: single ranks, start: window"
     assert table.columns[:5] == ["message size", "candidate", "rank", "host", "CPU"]
     assert [[cell.text for cell in row] for row in table.rows[:2]] == [
@@ -34,12 +34,12 @@ def test_a_row_shows_where_a_rank_ran_and_when_it_began_and_ended() -> None:
 
 
 def test_what_one_rank_times_has_no_table() -> None:
-    names = {table.caption.split(":")[0] for table in rank_tables.tables(whole(evaluations.evaluation()))}
+    names = {table.caption.split(":")[0] for table in rank_tables.tables(keep_all(evaluations.evaluation()))}
     assert names == {"barrier", "allreduce", "allreduce nonblocking"}
 
 
 def test_without_samples_of_ranks_it_is_reported_who_was_last() -> None:
-    table = rank_tables.tables(whole(without_rank_samples()))[0]
+    table = rank_tables.tables(keep_all(without_rank_samples()))[0]
     assert table.caption == "barrier: which rank was the last to end, start: window"
     assert [cell.text for cell in table.rows[0]] == ["–", "rank 0: 74%, rank 1: 26%", "rank 0: 74%, rank 1: 26%"]
 
@@ -54,5 +54,5 @@ def test_without_a_common_start_no_rank_begins_late() -> None:
     view = evaluations.evaluation()
     free = [msgspec.structs.replace(start, scheduled=False) for start in view.campaign.starts]
     loose = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, starts=free))
-    row = rank_tables.tables(whole(loose))[0].rows[1]
+    row = rank_tables.tables(keep_all(loose))[0].rows[1]
     assert [cell.text for cell in row][5:] == ["250 ns", "269 ns", "26%", "–", "–"]

@@ -33,7 +33,7 @@ NODES = (1, 2, 4, 8)
 SCALE = "alltoall.blocking.64.byte..window"
 
 
-def told(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+def outcome(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
     """Beta takes twice alpha's time, crashes in alltoall from 4 nodes on, and hangs on 2 nodes with 2 ranks."""
     if candidate == "beta" and case.operation == "alltoall":
         if place.nodes >= 4:
@@ -46,7 +46,7 @@ def told(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("results") / "made"
-    scales.make(path, told, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
+    scales.make(path, outcome, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
     return path
 
 
@@ -110,19 +110,19 @@ def test_a_scale_has_no_table_of_placements_beside_it(view: CampaignView) -> Non
     assert {placements.chart(campaign_view) for _, campaign_view in view.parts("places")} == {None}
 
 
-def shown(folder: Path, *arguments: str) -> str:
+def run_show(folder: Path, *arguments: str) -> str:
     return CliRunner().invoke(application(), ["show", str(folder), *arguments]).output
 
 
 @pytest.mark.thorough
 def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: Path) -> None:
-    printed = shown(folder, "--scaling", "--operation", "alltoall")
+    printed = run_show(folder, "--scaling", "--operation", "alltoall")
     assert printed.count("by nodes and ranks on each") == 1
     assert "alltoall 64 B: time by nodes and ranks on each" in printed
-    printed = shown(folder, "--scaling", "--size", "8", "--size", "512")
+    printed = run_show(folder, "--scaling", "--size", "8", "--size", "512")
     assert "alltoall 8 B: " in printed
     assert "alltoall 512 B: " in printed
-    rows = shown(folder, "--scaling", "--size", "8", "--format", "csv").splitlines()
+    rows = run_show(folder, "--scaling", "--size", "8", "--format", "csv").splitlines()
     assert rows[0].startswith("operation,form,size_bytes,nodes,ranks_per_node,ranks,oversubscribed,case,candidate,")
     assert len(rows) == 1 + 16
 
@@ -141,7 +141,7 @@ def test_a_size_that_is_not_there_is_one_line(folder: Path, arguments: list[str]
 
 
 def test_without_several_numbers_of_ranks_nothing_scales(tmp_path: Path) -> None:
-    scales.make(tmp_path / "made", told, nodes=(2,), ranks=(1,), launches=1)
+    scales.make(tmp_path / "made", outcome, nodes=(2,), ranks=(1,), launches=1)
     result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
     assert str(result.exception) == (
         "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
@@ -191,17 +191,17 @@ def failing_sometimes() -> Callable[[str, Case, Placement], float | CaseStatus]:
     """Return the truth that beta crashes in its first launch on 2 nodes, and always on more."""
     launches: Counter[tuple[str, str]] = Counter()
 
-    def told(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+    def outcome(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         launches[candidate, place.name] += 1
         crash = place.nodes > 2 or (place.nodes == 2 and launches[candidate, place.name] == 1)
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
-    return told
+    return outcome
 
 
 def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) -> None:
-    made = scales.make(tmp_path / "made", failing_sometimes(), nodes=NODES, ranks=(1,), launches=3)
-    evaluation = evaluate(made)
+    campaign_store = scales.make(tmp_path / "made", failing_sometimes(), nodes=NODES, ranks=(1,), launches=3)
+    evaluation = evaluate(campaign_store)
     chart = scaling.chart(next(view for _, view in evaluation.parts("scale")))
     assert chart is not None
     assert [(row["place"], row["fate"]) for row in chart.datasets["foot"]] == [
@@ -213,8 +213,8 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
     (table,) = scaling_tables(evaluation)
     assert [row[3].text.split(", ")[1:] for row in table.rows[:2]] == [[], ["crashed in 1 of 3 launches"]]
     assert [row[3].text for row in table.rows[2:]] == ["crashed", "crashed"]
-    for plot, _, one in plots.charts(evaluation):
-        for name, rows in one.datasets.items():
+    for plot, _, plot_chart in plots.charts(evaluation):
+        for name, rows in plot_chart.datasets.items():
             assert len({tuple(sorted(row)) for row in rows}) <= 1, (plot, name)
     write_html(tmp_path / "report.html", evaluation)
     charts = pages.part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
@@ -225,13 +225,13 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
 def test_failures_of_some_launches_only_are_not_reported_as_of_all(tmp_path: Path) -> None:
     launches: Counter[tuple[str, str]] = Counter()
 
-    def told(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+    def outcome(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         launches[candidate, place.name] += 1
         crash = place.nodes == 2 and launches[candidate, place.name] == 1
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
-    made = scales.make(tmp_path / "made", told, nodes=NODES, ranks=(1,), launches=3)
-    chart = scaling.chart(next(view for _, view in evaluate(made).parts("scale")))
+    campaign_store = scales.make(tmp_path / "made", outcome, nodes=NODES, ranks=(1,), launches=3)
+    chart = scaling.chart(next(view for _, view in evaluate(campaign_store).parts("scale")))
     assert chart is not None
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed at times"]
 
@@ -244,8 +244,8 @@ def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
     def gap(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
         return CaseStatus.CRASHED if candidate == "beta" and place.nodes == 2 else 1000.0
 
-    made = scales.make(tmp_path / "made", gap, nodes=NODES, ranks=(1,), launches=1)
-    chart = scaling.chart(next(view for _, view in evaluate(made).parts("scale")))
+    campaign_store = scales.make(tmp_path / "made", gap, nodes=NODES, ranks=(1,), launches=1)
+    chart = scaling.chart(next(view for _, view in evaluate(campaign_store).parts("scale")))
     assert chart is not None
     parts = [row["part"] for row in chart.datasets["points"] if row["candidate"] == "beta"]
     assert parts == ["0 beta 0", "0 beta 1", "0 beta 1"]
@@ -271,14 +271,14 @@ def test_a_panel_for_each_candidate_over_all_ranks(view: CampaignView) -> None:
         "1 rank per node",
         "2 ranks per node, more than cores",
     }
-    assert scaling_ranks.folded("openmpi-5.0.11+clang", 15) == "openmpi-5.0.11\n+clang"
-    assert scaling_ranks.folded("openmpi", 15) == "openmpi"
+    assert scaling_ranks.fold_name("openmpi-5.0.11+clang", 15) == "openmpi-5.0.11\n+clang"
+    assert scaling_ranks.fold_name("openmpi", 15) == "openmpi"
     assert scaling_ranks.labels([1, 2, 3, 4, 6, 8, 12]) == ["1", "2", "", "4", "", "8", ""]
 
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
-    made = scales.make(tmp_path / "made", told, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
-    view = next(campaign_view for _, campaign_view in evaluate(made).parts("scale"))
+    campaign_store = scales.make(tmp_path / "made", outcome, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
+    view = next(campaign_view for _, campaign_view in evaluate(campaign_store).parts("scale"))
     chart = scaling_ranks.chart(view)
     assert chart is not None
     assert [row["series"] for row in chart.datasets["points"] if row["candidate"] == "alpha"] == [

@@ -89,8 +89,8 @@ def test_names_show_the_placement_where_there_are_several() -> None:
 
 
 def test_long_lists_are_cut_and_counted() -> None:
-    assert tables.listed(["a", "b", "c"]) == "a, b, c"
-    assert tables.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert tables.list_names(["a", "b", "c"]) == "a, b, c"
+    assert tables.list_names(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ LEVELED: dict[str, tuple[Outcome, list[tuple[list[str], Outcome]]]] = {
 """By name: the outcome of a case, and winners and outcome near and far."""
 
 
-def leveled(name: str) -> CaseVerdict:
+def make_verdict(name: str) -> CaseVerdict:
     case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
     outcome, levels = LEVELED[name]
     names = ["alpha", "beta", "gamma"]
@@ -143,7 +143,7 @@ def leveled(name: str) -> CaseVerdict:
     ],
 )
 def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(name: str, text: str) -> None:
-    assert tables.winner(leveled(name)) == text
+    assert tables.winner(make_verdict(name)) == text
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,8 @@ def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(name: 
 )
 def test_the_overview_has_a_sign_of_each_level_where_these_differ(name: str, signs: list[str]) -> None:
     cells = [
-        overview.mark_outcome(leveled(name), candidate, Cell("1 ns")).text for candidate in ("alpha", "beta", "gamma")
+        overview.mark_outcome(make_verdict(name), candidate, Cell("1 ns")).text
+        for candidate in ("alpha", "beta", "gamma")
     ]
     assert [text.removeprefix("1 ns").strip() for text in cells] == signs
 

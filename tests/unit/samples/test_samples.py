@@ -190,7 +190,7 @@ def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Pat
     )
 
 
-def planned(**changes: object) -> Plan:
+def make_plan(**changes: object) -> Plan:
     """Return a plan with this part of it changed."""
     plan = campaigns.plan_of(["alpha"], ["1x2"], control=False, seed=1, samples=100)
     return msgspec.structs.replace(plan, case_limit_s=0.5, launch_limit_s=60, **changes)
@@ -205,7 +205,7 @@ def job(tmp_path: Path, plan: Plan, *cases: Case) -> list[str]:
 
 
 def test_the_job_names_every_case_in_order(tmp_path: Path) -> None:
-    assert job(tmp_path, planned(), *CASES) == [
+    assert job(tmp_path, make_plan(), *CASES) == [
         "case operation=pingpong form=blocking bytes=8 datatype=byte start=none samples=100 limit_s=0.5",
         "case operation=allreduce form=persistent bytes=64 datatype=float start=window samples=100 limit_s=0.5",
     ]
@@ -223,7 +223,7 @@ PINGPONG = "case operation=pingpong form=blocking bytes=8 datatype=byte start=no
     ],
 )
 def test_the_job_shows_when_a_case_has_samples_enough(tmp_path: Path, sampling: Sampling, tokens: str) -> None:
-    assert job(tmp_path, planned(sampling=sampling), CASES[0]) == [f"{PINGPONG} {tokens} limit_s=0.5"]
+    assert job(tmp_path, make_plan(sampling=sampling), CASES[0]) == [f"{PINGPONG} {tokens} limit_s=0.5"]
 
 
 @pytest.mark.parametrize(
@@ -236,13 +236,13 @@ def test_the_job_shows_when_a_case_has_samples_enough(tmp_path: Path, sampling: 
 )
 def test_the_job_shows_what_is_unusual_in_memory(tmp_path: Path, memory: Memory, tokens: str) -> None:
     case = msgspec.structs.replace(CASES[0], memory=memory)
-    assert job(tmp_path, planned(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
+    assert job(tmp_path, make_plan(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
 
 
 def test_the_job_shows_what_was_chosen_of_the_options(tmp_path: Path) -> None:
     case = msgspec.structs.replace(CASES[0], memory=Memory(root=1), options={"mode": "ready", "window": "8"})
     line = f"{PINGPONG} root=1 mode=ready window=8 samples=100 limit_s=0.5"
-    assert job(tmp_path, planned(), case) == [line]
+    assert job(tmp_path, make_plan(), case) == [line]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_the_job_shows_what_was_chosen_of_the_options(tmp_path: Path) -> None:
     ],
 )
 def test_the_job_sets_what_is_unusual_for_all_its_cases(tmp_path: Path, changes: dict[str, object], line: str) -> None:
-    assert job(tmp_path, planned(**changes), CASES[0])[0] == line
+    assert job(tmp_path, make_plan(**changes), CASES[0])[0] == line
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def part(**changes: Any) -> CaseResult:
         bound_ns=[5, 6],
         error_ns=[1, 2],
     )
-    usual = {"status": CaseStatus.OK, "taken": 2, "valid": 1, "late": 1, "overrun": 1, "series": [series]}
+    usual = {"status": CaseStatus.OK, "sample_count": 2, "valid": 1, "late": 1, "overrun": 1, "series": [series]}
     return CaseResult(case=CASES[0], **{**usual, **changes})
 
 
@@ -283,7 +283,7 @@ def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
         msgspec.structs.replace(CASES[1], options={"quantity": "memory"}),
         msgspec.structs.replace(CASES[1], operation="init"),
     ]
-    plan = planned(sampling=Sampling(good=50, tries=70, passes=3))
+    plan = make_plan(sampling=Sampling(good=50, tries=70, passes=3))
     path = tmp_path / "job"
     samples.write_job(path, cases, plan, {"init"})
     first, *others = [line for line in path.read_text().splitlines() if line.startswith("case ")]
@@ -296,16 +296,16 @@ def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
 def test_turns_of_cases_that_a_launch_lacks_pass(tmp_path: Path) -> None:
     """In every pass, and those after the last case need not be named."""
     other = msgspec.structs.replace(CASES[0], size_bytes=16)
-    plan, path = planned(sampling=Sampling(good=50, passes=2)), tmp_path / "job"
+    plan, path = make_plan(sampling=Sampling(good=50, passes=2)), tmp_path / "job"
     samples.write_job(path, [CASES[0]], plan, among=[other, CASES[1], CASES[0], other])
     _, *lines = path.read_text().splitlines()
-    one = samples.case_line(CASES[0], plan)
-    assert lines == ["pass 2", one, "pass 3", one]
+    line = samples.case_line(CASES[0], plan)
+    assert lines == ["pass 2", line, "pass 3", line]
     assert samples.read_job(path, CASES, plan) == [CASES[0]] * 2
 
 
 def test_a_time_to_fill_is_parted_among_passes_and_none_for_what_happens_once(tmp_path: Path) -> None:
-    plan = planned(sampling=Sampling(good=50, passes=5, fill_s=0.015))
+    plan = make_plan(sampling=Sampling(good=50, passes=5, fill_s=0.015))
     init = msgspec.structs.replace(CASES[1], operation="init")
     samples.write_job(tmp_path / "job", [CASES[0], init], plan, {"init"})
     first, once, *_ = [line for line in (tmp_path / "job").read_text().splitlines() if line.startswith("case ")]
@@ -318,7 +318,7 @@ def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
     path = tmp_path / "stream"
     path.write_text(text)
     (result,) = samples.read(path, [CASES[0], CASES[0]]).results
-    assert (result.taken, result.valid, result.late) == (6, 4, 2)
+    assert (result.sample_count, result.valid, result.late) == (6, 4, 2)
     assert result.series[0].time_ns == [130.5, 131, 9000, 140, 131, 9000]
     assert result.series[0].late == [2, 5]
 
@@ -337,7 +337,7 @@ def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
         ),
     ]
     result = samples.together(parts)
-    assert (result.taken, result.valid, result.late, result.overrun, result.synchronisations) == (4, 2, 2, 2, 3)
+    assert (result.sample_count, result.valid, result.late, result.overrun, result.synchronisations) == (4, 2, 2, 2, 3)
     assert (result.drift_ns, result.sync_bound_ns, result.pure_ns, result.compute_ns) == (-30, 9, 15, 30)
     assert (result.stopped, result.moved) == ("samples, time", "rank 1")
     assert result.series == [

@@ -19,47 +19,47 @@ def _read(tmp_path: Path, text: str) -> study.Study:
 
 
 def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
-    found = _read(tmp_path, fake.text(fake.lines(ranks=2, runs=3, truth_ns=1e9)))
-    assert found.stream.complete
-    assert found.stream.facts
-    assert found.stream.facts.source_reason == "finest step"
-    assert [rank.cpu for rank in found.stream.ranks] == [0, 1]
-    assert [(clock.source, clock.rank, clock.usable) for clock in found.clocks] == [
+    content = _read(tmp_path, fake.text(fake.lines(ranks=2, runs=3, truth_ns=1e9)))
+    assert content.stream.complete
+    assert content.stream.facts
+    assert content.stream.facts.source_reason == "finest step"
+    assert [rank.cpu for rank in content.stream.ranks] == [0, 1]
+    assert [(clock.source, clock.rank, clock.usable) for clock in content.clocks] == [
         ("tsc", 0, True),
         ("tsc", 1, True),
         ("MPI_Wtime", 0, True),
         ("MPI_Wtime", 1, False),
     ]
-    assert len(found.offsets) == 3 * 3 * 2
-    assert {(offset.synchronisation, offset.run): offset.error_ns for offset in found.offsets if offset.rank} == {
+    assert len(content.offsets) == 3 * 3 * 2
+    assert {(offset.synchronisation, offset.run): offset.error_ns for offset in content.offsets if offset.rank} == {
         (method, run): 20.0 + run for method in fake.METHODS for run in range(3)
     }
-    assert found.synchronisations[0].most_messages == 200
+    assert content.synchronisations[0].most_messages == 200
 
 
 def test_what_is_not_known_has_no_error(tmp_path: Path) -> None:
-    found = _read(tmp_path, fake.text(fake.lines(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
-    assert {(offset.error_ns, offset.excess_ns) for offset in found.offsets} == {(None, 0.0)}
+    content = _read(tmp_path, fake.text(fake.lines(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
+    assert {(offset.error_ns, offset.excess_ns) for offset in content.offsets} == {(None, 0.0)}
 
 
 def test_an_error_beyond_its_bound_exceeds_it(tmp_path: Path) -> None:
-    found = _read(tmp_path, fake.text(fake.lines(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
-    assert [offset.excess_ns for offset in found.offsets] == [0.0, 10.0] * 3
+    content = _read(tmp_path, fake.text(fake.lines(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
+    assert [offset.excess_ns for offset in content.offsets] == [0.0, 10.0] * 3
 
 
 def test_a_study_cut_at_any_byte_gives_its_whole_lines(tmp_path: Path) -> None:
-    whole = fake.text(fake.lines(ranks=2, runs=1))
-    for length in range(0, len(whole) + 1, 7):
-        found = _read(tmp_path, whole[:length])
-        ended = whole[:length].count("\n")
-        told = len(found.stream.ranks) + len(found.clocks) + len(found.offsets) + len(found.synchronisations)
-        assert told == max(0, ended - 1) - found.stream.complete
-        assert found.stream.complete == (ended == whole.count("\n"))
+    text = fake.text(fake.lines(ranks=2, runs=1))
+    for length in range(0, len(text) + 1, 7):
+        content = _read(tmp_path, text[:length])
+        ended = text[:length].count("\n")
+        records = len(content.stream.ranks) + len(content.clocks) + len(content.offsets) + len(content.synchronisations)
+        assert records == max(0, ended - 1) - content.stream.complete
+        assert content.stream.complete == (ended == text.count("\n"))
 
 
 def test_a_line_of_another_stream_is_damage(tmp_path: Path) -> None:
-    found = _read(tmp_path, fake.text([*fake.lines(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}]))
-    assert len(found.stream.ranks) == 2
-    assert found.stream.damage == (
+    content = _read(tmp_path, fake.text([*fake.lines(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}]))
+    assert len(content.stream.ranks) == 2
+    assert content.stream.damage == (
         f"{tmp_path / 'stream'} line 4: not a record of a rankbench stream (Invalid value 'begin' - at `$.record`)"
     )

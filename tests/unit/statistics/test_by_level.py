@@ -13,7 +13,7 @@ from fakes import levels as fake
 
 from rankbench.statistics import FEWEST_BLOCKS, compare
 from rankbench.statistics.looks import Penalty
-from rankbench.statistics.placements import turned
+from rankbench.statistics.placements import invert
 
 if TYPE_CHECKING:
     from rankbench.model import Comparison
@@ -45,7 +45,7 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
                 inside[level.name].append(level.low <= math.exp(truths[level.name]) <= level.high)
             wrong += comparison.levels[0].different
             total += 1
-    assert {name: np.mean(found) > 0.9 for name, found in inside.items()} == {"near": True, "far": True, "": True}
+    assert {name: np.mean(hits) > 0.9 for name, hits in inside.items()} == {"near": True, "far": True, "": True}
     assert total == 8 * cases
     assert wrong <= 2
 
@@ -129,7 +129,7 @@ def test_a_comparison_at_a_level_and_turned() -> None:
     near = comparison.at("near")
     assert near
     assert (near.ratio, near.different, near.levels) == (comparison.levels[0].ratio, True, [comparison.levels[0]])
-    back = turned(comparison)
+    back = invert(comparison)
     assert back.levels[0].ratio == pytest.approx(1 / comparison.levels[0].ratio)
     assert back.levels[0].low == pytest.approx(1 / comparison.levels[0].high)
     plain = compare(fake.figures(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(4)), PAIR, 0.03)[0]

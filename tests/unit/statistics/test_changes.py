@@ -31,7 +31,7 @@ def normal(random: np.random.Generator, count: int) -> NDArray[np.float64]:
     return random.normal(0, 0.05, count)
 
 
-def skewed(random: np.random.Generator, count: int) -> NDArray[np.float64]:
+def skew(random: np.random.Generator, count: int) -> NDArray[np.float64]:
     return random.exponential(0.05, count)
 
 
@@ -42,7 +42,7 @@ def odd_days(random: np.random.Generator, count: int) -> NDArray[np.float64]:
     return logs
 
 
-@pytest.mark.parametrize("draw", [normal, skewed, odd_days])
+@pytest.mark.parametrize("draw", [normal, skew, odd_days])
 @pytest.mark.parametrize("count", [5, 10, 20])
 def test_a_series_without_change_seldom_has_one(draw: Callable[..., NDArray[np.float64]], count: int) -> None:
     """At most 5 % where campaigns scatter normally, 8 % where they do not, and what chance adds to 200 histories."""
@@ -96,15 +96,17 @@ def test_a_staircase_is_a_change_at_every_step() -> None:
 def test_what_is_below_the_practical_threshold_is_none() -> None:
     logs = np.array([0.0] * 10 + [0.02] * 10) + np.tile([0.0005, -0.0005], 10)
     still = Levels(logs, np.zeros(20))
-    assert [len(found) for found in (*steps([still], 0.03), *steps([still], 0.01))] == [0, 1]
+    assert [len(series_steps) for series_steps in (*steps([still], 0.03), *steps([still], 0.01))] == [0, 1]
 
 
 def test_a_change_as_large_as_the_threshold_is_seldom_reported() -> None:
     """Half of them are measured above the threshold; all but 5 % of the histories leave open whether they are."""
     random = np.random.default_rng(15)
     rise = math.log1p(THRESHOLD) * (np.arange(20) >= 10)
-    told = sum(bool(steps([Levels(random.normal(0, 0.01, 20) + rise, np.zeros(20))], THRESHOLD)[0]) for _ in range(100))
-    assert told <= 5
+    reports = sum(
+        bool(steps([Levels(random.normal(0, 0.01, 20) + rise, np.zeros(20))], THRESHOLD)[0]) for _ in range(100)
+    )
+    assert reports <= 5
 
 
 def test_campaigns_that_agree_by_luck_are_not_believed_beyond_their_launches() -> None:
@@ -127,7 +129,7 @@ def test_of_too_few_campaigns_nothing_is_reported() -> None:
     assert steps([], THRESHOLD) == []
 
 
-def correlated(random: np.random.Generator, count: int, lag: float) -> NDArray[np.float64]:
+def correlate(random: np.random.Generator, count: int, lag: float) -> NDArray[np.float64]:
     """Days that scatter by 5 %, each correlated with the one before."""
     values = random.normal(0, 0.05, count)
     for at in range(1, count):
@@ -137,16 +139,16 @@ def correlated(random: np.random.Generator, count: int, lag: float) -> NDArray[n
 
 def test_correlated_days_are_seldom_a_change() -> None:
     random = np.random.default_rng(12)
-    many = [series(correlated(random, 60, 0.5)) for _ in range(40)]
+    many = [series(correlate(random, 60, 0.5)) for _ in range(40)]
     assert sum(bool(step) for step in steps(many, THRESHOLD)) <= 4
 
 
 def test_a_large_change_among_correlated_days_is_found() -> None:
     random = np.random.default_rng(13)
-    many = [series(correlated(random, 60, 0.5)) for _ in range(20)]
+    many = [series(correlate(random, 60, 0.5)) for _ in range(20)]
     many[0].logs[30:] += math.log(1.5)
-    (found, *_) = steps(many, THRESHOLD)
-    assert [abs(step.at - 30) <= 1 for step in found] == [True]
+    (series_steps, *_) = steps(many, THRESHOLD)
+    assert [abs(step.at - 30) <= 1 for step in series_steps] == [True]
 
 
 def test_memory_does_not_grow_with_the_square_of_the_campaigns() -> None:

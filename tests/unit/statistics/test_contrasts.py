@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.statistics.contrasts import Claim, contrasts, judged, within_launches
-from rankbench.statistics.moderation import moderated
+from rankbench.statistics.contrasts import Claim, contrasts, judge, within_launches
+from rankbench.statistics.moderation import moderate_spread
 
 NONE = np.log1p(0.03)
 
@@ -42,15 +42,15 @@ def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
             "margin": [NONE] * 14,
         }
     )
-    found = judged(logs, ["claim"])
-    assert [(contrast.key, contrast.blocks, contrast.sure) for contrast in found] == [
+    results = judge(logs, ["claim"])
+    assert [(contrast.key, contrast.blocks, contrast.sure) for contrast in results] == [
         ((0,), 6, True),
         ((1,), 6, False),
         ((2,), 2, False),
     ]
-    assert [round(contrast.ratio, 6) for contrast in found] == [1.1, 1.02, 9.0]
-    assert found[0].low < 1.1 < found[0].high < 1.102
-    assert found[2].high == math.inf
+    assert [round(contrast.ratio, 6) for contrast in results] == [1.1, 1.02, 9.0]
+    assert results[0].low < 1.1 < results[0].high < 1.102
+    assert results[2].high == math.inf
 
 
 def test_nothing_asked_is_nothing_found() -> None:
@@ -65,8 +65,8 @@ def test_of_claims_that_are_false_by_nothing_hardly_any_campaign_makes_one(launc
     for _ in range(100):
         logs = NONE + 0.1 * random.standard_normal((launches, 50))
         keys = [(number,) for number in range(50)]
-        found = contrasts(keys, [launches] * 50, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 50)
-        invented += any(contrast.sure for contrast in found)
+        results = contrasts(keys, [launches] * 50, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 50)
+        invented += any(contrast.sure for contrast in results)
     assert invented <= 2
 
 
@@ -74,9 +74,9 @@ def test_intervals_hold_what_is_true_as_often_as_they_say() -> None:
     random = np.random.default_rng(2)
     logs = math.log(1.2) + 0.1 * random.standard_normal((6, 2000))
     keys = [(number,) for number in range(2000)]
-    found = contrasts(keys, [6] * 2000, logs.mean(axis=0), logs.std(axis=0, ddof=1), [0.0] * 2000, 0.9)
-    held = np.mean([contrast.low <= 1.2 <= contrast.high for contrast in found])
-    assert held == pytest.approx(0.9, abs=0.02)
+    results = contrasts(keys, [6] * 2000, logs.mean(axis=0), logs.std(axis=0, ddof=1), [0.0] * 2000, 0.9)
+    share = np.mean([contrast.low <= 1.2 <= contrast.high for contrast in results])
+    assert share == pytest.approx(0.9, abs=0.02)
 
 
 # --- scatter that is moderated ----------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:
 
 def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
     values = scatters(np.full(200, 0.05), 5)
-    drawn, degrees = moderated(values, np.full(200, 4), np.full(200, fill_value=True))
+    drawn, degrees = moderate_spread(values, np.full(200, 4), np.full(200, fill_value=True))
     assert np.log(drawn / 0.05).std() < np.log(values / 0.05).std() / 3
     assert degrees.min() > 12
 
@@ -97,14 +97,14 @@ def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
 def test_scatter_that_differs_stands_for_itself() -> None:
     true = np.geomspace(0.001, 1, 200)
     values = scatters(true, 5)
-    drawn, degrees = moderated(values, np.full(200, 4), np.full(200, fill_value=True))
+    drawn, degrees = moderate_spread(values, np.full(200, 4), np.full(200, fill_value=True))
     assert degrees.max() < 6
     assert np.abs(np.log(drawn / values)).mean() < 0.25
 
 
 def test_few_scatters_show_nothing_of_what_is_usual() -> None:
     values = np.array([0.1, 0.2, 0.3])
-    drawn, degrees = moderated(values, np.full(3, 4), np.array([True, True, False]))
+    drawn, degrees = moderate_spread(values, np.full(3, 4), np.array([True, True, False]))
     assert (drawn.tolist(), degrees.tolist()) == ([0.1, 0.2, 0.3], [4, 4, 4])
 
 
@@ -112,13 +112,13 @@ def test_few_scatters_show_nothing_of_what_is_usual() -> None:
 def test_moderated_claims_err_as_rarely_where_scatter_differs(widest: float) -> None:
     """As above, with scatter from 1 % up to 30 times that."""
     random = np.random.default_rng(4)
-    invented, found = 0, 0
+    invented, detections = 0, 0
     for _ in range(100):
         wide = 0.01 * np.exp(random.uniform(0, np.log(widest), 60))
         logs = NONE + wide * random.standard_normal((5, 60)) + np.where(np.arange(60) < 10, 10 * wide, 0)
         keys = [(number,) for number in range(60)]
-        told = contrasts(keys, [5] * 60, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 60)
-        invented += sum(contrast.sure for contrast in told[10:])
-        found += sum(contrast.sure for contrast in told[:10])
-    assert invented <= 0.02 * found
-    assert found >= 900
+        results = contrasts(keys, [5] * 60, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 60)
+        invented += sum(contrast.sure for contrast in results[10:])
+        detections += sum(contrast.sure for contrast in results[:10])
+    assert invented <= 0.02 * detections
+    assert detections >= 900

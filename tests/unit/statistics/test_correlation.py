@@ -27,27 +27,27 @@ def series(r: float, comparisons: int, blocks: int, seed: int, level: float = 1.
 
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.6])
 def test_the_correlation_is_estimated(r: float) -> None:
-    found = lag_one(series(r, 200, 40, seed=1))
-    assert found is not None
-    assert found.correlation == pytest.approx(r, abs=0.08)
-    assert found.positive == (r > 0)
+    lag = lag_one(series(r, 200, 40, seed=1))
+    assert lag is not None
+    assert lag.correlation == pytest.approx(r, abs=0.08)
+    assert lag.positive == (r > 0)
 
 
 def test_few_independent_blocks_are_not_correlated() -> None:
-    found = [lag_one(series(0.0, 40, 8, seed)) for seed in range(300)]
-    assert sum(one.positive for one in found if one) <= 17
-    assert np.mean([one.correlation for one in found if one]) == pytest.approx(0, abs=0.02)
+    lags = [lag_one(series(0.0, 40, 8, seed)) for seed in range(300)]
+    assert sum(lag.positive for lag in lags if lag) <= 17
+    assert np.mean([lag.correlation for lag in lags if lag]) == pytest.approx(0, abs=0.02)
 
 
 def test_comparisons_that_share_their_noise_count_once() -> None:
     """Equal rows are one comparison: their number makes nothing significant."""
     rng = np.random.default_rng(3)
-    found = [lag_one(np.tile(rng.normal(size=10), (100, 1))) for _ in range(300)]
-    assert sum(one.positive for one in found if one) <= 17
+    lags = [lag_one(np.tile(rng.normal(size=10), (100, 1))) for _ in range(300)]
+    assert sum(lag.positive for lag in lags if lag) <= 17
 
 
 @pytest.mark.parametrize(
-    ("one", "factor"),
+    ("lag", "factor"),
     [
         (LagOne(0.6, 0.001, 20), 2.0),
         (LagOne(0.6, 0.2, 20), 1.0),
@@ -55,17 +55,17 @@ def test_comparisons_that_share_their_noise_count_once() -> None:
         (LagOne(0.99, 0.001, 20), math.sqrt(19)),
     ],
 )
-def test_intervals_widen_only_where_the_correlation_is_significant(one: LagOne, factor: float) -> None:
-    assert one.widening == pytest.approx(factor)
+def test_intervals_widen_only_where_the_correlation_is_significant(lag: LagOne, factor: float) -> None:
+    assert lag.widening == pytest.approx(factor)
 
 
 def test_missing_figures_are_no_correlation() -> None:
     logs = series(0.6, 200, 40, seed=2)
     logs[np.random.default_rng(1).random(logs.shape) < 0.1] = np.nan
-    found = lag_one(logs)
-    assert found is not None
-    assert found.positive
-    assert 0.35 < found.correlation < 0.65
+    lag = lag_one(logs)
+    assert lag is not None
+    assert lag.positive
+    assert 0.35 < lag.correlation < 0.65
 
 
 @pytest.mark.parametrize("logs", [np.zeros((3, 5)), np.full((3, 5), np.nan), np.ones((2, 2))])
@@ -77,16 +77,16 @@ def test_blocks_are_taken_in_their_order() -> None:
     logs = series(0.8, 30, 20, seed=5)
     rows = [
         {"case": f"c{case}", "candidate": name, "block": block, "figure_ns": math.exp(log if name == "b" else 0)}
-        for case, own in enumerate(logs)
-        for block, log in enumerate(own)
+        for case, case_logs in enumerate(logs)
+        for block, log in enumerate(case_logs)
         for name in "ab"
     ]
-    found = between_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")], {})
+    lag = between_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")], {})
     direct = lag_one(logs)
-    assert found is not None
+    assert lag is not None
     assert direct is not None
-    assert found.correlation == pytest.approx(direct.correlation)
-    assert found.positive
+    assert lag.correlation == pytest.approx(direct.correlation)
+    assert lag.positive
 
 
 def of_two(logs: NDArray[np.float64]) -> pl.DataFrame:

@@ -23,7 +23,9 @@ LOOKS = plan.list_looks(Stop())
 OUTLOOK = deciding.Outlook(0.03, LOOKS)
 
 
-def compared(base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c") -> Comparison:
+def make_comparison(
+    base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c"
+) -> Comparison:
     """Return what `statistics.compare` says of log ratios with this mean and this standard deviation."""
     error, freedom = scatter / math.sqrt(blocks), 4 + deciding.KEPT * (blocks - 5)
     paid = Penalty(tuple(LOOKS), blocks)
@@ -50,13 +52,21 @@ def compared(base: str, other: str, ratio: float, scatter: float, blocks: int = 
 
 
 def test_who_is_slower_among_the_beaten_matters_to_no_answer() -> None:
-    beaten = [compared("a", "b", 1.5, 0.02), compared("a", "c", 1.52, 0.02), compared("b", "c", 1.013, 0.02)]
+    beaten = [
+        make_comparison("a", "b", 1.5, 0.02),
+        make_comparison("a", "c", 1.52, 0.02),
+        make_comparison("b", "c", 1.013, 0.02),
+    ]
     assert deciding.standing(beaten, OUTLOOK).decided == ["c"]
 
 
 @pytest.mark.parametrize(("drop", "names"), [(False, ["a", "b", "c"]), (True, ["a", "b"])])
 def test_a_beaten_candidate_may_be_dropped_from_what_is_open(drop: bool, names: list[str]) -> None:
-    leading = [compared("a", "b", 1.04, 0.02), compared("a", "c", 1.5, 0.02), compared("b", "c", 1.45, 0.02)]
+    leading = [
+        make_comparison("a", "b", 1.04, 0.02),
+        make_comparison("a", "c", 1.5, 0.02),
+        make_comparison("b", "c", 1.45, 0.02),
+    ]
     assert deciding.standing(leading, OUTLOOK, drop=drop).open == {"c": names}
 
 
@@ -64,8 +74,8 @@ def test_a_lone_block_is_open_for_nothing_is_known_of_it() -> None:
     comparison = Comparison(
         case="c", base="a", other="b", blocks=1, ratio=1.2, low=0.0, p_value=1, p_adjusted=1, different=False
     )
-    found = deciding.standing([comparison], OUTLOOK)
-    assert (found.open, found.blocks) == ({"c": ["a", "b"]}, LOOKS[-1])
+    state = deciding.standing([comparison], OUTLOOK)
+    assert (state.open, state.blocks) == ({"c": ["a", "b"]}, LOOKS[-1])
 
 
 def test_nothing_to_compare_leaves_nothing_open() -> None:
@@ -79,16 +89,16 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     true = random.normal(math.log(ratio), scatter / math.sqrt(5), (1500, 1))
     later = random.normal(true, scatter, (1500, last - 5)).sum(axis=1)
     means = (5 * math.log(ratio) + later) / last
-    ends = [compared("a", "b", math.exp(mean), scatter, last) for mean in means]
+    ends = [make_comparison("a", "b", math.exp(mean), scatter, last) for mean in means]
     share = np.mean([deciding.settled(end) for end in ends])
-    (told,) = deciding.chance([compared("a", "b", ratio, scatter)], OUTLOOK)
-    assert told == pytest.approx(share, abs=0.04)
+    (probability,) = deciding.chance([make_comparison("a", "b", ratio, scatter)], OUTLOOK)
+    assert probability == pytest.approx(share, abs=0.04)
 
 
 def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
     outlook = deciding.Outlook(0.03, [10])
-    decided, hopeless = compared("a", "b", 1.5, 0.02, case="c"), compared("a", "b", 1.03, 0.02, case="d")
-    likely = compared("a", "b", 1.2, 0.09, case="e")
+    decided, hopeless = make_comparison("a", "b", 1.5, 0.02, case="c"), make_comparison("a", "b", 1.03, 0.02, case="d")
+    likely = make_comparison("a", "b", 1.2, 0.09, case="e")
     assert not likely.different
     assert deciding.prospect([decided], outlook) == (0, 0.0)
     assert deciding.prospect([], outlook) == (0, 0.0)
@@ -101,9 +111,11 @@ def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
     ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 22), (1.02, 0.05, 60)]
 )
 def test_the_look_at_which_all_is_decided_is_reported(ratio: float, scatter: float, look: int) -> None:
-    (told,) = deciding.blocks_needed([compared("a", "b", ratio, scatter)], OUTLOOK)
-    assert told == look
-    settled = [deciding.settled(compared("a", "b", ratio, scatter, number)) for number in LOOKS if number <= look]
+    (needed,) = deciding.blocks_needed([make_comparison("a", "b", ratio, scatter)], OUTLOOK)
+    assert needed == look
+    settled = [
+        deciding.settled(make_comparison("a", "b", ratio, scatter, number)) for number in LOOKS if number <= look
+    ]
     assert settled == [*[False] * (len(settled) - 1), look < LOOKS[-1]]
 
 
@@ -133,36 +145,36 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
     measured[:, :, : LOOKS[0]] = True
     for look, following in zip(LOOKS, [*LOOKS[1:], blocks], strict=True):
         comparisons = compare(measured, LOOKS)
-        for case, left in deciding.standing(comparisons, OUTLOOK, drop=True).open.items():
-            measured[int(case), [names.index(name) for name in left], look:following] = True
+        for case, open_names in deciding.standing(comparisons, OUTLOOK, drop=True).open.items():
+            measured[int(case), [names.index(name) for name in open_names], look:following] = True
     fixed = fastest(compare(np.ones_like(measured), ()))
-    found = fastest(comparisons)
+    winners = fastest(comparisons)
     assert measured.mean() < 0.5
-    assert sum(fixed[case] == found[case] for case in fixed) >= 0.9 * cases
-    assert all(fixed[case] & found[case] for case in fixed)
+    assert sum(fixed[case] == winners[case] for case in fixed) >= 0.9 * cases
+    assert all(fixed[case] & winners[case] for case in fixed)
 
 
 def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
     """Return, by case, who is beaten by none."""
-    found: dict[str, set[str]] = {comparison.case: {"a", "b", "c"} for comparison in comparisons}
-    for one in comparisons:
-        if one.different:
-            found[one.case].discard(deciding.slower(one))
-    return found
+    winners: dict[str, set[str]] = {comparison.case: {"a", "b", "c"} for comparison in comparisons}
+    for comparison in comparisons:
+        if comparison.different:
+            winners[comparison.case].discard(deciding.slower(comparison))
+    return winners
 
 
 # --- levels of the reference ------------------------------------------------------------------------------------------
 
 
 def test_a_case_is_open_while_one_of_its_levels_may_be_decided() -> None:
-    decided, open_ = compared("a", "b", 1.5, 0.02), compared("a", "b", 1.08, 0.05)
+    decided, open_ = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.08, 0.05)
     assert not deciding.settled(open_)
     assert deciding.standing([at_levels(decided, open_)], OUTLOOK).open == {"c": ["a", "b"]}
     assert deciding.standing([at_levels(decided, decided)], OUTLOOK).decided == ["c"]
 
 
 def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
-    comparison = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1 / 1.5, 0.02))
+    comparison = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1 / 1.5, 0.02))
     assert (comparison.different, comparison.reverses) == (False, True)
     assert deciding.standing([comparison], OUTLOOK).decided == ["c"]
 
@@ -170,23 +182,27 @@ def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
 @pytest.mark.parametrize(("blocks", "decided"), [(10, []), (40, ["c"])])
 def test_a_level_that_is_hardly_met_is_given_up(blocks: int, decided: list[str]) -> None:
     """Of 60 blocks 6 or 1 to 2 are to come at it."""
-    near, far = compared("a", "b", 1.5, 0.02, blocks - 1), compared("a", "b", 1.1, 0.5, 1)
+    near, far = make_comparison("a", "b", 1.5, 0.02, blocks - 1), make_comparison("a", "b", 1.1, 0.5, 1)
     comparison = at_levels(near, far, blocks)
     assert deciding.standing([comparison], OUTLOOK).decided == decided
 
 
 def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
-    settled, slow = compared("a", "b", 1.5, 0.02), compared("a", "c", 1.5, 0.02)
-    open_, third = compared("a", "c", 1.08, 0.05), compared("b", "c", 1.0, 0.001)
-    pairs = [at_levels(settled, settled), at_levels(slow, open_), at_levels(third, compared("b", "c", 1 / 1.4, 0.02))]
+    settled, slow = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "c", 1.5, 0.02)
+    open_, third = make_comparison("a", "c", 1.08, 0.05), make_comparison("b", "c", 1.0, 0.001)
+    pairs = [
+        at_levels(settled, settled),
+        at_levels(slow, open_),
+        at_levels(third, make_comparison("b", "c", 1 / 1.4, 0.02)),
+    ]
     assert deciding.standing(pairs, OUTLOOK, drop=True).open == {"c": ["a", "c"]}
     both = [pairs[0], at_levels(slow, slow), pairs[2]]
     assert deciding.standing(both, OUTLOOK, drop=True).decided == ["c"]
 
 
 def test_blocks_that_meet_a_level_seldom_decide_it_later() -> None:
-    often = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1.1, 0.1), blocks=5)
-    seldom = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1.1, 0.1), blocks=15)
+    often = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=5)
+    seldom = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=15)
     needed = [deciding.standing([comparison], OUTLOOK).blocks for comparison in (often, seldom)]
     assert needed[0] < needed[1]
     assert deciding.prospect([often], OUTLOOK)[0] == 1

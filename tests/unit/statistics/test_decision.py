@@ -13,7 +13,7 @@ from fakes import planted
 from scipy import stats
 
 from rankbench.statistics import decision
-from rankbench.statistics.decision import Estimate, adjusted, decide, log_beyond, p_beyond
+from rankbench.statistics.decision import Estimate, adjust, decide, log_beyond, p_beyond
 from rankbench.statistics.looks import ONE_LOOK, Penalty
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_the_smallest_log_ratio_that_is_rejected_has_the_p_value_asked_for(margi
 def test_outcomes_are_slower_faster_equivalent_and_open() -> None:
     means = (math.log(1.2), math.log(0.8), 0.0, math.log(1.04))
     decisions = decide([Estimate(mean, 0.01, 8) for mean in means], 0.03, 0.95)
-    assert [one.outcome for one in decisions] == ["slower", "faster", "equivalent", "open"]
+    assert [result.outcome for result in decisions] == ["slower", "faster", "equivalent", "open"]
     half = float(stats.t.isf(0.025, 8)) * 0.01
     assert (decisions[0].low, decisions[0].high) == pytest.approx((1.2 * math.exp(-half), 1.2 * math.exp(half)))
 
@@ -66,16 +66,16 @@ def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: f
     """What is different has an interval that leaves out 1, is not equivalent, and pays the same for looks and tests."""
     random = np.random.default_rng(2)
     drawn = zip(random.normal(0, 0.3, 400), random.uniform(0.001, 0.2, 400), random.integers(2, 30, 400), strict=True)
-    decisions = decide([Estimate(*one) for one in drawn], threshold, 0.95, penalty=paid, family=family)
-    assert {one.outcome for one in decisions} >= {"slower", "faster", "open"}
-    for one in (one for one in decisions if one.different):
-        assert not one.equivalent
-        assert one.low > 1 or one.high < 1
-        assert one.ratio > 1 + threshold or one.ratio < 1 / (1 + threshold)
-    assert all(one.different for one in decisions if one.beyond)
+    decisions = decide([Estimate(*values) for values in drawn], threshold, 0.95, penalty=paid, family=family)
+    assert {result.outcome for result in decisions} >= {"slower", "faster", "open"}
+    for result in (result for result in decisions if result.different):
+        assert not result.equivalent
+        assert result.low > 1 or result.high < 1
+        assert result.ratio > 1 + threshold or result.ratio < 1 / (1 + threshold)
+    assert all(result.different for result in decisions if result.beyond)
     if family != "fdr":
-        within, most = [(one.low, one.high) for one in decisions], 1 + threshold
-        assert [one.beyond for one in decisions] == [low > most or high < 1 / most for low, high in within]
+        within, most = [(result.low, result.high) for result in decisions], 1 + threshold
+        assert [result.beyond for result in decisions] == [low > most or high < 1 / most for low, high in within]
 
 
 def test_a_family_of_bonferroni_widens_intervals_by_its_number() -> None:
@@ -105,12 +105,12 @@ def test_those_outside_a_family_are_judged_by_its_cutoff() -> None:
     estimates = [Estimate(mean, 0.01, 20) for mean in (0.10, 0.06, 0.0, 0.045, 0.06)]
     decisions = decide(estimates, 0.03, 0.95, family="fdr", members=[True, True, True, True, False])
     alone = decide(estimates[:4], 0.03, 0.95, family="fdr")
-    assert [one.p_adjusted for one in decisions[:4]] == [one.p_adjusted for one in alone]
+    assert [result.p_adjusted for result in decisions[:4]] == [result.p_adjusted for result in alone]
     assert decisions[4].different == decisions[1].different is True
 
 
 def test_a_p_value_of_zero_is_no_cutoff_that_divides() -> None:
-    assert adjusted(np.array([0.0, 0.5, 0.0]), members=[True, True, False]).tolist() == [0.0, 0.5, 0.0]
+    assert adjust(np.array([0.0, 0.5, 0.0]), members=[True, True, False]).tolist() == [0.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize("scatter", [0.01, 0.05])
@@ -122,23 +122,25 @@ def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
     families: tuple[Family, ...] = ("fdr", "bonferroni")
     for family in families:
         wrong = 0
-        for row, own in zip(mean.tolist(), error.tolist(), strict=True):
-            decisions = decide([Estimate(*one, 5) for one in zip(row, own, strict=True)], 0.03, 0.95, family=family)
-            wrong += any(one.different for one in decisions)
+        for row, errors in zip(mean.tolist(), error.tolist(), strict=True):
+            decisions = decide(
+                [Estimate(*values, 5) for values in zip(row, errors, strict=True)], 0.03, 0.95, family=family
+            )
+            wrong += any(result.different for result in decisions)
         assert 0.03 < wrong / 2000 < 0.065, family
 
 
 def test_comparisons_of_a_drawn_campaign_are_those_of_earlier_versions() -> None:
     """Ratio, interval and adjusted p-value as they were when each statement had a decision of its own."""
-    found = planted.view(planted.smooth, seed=1, launches=8).verdict.comparisons
+    comparisons = planted.view(planted.smooth, seed=1, launches=8).verdict.comparisons
     known = {
         5: (1.3657244955149659, 1.3383744019285926, 1.3936334966970803, 2.8188531251553196e-50),
         14: (0.5163046674876914, 0.5056739296088388, 0.5271588944199275, 2.70381481933899e-79),
         23: (1.4013476339335433, 1.3722424708262895, 1.4310701154356942, 1.2521766533191969e-51),
     }
-    assert found[5].case == "allreduce.blocking.256.float.socket.window"
+    assert comparisons[5].case == "allreduce.blocking.256.float.socket.window"
     for place, values in known.items():
-        comparison = found[place]
+        comparison = comparisons[place]
         assert (comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted) == pytest.approx(
             values, rel=1e-6
         )
@@ -153,10 +155,10 @@ def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: floa
     p_values = stats.t.sf((far - margin) / error, degrees) + stats.t.sf((far + margin) / error, degrees)
     half = stats.t.isf(0.05, degrees) * error
     adjusted_ = stats.false_discovery_control(np.minimum(p_values, 1.0))
-    assert [one.p_adjusted for one in decisions] == pytest.approx(adjusted_.tolist())
-    assert [one.low for one in decisions] == pytest.approx(np.exp(mean - half).tolist())
-    assert [one.high for one in decisions] == pytest.approx(np.exp(mean + half).tolist())
-    assert [one.different for one in decisions] == (adjusted_ <= 0.05).tolist()
+    assert [result.p_adjusted for result in decisions] == pytest.approx(adjusted_.tolist())
+    assert [result.low for result in decisions] == pytest.approx(np.exp(mean - half).tolist())
+    assert [result.high for result in decisions] == pytest.approx(np.exp(mean + half).tolist())
+    assert [result.different for result in decisions] == (adjusted_ <= 0.05).tolist()
 
 
 ROOMS = ("statistics", "verdict")
@@ -179,10 +181,10 @@ def test_no_other_module_has_a_decision_of_its_own() -> None:
     """Estimates are made everywhere, and decided on in one place: else one of six forgets the price of looks."""
     source = Path(decision.__file__).parents[1]
     users = {
-        f"{room}/{path.relative_to(source / room)}": found
+        f"{room}/{path.relative_to(source / room)}": calls
         for room in ROOMS
         for path in sorted((source / room).rglob("*.py"))
-        if (found := quantiles(path))
+        if (calls := quantiles(path))
     }
     assert users.pop("statistics/decision.py")
     assert users.keys() == OTHER_USES.keys(), "call statistics.decision.decide, or its half_width"

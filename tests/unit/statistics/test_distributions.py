@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 import rankbench
 from rankbench.statistics import distributions as own
-from rankbench.statistics.resemblance import grouped
+from rankbench.statistics.resemblance import group_lines
 
 X = np.array([-7.0, -1.3, 0.0, 0.4, 2.0, 9.5])
 TAILS = np.array([1e-6, 1e-3, 0.025, 0.3, 0.5, 0.9])
@@ -76,4 +76,4 @@ def test_groups_are_those_of_scipys_complete_linkage(seed: int) -> None:
     far = np.triu(half, 1) + np.triu(half, 1).T
     labels = hierarchy.fcluster(hierarchy.complete(squareform(far)), 1.0, "distance")
     theirs = {frozenset(np.flatnonzero(labels == label).tolist()) for label in labels}
-    assert {frozenset(group) for group in grouped(far)} == theirs
+    assert {frozenset(group) for group in group_lines(far)} == theirs

@@ -22,7 +22,7 @@ def of_launch(
     error_ns: list[float] | float = 0.0,
 ) -> pl.LazyFrame:
     """Return the samples of a launch, the first few of them discarded."""
-    own = {"skew_ns": skew_ns, "bound_ns": bound_ns, "error_ns": error_ns}
+    columns = {"skew_ns": skew_ns, "bound_ns": bound_ns, "error_ns": error_ns}
     return pl.LazyFrame(
         {
             "case": "c",
@@ -37,7 +37,7 @@ def of_launch(
             "discarded": pl.Series([index < discarded for index in range(len(times_ns))], dtype=pl.Boolean),
             **{
                 name: pl.Series(value if isinstance(value, list) else [value] * len(times_ns), dtype=pl.Float32)
-                for name, value in own.items()
+                for name, value in columns.items()
             },
         }
     )
@@ -84,10 +84,10 @@ def test_mpiperf_leaves_sixteen_of_thirty_samples() -> None:
 
 @pytest.mark.parametrize("confidence", [0.90, 0.95, 0.99])
 def test_students_interval_is_scipys(confidence: float) -> None:
-    left = np.random.default_rng(2).normal(100, 5, 16)
-    expected = stats.t.interval(confidence, 15, loc=left.mean(), scale=stats.sem(left))
-    half = students_half(float(left.std(ddof=1)), len(left), confidence)
-    assert (left.mean() - half, left.mean() + half) == pytest.approx(expected)
+    sample = np.random.default_rng(2).normal(100, 5, 16)
+    expected = stats.t.interval(confidence, 15, loc=sample.mean(), scale=stats.sem(sample))
+    half = students_half(float(sample.std(ddof=1)), len(sample), confidence)
+    assert (sample.mean() - half, sample.mean() + half) == pytest.approx(expected)
 
 
 def test_one_sample_bounds_nothing() -> None:

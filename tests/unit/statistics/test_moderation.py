@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from rankbench.statistics import decision, trimming
-from rankbench.statistics.moderation import moderated
+from rankbench.statistics.moderation import moderate_spread
 
 QUIET, NOISY = 0.01, 0.2
 COMPARISONS = 129
@@ -30,14 +30,14 @@ def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
     wrong = 0
     for _ in range(CAMPAIGNS):
         centre, _ = campaign(random, blocks)
-        drawn, degrees = moderated(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
-        p_values = decision.p_beyond(centre.mean, drawn / np.sqrt(centre.left), degrees, math.log1p(0.03))
+        drawn, degrees = moderate_spread(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
+        p_values = decision.p_beyond(centre.mean, drawn / np.sqrt(centre.remaining), degrees, math.log1p(0.03))
         wrong += bool((stats.false_discovery_control(np.minimum(p_values, 1)) <= 0.05).any())
     assert wrong <= 0.05 * CAMPAIGNS
 
 
 def test_quiet_comparisons_are_known_from_each_other_beside_noisy_ones() -> None:
     centre, noisy = campaign(np.random.default_rng(6), 5)
-    drawn, _ = moderated(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
+    drawn, _ = moderate_spread(centre.scatter, centre.degrees, np.full(COMPARISONS, fill_value=True))
     assert np.log(drawn / QUIET)[~noisy].std() < np.log(centre.scatter / QUIET)[~noisy].std()
     assert (drawn[noisy] > 5 * QUIET).mean() > 0.7

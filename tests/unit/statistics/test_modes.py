@@ -77,8 +77,8 @@ def test_so_it_is_with_a_hundred_thousand_samples(shape: str) -> None:
 )
 def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries: int, least: int) -> None:
     random = np.random.default_rng([2010, count])
-    found = [modes.modes_of(two_humped(random, count)) for _ in range(tries)]
-    right = [two for two in found if len(two) == 2]
+    results = [modes.modes_of(two_humped(random, count)) for _ in range(tries)]
+    right = [two for two in results if len(two) == 2]
     assert len(right) >= least
     for main, second in right:
         assert render(main.name) == "main"
@@ -100,14 +100,14 @@ def test_a_faster_mode_and_three_of_them_are_found() -> None:
     random = np.random.default_rng(2)
     times = two_humped(random, 5000, 0.1)
     times[:500] *= 0.5
-    found = modes.modes_of(random.permutation(times))
-    assert [round(mode.ratio, 1) for mode in sorted(found, key=lambda mode: mode.ratio)] == [0.5, 1.0, 2.0]
+    result = modes.modes_of(random.permutation(times))
+    assert [round(mode.ratio, 1) for mode in sorted(result, key=lambda mode: mode.ratio)] == [0.5, 1.0, 2.0]
 
 
 def test_two_humps_on_the_steps_of_a_clock_are_found() -> None:
     random = np.random.default_rng(3)
-    found = modes.modes_of(np.floor(two_humped(random, 3000) / 30) * 30)
-    assert [mode.ratio for mode in found] == pytest.approx([1.0, 2.0], abs=0.1)
+    result = modes.modes_of(np.floor(two_humped(random, 3000) / 30) * 30)
+    assert [mode.ratio for mode in result] == pytest.approx([1.0, 2.0], abs=0.1)
 
 
 @pytest.mark.parametrize(("share", "ratio"), [(0.002, 2.0), (0.3, 1.03)])
@@ -143,7 +143,7 @@ def test_a_mode_of_every_launch_repeats_and_is_scattered() -> None:
     random = np.random.default_rng(7)
     launches = [level * two_humped(random, 1000) for level in (1.0, 1.02, 0.99, 1.01, 1.0)]
     main, second = modes.modes_of_launches(launches)
-    assert (render(main.mode.name), second.launches, second.seen, render(second.pattern.text)) == (
+    assert (render(main.mode.name), second.launches, second.appearances, render(second.pattern.text)) == (
         "main",
         5,
         5,
@@ -157,7 +157,7 @@ def test_a_mode_that_two_launches_of_six_have_does_not_repeat() -> None:
     random = np.random.default_rng(8)
     launches = [two_humped(random, 1000, 0.1 if number < 2 else 0.0) for number in range(6)]
     second = modes.modes_of_launches(launches)[1]
-    assert (second.seen, second.repeats) == (2, False)
+    assert (second.appearances, second.repeats) == (2, False)
 
 
 def test_launches_in_two_states_make_modes_that_are_whole_launches() -> None:
@@ -171,9 +171,9 @@ def test_launches_in_two_states_make_modes_that_are_whole_launches() -> None:
 def test_levels_that_blur_a_mode_are_taken_out() -> None:
     random = np.random.default_rng(10)
     levels = np.linspace(1, 1.6, 12)
-    found = modes.modes_of_launches([level * two_humped(random, 2000, 0.15, 1.3, 0.02) for level in levels])
-    assert [round(one.mode.ratio, 1) for one in found] == [1.0, 1.3]
-    assert found[1].seen == 12
+    results = modes.modes_of_launches([level * two_humped(random, 2000, 0.15, 1.3, 0.02) for level in levels])
+    assert [round(result.mode.ratio, 1) for result in results] == [1.0, 1.3]
+    assert results[1].appearances == 12
 
 
 def test_two_states_that_change_once_are_reported_as_stays() -> None:

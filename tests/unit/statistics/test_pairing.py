@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from rankbench.statistics.pairing import paired_logs, visit_logs
+from rankbench.statistics.pairing import pair_logs, visit_logs
 
 
 def launch(
@@ -26,21 +26,21 @@ def launch(
 
 
 def logs(*launches: dict[str, object]) -> list[float]:
-    return paired_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
+    return pair_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
 
 
 def test_a_block_shows_the_median_ratio_of_its_visits() -> None:
     """The machine is four times slower in the second visit, which the ratio of the launches' medians is misled by."""
-    one = launch("a", 1, 100.0, {0: 100.0, 1: 400.0, 2: 100.0})
-    two = launch("b", 1, 420.0, {0: 105.0, 1: 420.0, 2: 420.0})
-    assert logs(one, two) == [pytest.approx(math.log(1.05))]
+    first = launch("a", 1, 100.0, {0: 100.0, 1: 400.0, 2: 100.0})
+    second = launch("b", 1, 420.0, {0: 105.0, 1: 420.0, 2: 420.0})
+    assert logs(first, second) == [pytest.approx(math.log(1.05))]
 
 
 def test_visits_are_paired_by_their_number() -> None:
     """A visit that one of them lost has no pair."""
-    one = launch("a", 1, 100.0, {0: 100.0, 2: 300.0, 3: 100.0})
-    two = launch("b", 1, 100.0, {0: 110.0, 1: 9.0, 2: 330.0, 3: 110.0})
-    assert logs(one, two) == [pytest.approx(math.log(1.1))]
+    first = launch("a", 1, 100.0, {0: 100.0, 2: 300.0, 3: 100.0})
+    second = launch("b", 1, 100.0, {0: 110.0, 1: 9.0, 2: 330.0, 3: 110.0})
+    assert logs(first, second) == [pytest.approx(math.log(1.1))]
 
 
 def test_of_a_single_visit_the_launches_figures_are_compared() -> None:

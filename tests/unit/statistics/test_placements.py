@@ -56,18 +56,18 @@ def test_only_as_many_ranks_are_the_same_case() -> None:
     record = campaigns.campaign(cases=[two, many, other, between[0], wider])
     pingpong = msgspec.structs.replace(hierarchy.OPERATIONS[0], between_two=True)
     operations = [pingpong, *(operation for operation in record.operations if operation.name == "allreduce")]
-    found = placements.same_cases(msgspec.structs.replace(record, operations=operations))
-    assert [list(cases.values()) for cases in found.values()] == [[two, other], [between[0], wider]]
+    groups = placements.same_cases(msgspec.structs.replace(record, operations=operations))
+    assert [list(cases.values()) for cases in groups.values()] == [[two, other], [between[0], wider]]
 
 
 def test_a_ratio_can_be_read_the_other_way_round() -> None:
     (comparison,) = statistics.compare(two_candidates(3.0), [("alpha", "beta")], 0.03)
-    back = placements.turned(comparison)
+    back = placements.invert(comparison)
     assert (back.base, back.other) == ("beta", "alpha")
     assert [back.ratio, back.low, back.high] == pytest.approx(
         [1 / comparison.ratio, 1 / comparison.high, 1 / comparison.low]
     )
-    unbounded = placements.turned(msgspec.structs.replace(comparison, low=0.0, high=math.inf))
+    unbounded = placements.invert(msgspec.structs.replace(comparison, low=0.0, high=math.inf))
     assert (unbounded.low, unbounded.high) == (0.0, math.inf)
 
 
@@ -84,7 +84,7 @@ def two_candidates(factor: float) -> pl.DataFrame:
 
 
 def test_the_exchange_is_that_between_the_cpus_of_the_ranks() -> None:
-    around = placed.state(lambda one, two: 10.0 * one + two, 1.0)
+    around = placed.state(lambda first, second: 10.0 * first + second, 1.0)
     launch = placed.launch(1, 1, "alpha", "two-sockets", around)
     assert placements.exchange_ns(launch, [0, 1], machine()) == pytest.approx(4.0)
 
@@ -92,7 +92,7 @@ def test_the_exchange_is_that_between_the_cpus_of_the_ranks() -> None:
 def test_cpus_that_share_the_same_stand_for_those_that_were_not_measured() -> None:
     """Of a machine of many CPUs a ring is measured, and some far pairs."""
     around = placed.state(placed.exchange_ns, 1.0)
-    ring = [one for one in around.exchange if one.cpus in {(2, 3), (5, 6), (1, 6)}]
+    ring = [pair for pair in around.exchange if pair.cpus in {(2, 3), (5, 6), (1, 6)}]
     launch = placed.launch(1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring))
     assert placements.exchange_ns(launch, [0, 1], machine()) == pytest.approx(150.0)
     near = placed.launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
@@ -110,18 +110,18 @@ def test_what_was_not_measured_is_not_known(placement: str, around: State | None
 
 def test_what_ranks_share_is_reported_if_launches_agree() -> None:
     near, far, nodes = (placed.launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
-    assert placements.shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
-    assert placements.shared_kinds([far], [0, 1], machine()) == {"host"}
-    assert placements.shared_kinds([nodes], [0, 1], machine()) == set()
-    assert placements.shared_kinds([near, far], [0, 1], machine()) is None
-    assert placements.shared_kinds([near], [0, 1, 2], machine()) is None
-    assert [placements.one_host(one) for one in ({"host"}, set(), None)] == [True, False, False]
+    assert placements.find_shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
+    assert placements.find_shared_kinds([far], [0, 1], machine()) == {"host"}
+    assert placements.find_shared_kinds([nodes], [0, 1], machine()) == set()
+    assert placements.find_shared_kinds([near, far], [0, 1], machine()) is None
+    assert placements.find_shared_kinds([near], [0, 1, 2], machine()) is None
+    assert [placements.one_host(hosts) for hosts in ({"host"}, set(), None)] == [True, False, False]
 
 
 def test_copying_counts_what_is_read_and_written() -> None:
     launch = placed.launch(1, 1, "alpha", "same-l2", placed.state(placed.exchange_ns, 1.0))
-    assert placements.copied_per_core([launch]) == pytest.approx(5e9)
-    assert math.isnan(placements.copied_per_core([placed.launch(1, 1, "alpha", "same-l2", None)]))
+    assert placements.measure_copying([launch]) == pytest.approx(5e9)
+    assert math.isnan(placements.measure_copying([placed.launch(1, 1, "alpha", "same-l2", None)]))
 
 
 # --- jumps ------------------------------------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ def jumps(
         for block in range(blocks)
     ]
     figures = pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
-    found = placements.jumps(figures, {size: str(size) for size in SIZES}, "alpha")
-    return [(jump.smaller_bytes, jump.larger_bytes) for jump in found]
+    found_jumps = placements.jumps(figures, {size: str(size) for size in SIZES}, "alpha")
+    return [(jump.smaller_bytes, jump.larger_bytes) for jump in found_jumps]
 
 
 @pytest.mark.parametrize("limit", [8, 256, 8192, SIZES[-2]])
@@ -154,8 +154,8 @@ def test_a_smooth_curve_has_no_jumps_in_95_of_100_tries(spread: float) -> None:
 
 def test_a_step_as_large_as_a_jump_must_be_is_seldom_one() -> None:
     """Times that are level but for one step of a quarter: measured steps are larger in half of the tries."""
-    found = [jumps(lambda size: 1250.0 if size > 256 else 1000.0, 0.02, seed) for seed in range(100)]
-    assert sum(map(bool, found)) <= 5
+    results = [jumps(lambda size: 1250.0 if size > 256 else 1000.0, 0.02, seed) for seed in range(100)]
+    assert sum(map(bool, results)) <= 5
 
 
 def test_of_two_blocks_nobody_knows() -> None:

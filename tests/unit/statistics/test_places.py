@@ -26,71 +26,71 @@ def machine(cpus: list[Cpu]) -> Machine:
 
 def launch(*seats: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
     """Return a launch whose ranks ran on these hosts and CPUs; without `cpus` the system says nothing of them."""
-    made = campaigns.launch(1, 1, 0, "alpha", "socket")
+    record = campaigns.launch(1, 1, 0, "alpha", "socket")
     known = {cpu.number: cpu for cpu in cpus or ()}
     ranks = []
     for rank, (host, cpu) in enumerate(seats):
-        fact = msgspec.structs.replace(made.ranks[0], rank=rank, host=host, cpu=cpu)
-        if one := known.get(cpu):
-            fact = msgspec.structs.replace(fact, core=one.core, socket=one.socket, numa=one.numa)
+        fact = msgspec.structs.replace(record.ranks[0], rank=rank, host=host, cpu=cpu)
+        if seat := known.get(cpu):
+            fact = msgspec.structs.replace(fact, core=seat.core, socket=seat.socket, numa=seat.numa)
         ranks.append(fact)
-    return msgspec.structs.replace(made, ranks=ranks)
+    return msgspec.structs.replace(record, ranks=ranks)
 
 
-def seated(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
+def find_places(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
     return places([launch(*seats, cpus=cpus)], machine(cpus))
 
 
 def test_what_nobody_can_distinguish_is_one_level() -> None:
-    found = seated(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
-    assert [render(level.name) for level in found.levels] == [
+    result = find_places(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
+    assert [render(level.name) for level in result.levels] == [
         "across sockets",
         "within one socket, NUMA node and L3",
         "within one L2",
     ]
-    assert [found.level(0, other) for other in range(1, 8)] == [2, 1, 1, 0, 0, 0, 0]
-    assert render(found.name(found.level(0, 7))) == "across sockets"
+    assert [result.level(0, other) for other in range(1, 8)] == [2, 1, 1, 0, 0, 0, 0]
+    assert render(result.name(result.level(0, 7))) == "across sockets"
 
 
 def test_hosts_are_the_largest_parts() -> None:
-    found = seated(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
-    assert [level.kinds for level in found.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
-    assert (found.level(0, 8), render(found.name(NOWHERE))) == (NOWHERE, "across hosts")
-    assert found.level(0, 7) == 0
+    result = find_places(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
+    assert [level.kinds for level in result.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
+    assert (result.level(0, 8), render(result.name(NOWHERE))) == (NOWHERE, "across hosts")
+    assert result.level(0, 7) == 0
 
 
 def test_ranks_are_ordered_by_the_machine() -> None:
     """Ranks go round hosts and sockets; those that are near each other come together."""
     seats = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
-    found = seated(TWO_SOCKETS, *seats)
-    assert [(seat.host, seat.cpu) for seat in found.seats.values()] == [
+    result = find_places(TWO_SOCKETS, *seats)
+    assert [(seat.host, seat.cpu) for seat in result.seats.values()] == [
         ("b", 0), ("b", 1), ("b", 4), ("b", 5), ("a", 0), ("a", 1), ("a", 4), ("a", 5),
     ]  # fmt: skip
-    assert list(found.seats) == [0, 4, 2, 6, 1, 5, 3, 7]
-    assert found.seat(6) == "b CPU 5"
+    assert list(result.seats) == [0, 4, 2, 6, 1, 5, 3, 7]
+    assert result.seat(6) == "b CPU 5"
 
 
 def test_one_rank_on_each_socket_is_across_sockets() -> None:
-    assert [render(level.name) for level in seated(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
+    assert [render(level.name) for level in find_places(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
 
 
 def test_one_rank_on_each_host_shares_nothing() -> None:
-    found = seated(TWO_SOCKETS, ("n1", 0), ("n2", 0))
-    assert (found.levels, render(found.name(found.level(0, 1)))) == ([], "across hosts")
+    result = find_places(TWO_SOCKETS, ("n1", 0), ("n2", 0))
+    assert (result.levels, render(result.name(result.level(0, 1)))) == ([], "across hosts")
 
 
 def test_hardware_threads_share_a_core() -> None:
-    found = seated(THREADS, *(("n1", cpu) for cpu in range(4)))
-    assert [render(level.name) for level in found.levels] == [
+    result = find_places(THREADS, *(("n1", cpu) for cpu in range(4)))
+    assert [render(level.name) for level in result.levels] == [
         "within one socket, NUMA node and L3",
         "within one L2 and core",
     ]
-    assert list(found.seats) == [0, 2, 1, 3]
+    assert list(result.seats) == [0, 2, 1, 3]
 
 
 def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
-    found = places([launch(("n1", 0), ("n1", 1))], machine([]))
-    assert [render(level.name) for level in found.levels] == ["within one host"]
+    result = places([launch(("n1", 0), ("n1", 1))], machine([]))
+    assert [render(level.name) for level in result.levels] == ["within one host"]
 
 
 def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
@@ -106,13 +106,13 @@ def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
 
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])
 def test_launches_that_disagree_are_reported(cpu: int, disputed: list[int]) -> None:
-    one, two = (launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
-    found = places([one, two], machine(TWO_SOCKETS))
-    assert found.disputed == disputed
-    assert bool(found.levels) == (not disputed)
-    assert found.seat(1) == ("not known" if disputed else "n1 CPU 1")
+    first, second = (launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
+    result = places([first, second], machine(TWO_SOCKETS))
+    assert result.disputed == disputed
+    assert bool(result.levels) == (not disputed)
+    assert result.seat(1) == ("not known" if disputed else "n1 CPU 1")
 
 
 def test_without_launches_nothing_is_known() -> None:
-    found = places([], machine(TWO_SOCKETS))
-    assert (found.seats, found.levels, found.disputed, render(found.name(NOWHERE))) == ({}, [], [], "anywhere")
+    result = places([], machine(TWO_SOCKETS))
+    assert (result.seats, result.levels, result.disputed, render(result.name(NOWHERE))) == ({}, [], [], "anywhere")

@@ -34,9 +34,9 @@ def test_nights_without_change_seldom_fail_and_large_changes_are_seen() -> None:
     for _ in range(200):
         days = random.normal(0, 0.02, (15, 43))
         days[-1, 0] += math.log(1.2)
-        found = predictions(list(days[:-1].T), days[-1], 0.03)
-        alarms += any(prediction.p_adjusted <= 0.05 for prediction in found[1:])
-        hits += found[0].p_adjusted <= 0.05
+        results = predictions(list(days[:-1].T), days[-1], 0.03)
+        alarms += any(prediction.p_adjusted <= 0.05 for prediction in results[1:])
+        hits += results[0].p_adjusted <= 0.05
     assert alarms <= 20
     assert hits >= 190
 

@@ -16,11 +16,11 @@ NEAR, FAR = 55.0, 228.0
 def test_two_levels_are_found_and_what_lies_between_belongs_to_neither() -> None:
     random = np.random.default_rng(1)
     hops = [*random.normal(NEAR, 3, 300), *random.normal(FAR, 4, 200), *[120.0] * 20, *[0.0] * 9]
-    found = levels(hops)
-    assert found
-    assert found.near_ns == pytest.approx(NEAR, rel=0.03)
-    assert found.far_ns == pytest.approx(FAR, rel=0.03)
-    assert NEAR < found.nearest_ns < 120 < found.farthest_ns < FAR
+    result = levels(hops)
+    assert result
+    assert result.near_ns == pytest.approx(NEAR, rel=0.03)
+    assert result.far_ns == pytest.approx(FAR, rel=0.03)
+    assert NEAR < result.nearest_ns < 120 < result.farthest_ns < FAR
 
 
 @pytest.mark.parametrize(

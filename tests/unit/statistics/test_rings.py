@@ -38,13 +38,13 @@ def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
         *(("right", edge, "3x3", 3) for edge in (0, 3, 6)),
         *(("down", edge, "3x3", 3) for edge in (0, 1, 2)),
     ]
-    one = three.row(0, named=True)
-    assert one["typical_ns"] == pytest.approx(1300, rel=0.02)
-    assert one["low_ns"] <= one["typical_ns"] <= one["high_ns"]
-    assert one["coverage"] == pytest.approx(0.969, abs=0.001)
-    assert (one["launches"], one["samples"], one["discarded"], one["start"]) == (6, 2400, 0, "none")
-    assert one["min_ns"] < one["p10_ns"] < one["median_ns"] < one["p90_ns"] < one["p99_ns"] < one["max_ns"]
-    assert (one["nodes"], one["oversubscribed"]) == (1, False)
+    row = three.row(0, named=True)
+    assert row["typical_ns"] == pytest.approx(1300, rel=0.02)
+    assert row["low_ns"] <= row["typical_ns"] <= row["high_ns"]
+    assert row["coverage"] == pytest.approx(0.969, abs=0.001)
+    assert (row["launches"], row["samples"], row["discarded"], row["start"]) == (6, 2400, 0, "none")
+    assert row["min_ns"] < row["p10_ns"] < row["median_ns"] < row["p90_ns"] < row["p99_ns"] < row["max_ns"]
+    assert (row["nodes"], row["oversubscribed"]) == (1, False)
 
 
 def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Path) -> None:
@@ -59,14 +59,14 @@ def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Pat
 @pytest.mark.thorough
 def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path: Path) -> None:
     store = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
-    samples, cases, held = store.rank_samples(), store.cases(), 0
+    samples, cases, hits = store.rank_samples(), store.cases(), 0
     for first in range(1, 61, 6):
         part = samples.filter(pl.col("block").is_between(first, first + 5))
-        held += sum(
+        hits += sum(
             hop_cost.low_ns <= torus.HOP_NS[hop_cost.candidate] <= hop_cost.high_ns
             for hop_cost in rings.hop_costs(store.campaign, part, cases)
         )
-    assert 17 <= held <= 20
+    assert 17 <= hits <= 20
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_short_cores_are_distinguished(tmp_path: Path) -> None:
 
 def test_nodes_share_no_line_with_one_node(tmp_path: Path) -> None:
     hop_costs = costs(torus.make(tmp_path / "made", ((1, 4), (1, 9), (2, 2), (4, 4))))
-    told = [(cost.candidate, cost.between_nodes, cost.hops) for cost in hop_costs]
-    assert sorted(told) == [
+    rows = [(cost.candidate, cost.between_nodes, cost.hops) for cost in hop_costs]
+    assert sorted(rows) == [
         ("alpha", False, [2, 3]),
         ("alpha", True, [2, 4]),
         ("beta", False, [2, 3]),
@@ -126,12 +126,12 @@ def test_one_block_bounds_nothing(tmp_path: Path) -> None:
 
 def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
     store = torus.make(tmp_path / "made", ((1, 4),))
-    found = rings.ring_modes(store.rank_samples(), store.cases())
+    modes = rings.ring_modes(store.rank_samples(), store.cases())
     key = store.campaign.cases[0].key
-    assert [len(found[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
+    assert [len(modes[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
     for edge in ("0", "2"):
-        second = found[key, "beta", edge][1]
-        assert (round(second.mode.ratio, 1), second.seen, render(second.pattern.text)) == (2.0, 6, "scattered")
+        second = modes[key, "beta", edge][1]
+        assert (round(second.mode.ratio, 1), second.appearances, render(second.pattern.text)) == (2.0, 6, "scattered")
         assert second.mode.share == pytest.approx(0.03, abs=0.01)
 
 

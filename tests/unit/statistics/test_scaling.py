@@ -44,17 +44,17 @@ def test_a_placement_is_named_by_its_numbers_or_it_is_no_site() -> None:
 
 
 def test_cases_at_several_numbers_of_ranks_scale() -> None:
-    found = scaling.scaled(record((1, 2), (1, 2)))
-    assert {line: list(cases) for line, cases in found.items()} == {
+    lines = scaling.find_scaled(record((1, 2), (1, 2)))
+    assert {line: list(cases) for line, cases in lines.items()} == {
         LINE: [Site(1, 1), Site(1, 2), Site(2, 1), Site(2, 2)]
     }
-    assert scaling.scaled(record((2,), (1,))) == {}
-    assert scaling.scaled(record((1, 2), (2,), "pingpong")) == {}
+    assert scaling.find_scaled(record((2,), (1,))) == {}
+    assert scaling.find_scaled(record((1, 2), (2,), "pingpong")) == {}
 
 
 def test_rings_and_placements_by_name_do_not_scale(tmp_path: Path) -> None:
-    assert scaling.scaled(torus.make(tmp_path / "made", launches=1).campaign) == {}
-    assert scaling.scaled(placed.record("made", (8,), ("pingpong",), placed.SOCKETS, ("alpha",))) == {}
+    assert scaling.find_scaled(torus.make(tmp_path / "made", launches=1).campaign) == {}
+    assert scaling.find_scaled(placed.record("made", (8,), ("pingpong",), placed.SOCKETS, ("alpha",))) == {}
 
 
 def test_only_what_was_made_over_nodes_is_reported_as_a_scale_over_nodes() -> None:
@@ -64,7 +64,7 @@ def test_only_what_was_made_over_nodes_is_reported_as_a_scale_over_nodes() -> No
 
 def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
     campaign = record((1, 2, 4, 8), (1, 2), cores=1)
-    assert list(scaling.steps(scaling.scaled(campaign), campaign)) == [
+    assert list(scaling.steps(scaling.find_scaled(campaign), campaign)) == [
         Step(LINE, Site(2, 1), Site(4, 1)),
         Step(LINE, Site(4, 1), Site(8, 1)),
     ]
@@ -72,7 +72,7 @@ def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
 
 def test_growth_is_compared_within_blocks() -> None:
     campaign = record((2, 4), (1,))
-    (growth,) = scaling.growths(figures(TIMES), campaign, scaling.scaled(campaign))
+    (growth,) = scaling.growths(figures(TIMES), campaign, scaling.find_scaled(campaign))
     assert growth.factor == {"alpha": pytest.approx(4), "beta": pytest.approx(1.1)}
     (ratio,) = growth.ratios
     assert (ratio.base, ratio.other, ratio.blocks, ratio.different) == ("alpha", "beta", 4, True)
@@ -81,4 +81,4 @@ def test_growth_is_compared_within_blocks() -> None:
 
 def test_without_figures_there_is_no_growth() -> None:
     campaign = record((2, 4), (1,))
-    assert scaling.growths(figures({}), campaign, scaling.scaled(campaign)) == []
+    assert scaling.growths(figures({}), campaign, scaling.find_scaled(campaign)) == []

@@ -28,7 +28,7 @@ def _result(
     column = Series(rank=ALL_RANKS, time_ns=time_ns, last_rank=[], late=late, overrun=overrun)
     strict = overrun if start == STRICT.name else []
     return CaseResult(case=case, status=status, reason="no round began in time" if status != CaseStatus.OK else "",
-                      taken=len(time_ns), valid=len(time_ns) - len(late) - len(strict), late=len(late),
+                      sample_count=len(time_ns), valid=len(time_ns) - len(late) - len(strict), late=len(late),
                       overrun=len(overrun), series=[column] if status == CaseStatus.OK else [])  # fmt: skip
 
 

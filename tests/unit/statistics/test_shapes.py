@@ -22,8 +22,8 @@ def smooth(start_ns: float = 500, bytes_per_ns: float = 4) -> np.ndarray:
     return start_ns + np.array(SIZES) / bytes_per_ns
 
 
-def told(found: list[Step]) -> list[tuple[int, int, bool]]:
-    return [(step.smaller_bytes, step.larger_bytes, step.up) for step in found]
+def list_steps(results: list[Step]) -> list[tuple[int, int, bool]]:
+    return [(step.smaller_bytes, step.larger_bytes, step.up) for step in results]
 
 
 def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
@@ -31,9 +31,9 @@ def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
     frame = pl.DataFrame(rows, ["case", "block", "launch", "figure_ns"], orient="row").with_columns(
         candidate=pl.lit("alpha")
     )
-    (found,) = curves(frame, [{8: "a8", 64: "a64"}])
-    assert (found.line, found.candidate, found.sizes, found.blocks) == (0, "alpha", [8, 64], [1, 2])
-    assert found.logs == pytest.approx(np.array([[0, 1], [np.nan, 2]]), nan_ok=True)
+    (result,) = curves(frame, [{8: "a8", 64: "a64"}])
+    assert (result.line, result.candidate, result.sizes, result.blocks) == (0, "alpha", [8, 64], [1, 2])
+    assert result.logs == pytest.approx(np.array([[0, 1], [np.nan, 2]]), nan_ok=True)
 
 
 @pytest.mark.parametrize("sizes", [SIZES, SIZES[::3], [8, 64, 1 << 20], [24, 100, 5000, 70000]])
@@ -49,16 +49,16 @@ def test_a_step_up_and_a_step_down_are_found_where_they_are() -> None:
     times = smooth()
     times[FIRST:] *= 2
     times[SECOND:] /= 1.8
-    found = steps([curve(times, 0.02)], 0.03)
-    assert told(found) == [(SIZES[FIRST - 1], SIZES[FIRST], True), (SIZES[SECOND - 1], SIZES[SECOND], False)]
-    assert found[0].excess.low < 2 * 0.98 < found[0].excess.high * 1.1
-    assert found[0].factor == pytest.approx(2 * smooth()[FIRST] / smooth()[FIRST - 1], rel=0.03)
+    results = steps([curve(times, 0.02)], 0.03)
+    assert list_steps(results) == [(SIZES[FIRST - 1], SIZES[FIRST], True), (SIZES[SECOND - 1], SIZES[SECOND], False)]
+    assert results[0].excess.low < 2 * 0.98 < results[0].excess.high * 1.1
+    assert results[0].factor == pytest.approx(2 * smooth()[FIRST] / smooth()[FIRST - 1], rel=0.03)
 
 
 def test_a_lone_slow_size_is_a_step_up_and_one_down() -> None:
     times = smooth()
     times[FIRST] *= 1.8
-    assert told(steps([curve(times, 0.02)], 0.03)) == [
+    assert list_steps(steps([curve(times, 0.02)], 0.03)) == [
         (SIZES[FIRST - 1], SIZES[FIRST], True),
         (SIZES[FIRST], SIZES[FIRST + 1], False),
     ]
@@ -68,7 +68,7 @@ def test_a_lone_slow_size_is_a_step_up_and_one_down() -> None:
 def test_the_first_and_the_last_step_may_be_jumps_too(place: int, factor: float) -> None:
     times = smooth()
     times[place:] *= factor
-    assert (SIZES[place - 1], SIZES[place], factor > 1) in told(steps([curve(times, 0.01)], 0.03))
+    assert (SIZES[place - 1], SIZES[place], factor > 1) in list_steps(steps([curve(times, 0.01)], 0.03))
 
 
 def test_a_step_that_few_launches_show_or_that_is_small_is_not_reported() -> None:
@@ -83,9 +83,9 @@ def test_a_step_that_few_launches_show_or_that_is_small_is_not_reported() -> Non
 def test_a_size_that_some_launches_lack_is_judged_by_the_others() -> None:
     times = smooth()
     times[FIRST:] *= 2
-    made = curve(times, 0.01, launches=8)
-    made.logs[:3, FIRST] = np.nan
-    (step,) = steps([made], 0.03)
+    base = curve(times, 0.01, launches=8)
+    base.logs[:3, FIRST] = np.nan
+    (step,) = steps([base], 0.03)
     assert (step.smaller_bytes, step.excess.blocks) == (SIZES[FIRST - 1], 5)
 
 
@@ -95,13 +95,13 @@ def test_noise_alone_makes_hardly_ever_a_step(spread: float, launches: int) -> N
     shapes = [smooth(start_ns, bytes_per_ns) for start_ns in (0, 500, 5000) for bytes_per_ns in (1, 4, 50)]
     invented = 0
     for seed in range(100):
-        made = [curve(times, spread, launches, 100 * seed + line, line) for line, times in enumerate(shapes)]
-        invented += bool(steps(made, 0.03))
+        noise_curves = [curve(times, spread, launches, 100 * seed + line, line) for line, times in enumerate(shapes)]
+        invented += bool(steps(noise_curves, 0.03))
     assert invented <= 2
 
 
 def test_a_step_of_a_half_more_is_found_in_nearly_every_campaign() -> None:
     times = smooth()
     times[FIRST:] *= 1.5
-    found = [told(steps([curve(times, 0.03, 8, seed)], 0.03)) for seed in range(100)]
-    assert sum((SIZES[FIRST - 1], SIZES[FIRST], True) in one for one in found) >= 95
+    results = [list_steps(steps([curve(times, 0.03, 8, seed)], 0.03)) for seed in range(100)]
+    assert sum((SIZES[FIRST - 1], SIZES[FIRST], True) in result for result in results) >= 95

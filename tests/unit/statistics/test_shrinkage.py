@@ -46,14 +46,14 @@ def switch(_: np.random.Generator) -> Values:
     return np.where(SIZES <= 1024, 0.0, math.log(2))
 
 
-def measured(draw: Draw) -> tuple[Values, Values, Values, Values]:
+def measure(draw: Draw) -> tuple[Values, Values, Values, Values]:
     """Return, by line and size, true and measured log ratios, and estimates with their errors."""
     random = np.random.default_rng(1)
     truths = np.array([draw(random) for _ in range(LINES)])
     errors = SCATTER * np.exp(random.normal(0, 0.4, truths.shape))
     logs = truths + errors * random.normal(size=truths.shape)
     shrunks = [shrunk(SIZES, *each) for each in zip(logs, errors, strict=True)]
-    return truths, logs, np.array([one.logs for one in shrunks]), np.array([one.errors for one in shrunks])
+    return truths, logs, np.array([result.logs for result in shrunks]), np.array([result.errors for result in shrunks])
 
 
 def rmse(truths: Values, logs: Values) -> float:
@@ -65,7 +65,7 @@ def rmse(truths: Values, logs: Values) -> float:
 )
 def test_estimates_are_nearer_to_the_truth(draw: Draw, gain: float) -> None:
     """By two thirds where a line is level, by a tenth where it is smooth, hardly where each size is on its own."""
-    truths, logs, estimates, errors = measured(draw)
+    truths, logs, estimates, errors = measure(draw)
     assert rmse(truths, estimates) <= (1 - gain) * rmse(truths, logs)
     assert 0.89 <= (np.abs(estimates - truths) <= 1.96 * errors).mean() <= 0.99
 
@@ -73,7 +73,7 @@ def test_estimates_are_nearer_to_the_truth(draw: Draw, gain: float) -> None:
 @pytest.mark.parametrize("draw", [equal, smooth, sparse, unlike])
 def test_the_largest_is_hardly_too_large(draw: Draw) -> None:
     """What measured ratios exaggerate by 2 % to 5 % estimates exaggerate by less than 1 %."""
-    truths, logs, estimates, _ = measured(draw)
+    truths, logs, estimates, _ = measure(draw)
     lines = np.arange(LINES)
     bias = [float((each - truths)[lines, each.argmax(axis=1)].mean()) for each in (logs, estimates)]
     assert bias[0] > 0.015
@@ -83,17 +83,17 @@ def test_the_largest_is_hardly_too_large(draw: Draw) -> None:
 @pytest.mark.parametrize(("draw", "most"), [(equal, 0.75), (smooth, 1.05)])
 def test_a_size_between_two_is_predicted_from_all(draw: Draw, most: float) -> None:
     """Better than by its neighbours where these are alike, and hardly worse where only they matter."""
-    truths, logs, _, _ = measured(draw)
-    kept = np.arange(len(SIZES)) != 4
-    errors = np.full(kept.sum(), SCATTER)
-    shrunks = [shrunk(SIZES[kept], log[kept], errors, SIZES[[4]]) for log in logs]
+    truths, logs, _, _ = measure(draw)
+    chosen = np.arange(len(SIZES)) != 4
+    errors = np.full(chosen.sum(), SCATTER)
+    shrunks = [shrunk(SIZES[chosen], log[chosen], errors, SIZES[[4]]) for log in logs]
     neighbours = logs[:, [3, 5]].mean(axis=1)
-    predicted = np.array([one.logs[0] for one in shrunks])
+    predicted = np.array([result.logs[0] for result in shrunks])
     assert rmse(truths[:, 4], predicted) <= most * rmse(truths[:, 4], neighbours)
-    inside = np.abs(predicted - truths[:, 4]) <= 1.96 * np.array([one.errors[0] for one in shrunks])
+    inside = np.abs(predicted - truths[:, 4]) <= 1.96 * np.array([result.errors[0] for result in shrunks])
     assert inside.mean() > 0.87
 
 
 def test_of_two_known_sizes_nothing_is_drawn() -> None:
-    found = shrunk([8, 32, 128], [0.0, 0.2, 0.9], [0.1, 0.1, math.inf], [8, 16, 32])
-    assert found.logs == pytest.approx([0.0, 0.1, 0.2])
+    result = shrunk([8, 32, 128], [0.0, 0.2, 0.9], [0.1, 0.1, math.inf], [8, 16, 32])
+    assert result.logs == pytest.approx([0.0, 0.1, 0.2])

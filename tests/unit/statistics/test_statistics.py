@@ -13,7 +13,7 @@ from rankbench import plan, statistics
 from rankbench.model import Stop
 from rankbench.statistics import median_interval
 from rankbench.statistics.looks import LEVEL, ONE_LOOK, Penalty
-from rankbench.statistics.medians import grouped_median
+from rankbench.statistics.medians import find_grouped_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,12 +39,12 @@ def test_the_grouped_median_sees_between_the_steps_of_a_clock(true_ns: float) ->
     begin = random.uniform(0, 10, 4000)
     end = begin + random.normal(true_ns, 2.0, 4000)
     read = (np.floor(end / 10) - np.floor(begin / 10)) * 10
-    assert abs(grouped_median(read) - true_ns) < 1.5
+    assert abs(find_grouped_median(read) - true_ns) < 1.5
 
 
 def test_the_grouped_median_is_the_median_where_no_two_readings_are_equal() -> None:
     values = np.random.default_rng(1).normal(5e6, 1e5, 999)
-    assert grouped_median(values) == pytest.approx(float(np.median(values)), rel=1e-4)
+    assert find_grouped_median(values) == pytest.approx(float(np.median(values)), rel=1e-4)
 
 
 @pytest.mark.parametrize(("count", "coverage"), [(5, 0.9375), (6, 0.96875), (9, 0.9609375), (30, 0.9572)])
@@ -140,7 +140,7 @@ def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.f
     return random.normal(0, 0.05, shape)
 
 
-def _skewed(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _skew(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
     return random.exponential(0.05, shape)
 
 
@@ -149,7 +149,7 @@ def _flipping(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np
     return _normal(random, shape) + (random.random(shape) < 0.1) * np.log(random.uniform(2, 4, shape))
 
 
-@pytest.mark.parametrize("noise", [_normal, _skewed, _flipping])
+@pytest.mark.parametrize("noise", [_normal, _skew, _flipping])
 @pytest.mark.parametrize("blocks", [5, 8, 10])
 def test_equal_candidates_are_seldom_called_different(noise: Noise, blocks: int) -> None:
     """At a nominal 5 % Student's interval on log ratios misses the truth in at most 6 % of 4000 campaigns of one case.
@@ -190,8 +190,8 @@ def test_looking_more_than_once_is_paid_for() -> None:
     for _ in range(150):
         times = {name: np.exp(random.normal(7, 0.2, 30)) for name in ("a", "b")}
         frames = [_medians({name: list(each[:blocks]) for name, each in times.items()}) for blocks in looks]
-        found = [statistics.compare(frame, [("a", "b")], 0.03, looks=looks) for frame in frames]
-        misled += any(comparison.different for (comparison,) in found)
+        results = [statistics.compare(frame, [("a", "b")], 0.03, looks=looks) for frame in frames]
+        misled += any(comparison.different for (comparison,) in results)
     assert misled <= 0.05 * 150
 
 

@@ -33,8 +33,8 @@ def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFram
     """Summarise the only case of the only candidate."""
     samples = pl.concat(launches)
     figures = statistics.launch_figures(samples)
-    (found,) = statistics.summarise(figures, samples, cases({}) if rows is None else rows, confidence)
-    return found
+    (result,) = statistics.summarise(figures, samples, cases({}) if rows is None else rows, confidence)
+    return result
 
 
 def test_a_summary_says_what_limits_its_worth() -> None:
@@ -42,11 +42,17 @@ def test_a_summary_says_what_limits_its_worth() -> None:
     launches = [of_launch([time] * 3, number, skew_ns=9.0, error_ns=2.1) for number, time in times]
     moved = {"late": 2, "sync_bound_ns": 20.0, "cost_ns": 6.0, "moved": "rank 1 from CPU 0 to CPU 1"}
     rows = cases({}, moved, {"overrun": 1}, {"status": "crashed"})
-    found = summary(*launches, rows=rows)
-    assert found.typical_ns == 105.0
-    assert (found.low_ns, found.high_ns, found.coverage) == (100.0, 110.0, 0.75)
-    assert (found.launches, found.samples, found.late, found.overrun, found.failures) == (3, 9, 2, 1, {"crashed": 1})
-    assert [render(words) for words in found.warnings] == [
+    result = summary(*launches, rows=rows)
+    assert result.typical_ns == 105.0
+    assert (result.low_ns, result.high_ns, result.coverage) == (100.0, 110.0, 0.75)
+    assert (result.launches, result.samples, result.late, result.overrun, result.failures) == (
+        3,
+        9,
+        2,
+        1,
+        {"crashed": 1},
+    )
+    assert [render(words) for words in result.warnings] == [
         "3 launches: the interval holds with 75.0% only; 6 or more give 95%",
         "clocks likely agree within 2.0% of the time, but may differ by 19% of it if messages take longer one way than "
         "the other",
@@ -62,15 +68,15 @@ def test_slow_rounds_among_those_that_do_not_count_are_reported(slow: int, skew_
     times_ns = [100.0 + skew_ns] * 10 + [100.0] * 90
     times_ns[:slow] = [300.0] * slow
     launches = [of_launch(times_ns, number, 10, skew_ns=[skew_ns] * 10 + [0.0] * 90) for number in range(6)]
-    told = "of 60 rounds that do not count 50% were slow, of the others 0.0%: the tail is longer than stated"
-    assert (told in list(map(render, summary(*launches).warnings))) == says
+    sentence = "of 60 rounds that do not count 50% were slow, of the others 0.0%: the tail is longer than stated"
+    assert (sentence in list(map(render, summary(*launches).warnings))) == says
 
 
 def test_a_summary_says_where_ranks_sat_that_were_asked_to_sit_elsewhere() -> None:
     reason = "ranks 0 and 1 are on one socket, sockets asks for two"
     elsewhere: dict[str, object] = {"status": "not-as-asked", "reason": f"not as asked: {reason}"}
-    found = summary(of_launch([100.0]), rows=cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere))
-    assert (found.launches, found.failures, found.elsewhere) == (1, {"crashed": 1, "not-as-asked": 1}, reason)
+    result = summary(of_launch([100.0]), rows=cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere))
+    assert (result.launches, result.failures, result.elsewhere) == (1, {"crashed": 1, "not-as-asked": 1}, reason)
 
 
 @pytest.mark.parametrize(("confidence", "enough"), [(0.90, 5), (0.95, 6), (0.99, 8)])
@@ -85,42 +91,42 @@ def test_the_interval_has_the_confidence_asked_for_from_so_many_launches_on(conf
 
 def test_a_lone_launch_has_mpiperfs_interval() -> None:
     times = np.random.default_rng(3).lognormal(7, 0.2, 30)
-    found = summary(of_launch(list(times)), confidence=0.99)
-    left = np.sort(times)[7:-7]
-    low, high = stats.t.interval(0.99, len(left) - 1, loc=left.mean(), scale=stats.sem(left))
-    assert found.trimmed_mean_ns == pytest.approx(left.mean())
-    assert (found.trimmed_low_ns, found.trimmed_high_ns) == pytest.approx((low, high))
+    result = summary(of_launch(list(times)), confidence=0.99)
+    middle = np.sort(times)[7:-7]
+    low, high = stats.t.interval(0.99, len(middle) - 1, loc=middle.mean(), scale=stats.sem(middle))
+    assert result.trimmed_mean_ns == pytest.approx(middle.mean())
+    assert (result.trimmed_low_ns, result.trimmed_high_ns) == pytest.approx((low, high))
 
 
 def test_several_launches_have_no_interval_made_of_their_samples() -> None:
-    found = summary(of_launch([100.0, 101.0, 102.0]), of_launch([103.0, 104.0, 105.0], 2))
-    assert found.trimmed_mean_ns == 102.5
-    assert np.isnan([found.trimmed_low_ns, found.trimmed_high_ns]).all()
+    result = summary(of_launch([100.0, 101.0, 102.0]), of_launch([103.0, 104.0, 105.0], 2))
+    assert result.trimmed_mean_ns == 102.5
+    assert np.isnan([result.trimmed_low_ns, result.trimmed_high_ns]).all()
 
 
 def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() -> None:
     certain = [of_launch([100.0, 102.0, 104.0], number, error_ns=1.0) for number in (1, 2)]
-    found = summary(*certain, of_launch([10.0] * 3, 3, error_ns=5.0))
-    assert (found.launches, found.uncertain, render(found.doubt)) == (2, 1, "")
-    assert (found.typical_ns, found.min_ns, found.samples) == (102.0, 100.0, 6)
+    result = summary(*certain, of_launch([10.0] * 3, 3, error_ns=5.0))
+    assert (result.launches, result.uncertain, render(result.doubt)) == (2, 1, "")
+    assert (result.typical_ns, result.min_ns, result.samples) == (102.0, 100.0, 6)
     assert "1 launches are left out: their starts are uncertain by more than 5% of the time" in map(
-        render, found.warnings
+        render, result.warnings
     )
 
 
 def test_where_all_starts_are_uncertain_figures_are_reported_and_not_judged() -> None:
-    found = summary(*(of_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
-    assert (found.launches, found.uncertain, found.typical_ns) == (0, 2, 29_300.0)
-    assert render(found.doubt) == (
+    result = summary(*(of_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
+    assert (result.launches, result.uncertain, result.typical_ns) == (0, 2, 29_300.0)
+    assert render(result.doubt) == (
         "start uncertain by 41% of its time: clocks likely agree within 12.0 µs, certainly within 40.0 µs; a call "
         "takes 29.3 µs"
     )
-    assert found.warnings == []
+    assert result.warnings == []
 
 
 def test_a_time_of_nothing_has_no_share_to_show() -> None:
-    found = summary(of_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
-    assert render(found.doubt) == (
+    result = summary(of_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
+    assert render(result.doubt) == (
         "start uncertain by more than its time: clocks likely agree within 40.0 ns, certainly within 60.0 ns; a call "
         "takes 0.00 ns"
     )
@@ -133,40 +139,40 @@ def test_what_was_discarded_is_counted() -> None:
 def test_a_case_without_samples_is_a_row_without_figures() -> None:
     samples = of_launch([1.0]).filter(pl.lit(value=False))
     rows = cases({"status": "crashed"}, {"status": "crashed"})
-    (found,) = statistics.summarise(statistics.launch_figures(samples), samples, rows)
-    assert (found.launches, found.samples, found.failures, found.warnings) == (0, 0, {"crashed": 2}, [])
-    assert np.isnan(found.typical_ns)
+    (result,) = statistics.summarise(statistics.launch_figures(samples), samples, rows)
+    assert (result.launches, result.samples, result.failures, result.warnings) == (0, 0, {"crashed": 2}, [])
+    assert np.isnan(result.typical_ns)
 
 
 def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
     samples = of_launch([100.0] * 3, bound_ns=60.0, error_ns=50.0)
     figures = statistics.launch_figures(samples, by_ranks=["c"])
-    (found,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
-    assert (found.launches, render(found.doubt), found.bound_ns, found.error_ns) == (1, "", 60.0, 50.0)
-    assert [words for words in found.warnings if "clocks" in render(words)] == []
+    (result,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
+    assert (result.launches, render(result.doubt), result.bound_ns, result.error_ns) == (1, "", 60.0, 50.0)
+    assert [words for words in result.warnings if "clocks" in render(words)] == []
 
 
 def test_overlap_is_that_of_each_launch_within_0_and_1() -> None:
     launches = [of_launch([overall] * 3, number) for number, overall in enumerate((200.0, 140.0, 90.0), start=1)]
     alike: dict[str, object] = {"pure_ns": 100.0, "compute_ns": 100.0}
     rows = cases(*({"launch": number, **alike} for number in (1, 2, 3)))
-    found = summary(*launches, rows=rows)
-    assert (found.overlap, found.pure_ns, found.compute_ns, found.typical_ns) == (0.6, 100.0, 100.0, 140.0)
+    result = summary(*launches, rows=rows)
+    assert (result.overlap, result.pure_ns, result.compute_ns, result.typical_ns) == (0.6, 100.0, 100.0, 140.0)
     alone = summary(launches[0], rows=rows[:1]), summary(launches[2], rows=rows[2:])
-    assert [one.overlap for one in alone] == [0.0, 1.0]
+    assert [row.overlap for row in alone] == [0.0, 1.0]
 
 
 def test_a_plain_time_has_no_overlap() -> None:
-    found = summary(of_launch([100.0] * 3))
-    assert np.isnan([found.overlap, found.pure_ns, found.compute_ns]).all()
+    result = summary(of_launch([100.0] * 3))
+    assert np.isnan([result.overlap, result.pure_ns, result.compute_ns]).all()
 
 
 def test_what_was_moved_and_what_grew_is_reported() -> None:
     launches = [of_launch([4096.0], number) for number in (1, 2, 3)]
     moved: dict[str, object] = {"moved_bytes": 512, "moved_messages": 64}
     rows = cases(*({"launch": number, "growth_bytes": 100 * number, **moved} for number in (1, 2, 3)))
-    found = summary(*launches, rows=rows)
-    assert (found.moved_bytes, found.moved_messages, found.growth_bytes) == (512, 64, 200.0)
+    result = summary(*launches, rows=rows)
+    assert (result.moved_bytes, result.moved_messages, result.growth_bytes) == (512, 64, 200.0)
 
 
 def test_launches_that_are_not_reported_grow_nothing() -> None:
@@ -180,7 +186,7 @@ def test_the_mean_of_bandwidths_is_that_of_bandwidths() -> None:
     bandwidths = (2949.0, 3185.0, 9.09)
     samples = pl.concat([of_launch([1e6 / bandwidth], number) for number, bandwidth in enumerate(bandwidths)])
     figures = statistics.launch_figures(samples)
-    (found,) = statistics.summarise(figures, samples, cases({}), 0.95, ["c"])
-    assert 1e6 / found.mean_ns == pytest.approx(sum(bandwidths) / 3)
-    (found,) = statistics.summarise(figures, samples, cases({}), 0.95)
-    assert found.mean_ns == pytest.approx(sum(1e6 / bandwidth for bandwidth in bandwidths) / 3)
+    (result,) = statistics.summarise(figures, samples, cases({}), 0.95, ["c"])
+    assert 1e6 / result.mean_ns == pytest.approx(sum(bandwidths) / 3)
+    (result,) = statistics.summarise(figures, samples, cases({}), 0.95)
+    assert result.mean_ns == pytest.approx(sum(1e6 / bandwidth for bandwidth in bandwidths) / 3)

@@ -43,8 +43,8 @@ OTHERS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @pytest.mark.thorough
 def test_the_exponent_of_a_pareto_tail_lies_in_its_interval(alpha: float) -> None:
     random = np.random.default_rng(2009)
-    found = [tails.fit_tail(pareto(random, 2000, alpha), draws=1) for _ in range(TRIES)]
-    assert sum(tail is not None and tail.low <= alpha <= tail.high for tail in found) >= 93
+    results = [tails.fit_tail(pareto(random, 2000, alpha), draws=1) for _ in range(TRIES)]
+    assert sum(tail is not None and tail.low <= alpha <= tail.high for tail in results) >= 93
 
 
 def test_the_interval_is_exact_where_the_beginning_is_known() -> None:
@@ -60,9 +60,9 @@ def test_the_interval_is_exact_where_the_beginning_is_known() -> None:
 @pytest.mark.parametrize("alpha", [1.2, thorough(1.8)])
 def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
     random = np.random.default_rng(2)
-    found = [tails.fit_tail(with_body(random, 4000, alpha), draws=40) for _ in range(20)]
-    assert sum(tail is not None and tail.fits for tail in found) >= 15
-    assert all(tail is not None and tail.share == pytest.approx(0.2, abs=0.19) for tail in found)
+    results = [tails.fit_tail(with_body(random, 4000, alpha), draws=40) for _ in range(20)]
+    assert sum(tail is not None and tail.fits for tail in results) >= 15
+    assert all(tail is not None and tail.share == pytest.approx(0.2, abs=0.19) for tail in results)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
 )
 def test_other_tails_are_not_called_pareto(shape: str, most: int) -> None:
     random = np.random.default_rng(3)
-    found = [tails.fit_tail(OTHERS[shape](random, 3000), draws=20) for _ in range(TRIES)]
-    assert sum(tail is not None and tail.fits for tail in found) <= most
+    results = [tails.fit_tail(OTHERS[shape](random, 3000), draws=20) for _ in range(TRIES)]
+    assert sum(tail is not None and tail.fits for tail in results) <= most
 
 
 def test_what_is_said_of_a_tail_that_fits() -> None:
@@ -143,8 +143,8 @@ TIMES = np.array([1.0, 2.0, 3.0])
 def test_there_is_no_standard_deviation_where_the_variance_does_not_exist(
     tail: tails.Tail | None, spread: tails.Spread
 ) -> None:
-    found = tails.standard_deviation(TIMES, tail)
-    assert (found.value_ns, render(found.reason)) == (spread.value_ns, render(spread.reason))
+    deviation = tails.standard_deviation(TIMES, tail)
+    assert (deviation.value_ns, render(deviation.reason)) == (spread.value_ns, render(spread.reason))
 
 
 def test_one_sample_has_no_spread() -> None:

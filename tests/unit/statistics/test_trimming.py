@@ -35,7 +35,7 @@ def p_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([values[str(case)] for case in range(cases)])
 
 
-def disturbed(random: np.random.Generator, shape: tuple[int, int], most: float) -> NDArray[np.float64]:
+def disturb(random: np.random.Generator, shape: tuple[int, int], most: float) -> NDArray[np.float64]:
     """Return log figures of launches of which one in ten takes two times to so many times as long."""
     slow = (random.random(shape) < 0.1) * random.uniform(np.log(2), np.log(most), shape)
     values: NDArray[np.float64] = random.normal(0, SCATTER, shape) + slow
@@ -54,7 +54,7 @@ def test_equal_candidates_are_called_different_no_more_often_than_is_said(blocks
 def test_that_holds_where_launches_are_disturbed(blocks: int, most: float) -> None:
     random = np.random.default_rng(blocks)
     shape = (CAMPAIGNS, blocks)
-    values = p_values(disturbed(random, shape, most) - disturbed(random, shape, most))
+    values = p_values(disturb(random, shape, most) - disturb(random, shape, most))
     assert (values < 0.05).mean() < 0.062
     assert (values < 0.005).mean() < 0.01
 
@@ -64,7 +64,7 @@ def test_a_few_disturbed_launches_hide_little(blocks: int, least: float) -> None
     """The other candidate is slower by 10 % throughout: Student's t without trimming finds it in 25 % at most."""
     random = np.random.default_rng(3)
     shape = (CAMPAIGNS, blocks)
-    logs = disturbed(random, shape, 4) - disturbed(random, shape, 4) + np.log(1.1)
+    logs = disturb(random, shape, 4) - disturb(random, shape, 4) + np.log(1.1)
     assert (p_values(logs) < 0.05).mean() > least
     assert (stats.ttest_1samp(logs, 0, axis=1).pvalue < 0.05).mean() < 0.25
 
@@ -75,10 +75,10 @@ def test_one_wild_launch_moves_the_ratio_little() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "fewest", "left"), [(1, 5, 1), (4, 5, 4), (5, 5, 3), (7, 8, 7), (10, 8, 6), (30, 8, 18)]
+    ("blocks", "fewest", "remaining"), [(1, 5, 1), (4, 5, 4), (5, 5, 3), (7, 8, 7), (10, 8, 6), (30, 8, 18)]
 )
-def test_a_fifth_is_dropped_at_each_end(blocks: int, fewest: int, left: int) -> None:
+def test_a_fifth_is_dropped_at_each_end(blocks: int, fewest: int, remaining: int) -> None:
     values = np.arange(float(blocks))
-    found = trimming.centre([list(values)], fewest)
-    assert (found.left[0], found.mean[0]) == (left, pytest.approx(values.mean()))
-    assert found.degrees[0] == max(left - 1, 1)
+    centre = trimming.centre([list(values)], fewest)
+    assert (centre.remaining[0], centre.mean[0]) == (remaining, pytest.approx(values.mean()))
+    assert centre.degrees[0] == max(remaining - 1, 1)

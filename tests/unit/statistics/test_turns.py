@@ -19,7 +19,7 @@ BESIDE = {3 * block + place: NAMES for block in range(BLOCKS) for place in range
 def figures(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
     """Return figures of launches in turn whose logs have these effects, beside those of launch, round and noise."""
     draw = np.random.default_rng(5)
-    made = []
+    rows = []
     for block in range(BLOCKS):
         level = draw.normal(0, 0.3, (CASES, len(NAMES)))
         before = row(len(NAMES), 0)[-1]
@@ -32,15 +32,15 @@ def figures(positions: dict[int, float], after: dict[str, float], lost: float = 
                     time_ns = 1000 * math.exp(log + draw.normal(0, 0.02))
                     visits.setdefault((case, place), []).append((visit, time_ns, 0.0, position, before))
                 before = place
-        for (case, place), own in visits.items():
-            visited, time, hop, places, behind = map(list, zip(*own, strict=True))
-            made.append(
+        for (case, place), columns in visits.items():
+            visited, time, hop, places, behind = map(list, zip(*columns, strict=True))
+            rows.append(
                 {"case": str(case), "candidate": NAMES[place], "block": block, "launch": 3 * block + place,
                  "figure_ns": float(np.median(time)), "visit": visited, "visit_ns": time, "visit_hop_ns": hop,
                  "visit_position": places, "visit_after": behind}
             )  # fmt: skip
     lists = {"visit_position": pl.List(pl.Int8), "visit_after": pl.List(pl.Int8)}
-    return pl.DataFrame(made, schema_overrides={"launch": pl.Int32, **lists})
+    return pl.DataFrame(rows, schema_overrides={"launch": pl.Int32, **lists})
 
 
 @pytest.mark.parametrize("lost", [0.0, 0.1])

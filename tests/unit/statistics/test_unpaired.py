@@ -23,62 +23,62 @@ NOW = [131.0, 129.0, 140.0, 135.0]
 
 
 def test_it_is_welchs_test_on_logarithms() -> None:
-    (found,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95)
+    (comparison,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95)
     expected = stats.ttest_ind(np.log(NOW), np.log(THEN), equal_var=False)
     interval = expected.confidence_interval(0.95)
-    assert (found.case, found.base, found.other, found.launches) == ("x", "a", "b", (5, 4))
-    assert found.typical_ns == (101.0, 133.0)
-    assert found.ratio == pytest.approx(stats.gmean(NOW) / stats.gmean(THEN))
-    assert found.p_value == pytest.approx(expected.pvalue)
-    assert (found.low, found.high) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
-    assert found.different
+    assert (comparison.case, comparison.base, comparison.other, comparison.launches) == ("x", "a", "b", (5, 4))
+    assert comparison.typical_ns == (101.0, 133.0)
+    assert comparison.ratio == pytest.approx(stats.gmean(NOW) / stats.gmean(THEN))
+    assert comparison.p_value == pytest.approx(expected.pvalue)
+    assert (comparison.low, comparison.high) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
+    assert comparison.different
 
 
 def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
     then = figures({(case, name): THEN for case in "xyz" for name in "ab"})
     now = figures({(case, name): NOW if (case, name) == ("x", "a") else THEN for case in "xyz" for name in "ab"})
-    found = compare_unpaired(then, now, [("a", "a"), ("b", "b")], 0.03)
-    assert [(one.case, one.base) for one in found if one.different] == [("x", "a")]
-    assert len(found) == 6
-    assert found[0].p_adjusted == pytest.approx(6 * found[0].p_value)
+    comparisons = compare_unpaired(then, now, [("a", "a"), ("b", "b")], 0.03)
+    assert [(comparison.case, comparison.base) for comparison in comparisons if comparison.different] == [("x", "a")]
+    assert len(comparisons) == 6
+    assert comparisons[0].p_adjusted == pytest.approx(6 * comparisons[0].p_value)
 
 
 @pytest.mark.parametrize(("then", "now"), [(THEN[:2], NOW), (THEN, NOW[:2])])
 def test_two_launches_on_either_side_never_show(then: list[float], now: list[float]) -> None:
-    (found,) = compare_unpaired(figures({("x", "a"): then}), figures({("x", "a"): now}), [("a", "a")], 0.03)
-    assert not found.different
-    assert math.isfinite(found.high)
+    (comparison,) = compare_unpaired(figures({("x", "a"): then}), figures({("x", "a"): now}), [("a", "a")], 0.03)
+    assert not comparison.different
+    assert math.isfinite(comparison.high)
 
 
 def test_one_launch_bounds_nothing() -> None:
-    (found,) = compare_unpaired(figures({("x", "a"): [100.0]}), figures({("x", "a"): NOW}), [("a", "a")], 0.03)
-    assert (found.p_value, found.low, found.high, found.different) == (1.0, 0.0, math.inf, False)
-    assert found.ratio == pytest.approx(stats.gmean(NOW) / 100)
+    (comparison,) = compare_unpaired(figures({("x", "a"): [100.0]}), figures({("x", "a"): NOW}), [("a", "a")], 0.03)
+    assert (comparison.p_value, comparison.low, comparison.high, comparison.different) == (1.0, 0.0, math.inf, False)
+    assert comparison.ratio == pytest.approx(stats.gmean(NOW) / 100)
 
 
 def test_equal_figures_of_a_coarse_clock_are_no_certainty() -> None:
-    (found,) = compare_unpaired(
+    (comparison,) = compare_unpaired(
         figures({("x", "a"): [100.0] * 5}), figures({("x", "a"): [110.0] * 5}), [("a", "a")], 0.2
     )
-    assert found.low < found.ratio < found.high
-    assert found.p_value > 0.99, "10 % are below the threshold"
-    assert not found.different
+    assert comparison.low < comparison.ratio < comparison.high
+    assert comparison.p_value > 0.99, "10 % are below the threshold"
+    assert not comparison.different
 
 
 @pytest.mark.parametrize(("threshold", "different"), [(0.03, True), (0.3, False), (0.5, False)])
 def test_the_threshold_is_tested_and_not_the_estimate(threshold: float, different: bool) -> None:
     """The ratio is 1.32, and surely above 1; that it is above 1.30 is not certain."""
-    (found,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], threshold)
-    assert found.ratio > 1.3
-    assert found.low < 1.3
-    assert found.different == different
-    assert (found.p_value <= 0.05) == different
+    (comparison,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], threshold)
+    assert comparison.ratio > 1.3
+    assert comparison.low < 1.3
+    assert comparison.different == different
+    assert (comparison.p_value <= 0.05) == different
 
 
 def test_figures_below_the_clocks_step_and_other_candidates_are_left_out() -> None:
     then = figures({("x", "a"): [0.0, *THEN], ("x", "c"): THEN, ("y", "a"): THEN})
-    (found,) = compare_unpaired(then, figures({("x", "a"): NOW, ("z", "a"): NOW}), [("a", "a")], 0.03)
-    assert found.launches == (5, 4)
+    (comparison,) = compare_unpaired(then, figures({("x", "a"): NOW, ("z", "a"): NOW}), [("a", "a")], 0.03)
+    assert comparison.launches == (5, 4)
     assert compare_unpaired(then, figures({("x", "b"): NOW}), [("a", "a")], 0.03) == []
 
 
@@ -89,6 +89,6 @@ def test_equal_campaigns_are_seldom_called_different() -> None:
     then, now = (
         figures({(str(n), "a"): np.exp(pair[side]).tolist() for n, pair in enumerate(draws)}) for side in (0, 1)
     )
-    found = compare_unpaired(then, now, [("a", "a")], 0.0)
-    assert sum(one.p_value <= 0.05 for one in found) <= 37
-    assert not any(one.different for one in found)
+    comparisons = compare_unpaired(then, now, [("a", "a")], 0.0)
+    assert sum(comparison.p_value <= 0.05 for comparison in comparisons) <= 37
+    assert not any(comparison.different for comparison in comparisons)

@@ -29,7 +29,7 @@ def side(
     return figures(near, far, values, seed=seed)
 
 
-def held(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
+def compare(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
     return compare_at_levels(then, now, [("a", "a")], 0.05, levels=levels(CASES))
 
 
@@ -38,21 +38,21 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
     plain, wrong = 0, 0
     for seed in range(40):
         then, now = side(0.2, seed=seed), side(0.8, seed=1000 + seed)
-        plain += sum(one.ratio > 1.05 for one in compare_unpaired(then, now, [("a", "a")], 0.05))
-        levelses = held(then, now)
+        plain += sum(comparison.ratio > 1.05 for comparison in compare_unpaired(then, now, [("a", "a")], 0.05))
+        levelses = compare(then, now)
         wrong += sum(at.different for at_levels in levelses for at in (at_levels.levels or {}).values())
-        assert not any(at_levels.whole.different for at_levels in levelses)
+        assert not any(at_levels.overall.different for at_levels in levelses)
     assert plain == 40 * CASES
     assert wrong == 0
 
 
 def test_mixed_visits_within_launches_are_divided() -> None:
     then, now = (figures(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
-    for at_levels in held(then, now):
+    for at_levels in compare(then, now):
         assert at_levels.levels
         assert list(at_levels.levels) == ["near", "far"]
-        assert 0.95 < at_levels.whole.ratio < 1.05
-        assert not at_levels.whole.different
+        assert 0.95 < at_levels.overall.ratio < 1.05
+        assert not at_levels.overall.different
 
 
 def test_the_share_of_far_visits_is_that_of_all_cases_with_levels() -> None:
@@ -64,25 +64,30 @@ def test_the_share_of_far_visits_is_that_of_all_cases_with_levels() -> None:
 
 @pytest.mark.parametrize("level", ["near", "far"])
 def test_a_library_that_is_slower_at_one_level_is_seen_there(level: str) -> None:
-    levelses = held(side(0.4, seed=1), side(0.6, seed=2, **{f"slower_{level}": 1.4}))  # type: ignore[arg-type]
+    levelses = compare(side(0.4, seed=1), side(0.6, seed=2, **{f"slower_{level}": 1.4}))  # type: ignore[arg-type]
     (slow,) = (at_levels for at_levels in levelses if any(at.different for at in (at_levels.levels or {}).values()))
     assert slow.levels
-    assert slow.whole.case == slow.levels[level].case == "case 00"
+    assert slow.overall.case == slow.levels[level].case == "case 00"
     assert slow.levels[level].ratio == pytest.approx(1.4, rel=0.1)
     assert [name for name, at in slow.levels.items() if at.different] == [level]
-    assert slow.whole.different
+    assert slow.overall.different
 
 
 def test_slower_near_and_faster_far_is_no_difference_as_a_whole() -> None:
-    levelses = held(side(0.4, seed=1), side(0.6, seed=2, slower_near=1.4, slower_far=0.7))
+    levelses = compare(side(0.4, seed=1), side(0.6, seed=2, slower_near=1.4, slower_far=0.7))
     (mixed,) = (at_levels for at_levels in levelses if any(at.different for at in (at_levels.levels or {}).values()))
-    assert not mixed.whole.different
+    assert not mixed.overall.different
 
 
 def test_without_a_level_in_common_nothing_is_known() -> None:
-    for at_levels in held(side(0.0, seed=1), side(1.0, seed=2)):
+    for at_levels in compare(side(0.0, seed=1), side(1.0, seed=2)):
         assert at_levels.levels == {}
-        assert (at_levels.whole.low, at_levels.whole.high, at_levels.whole.p_adjusted, at_levels.whole.different) == (
+        assert (
+            at_levels.overall.low,
+            at_levels.overall.high,
+            at_levels.overall.p_adjusted,
+            at_levels.overall.different,
+        ) == (
             0.0,
             math.inf,
             1.0,
@@ -94,5 +99,5 @@ def test_cases_of_one_level_are_compared_as_always() -> None:
     then, now = side(0.4, seed=1), side(0.6, seed=2)
     plain = compare_unpaired(then, now, [("a", "a")], 0.05)
     assert [
-        compare_at_level.whole for compare_at_level in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})
+        compare_at_level.overall for compare_at_level in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})
     ] == plain

@@ -85,17 +85,17 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
         crashed = candidate == "beta" and case.operation == "barrier"
         return Truth(late_share=0.2, status=CaseStatus.CRASHED if crashed else CaseStatus.OK)
 
-    made = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
-    monkeypatch.chdir(made.folder)
-    number = len(made.launches()) + 1
+    campaign_store = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
+    monkeypatch.chdir(campaign_store.folder)
+    number = len(campaign_store.launches()) + 1
     views = [Series(rank=rank, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
     column = Series(rank=ALL_RANKS, time_ns=[501.0] * 20, last_rank=[], late=[], overrun=[])
-    case = next(case for case in made.campaign.cases if case.operation == "barrier")
+    case = next(case for case in campaign_store.campaign.cases if case.operation == "barrier")
     for added, series in enumerate(([column, *views], views)):
         result = CaseResult(case=case, status=CaseStatus.OK, series=series)
-        made.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
-    (made.folder / f"launches/{number + 1:06}.json").unlink()
-    return made
+        campaign_store.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
+    (campaign_store.folder / f"launches/{number + 1:06}.json").unlink()
+    return campaign_store
 
 
 def run_python(code: str) -> tuple[dict[str, Any], str]:
@@ -141,8 +141,8 @@ def test_every_file_of_a_campaign_is_reported(stored: Store) -> None:
     [("Columns of `cases`", tables.CASE_COLUMNS), ("Columns of `samples`", tables.SAMPLE_COLUMNS)],
 )
 def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
-    told = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
-    assert told == [(name, kind.__name__) for name, kind in columns.items()]
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
+    assert rows == [(name, kind.__name__) for name, kind in columns.items()]
 
 
 def test_words_of_a_column_are_those_of_its_field() -> None:
@@ -164,12 +164,9 @@ def test_a_column_is_written_where_the_core_streams_it_and_at_its_field_only() -
 
 def test_the_core_streams_every_column_that_says_so() -> None:
     writer = (ROOT / "core" / "output/stream.c").read_text(encoding="utf-8")
-    lacking = [
-        field
-        for field, column in list_columns(CaseResult).items()
-        if column.column.streamed and f'\\"{field}\\"' not in writer and f'"{field}"' not in writer
-    ]
-    assert lacking == []
+    streamed = {field: column.column for field, column in list_columns(CaseResult).items() if column.column.streamed}
+    names = [column.stream_name or field for field, column in streamed.items()]
+    assert [name for name in names if f'\\"{name}\\"' not in writer and f'"{name}"' not in writer] == []
 
 
 def test_every_status_is_reported() -> None:
@@ -208,7 +205,7 @@ def test_every_status_is_reported() -> None:
     ],
 )
 def test_every_key_is_reported(title: str, record: type[msgspec.Struct]) -> None:
-    assert [name for name in record.__struct_fields__ if f"`{name}`" not in section(title)] == []
+    assert [name for name in record.__struct_encode_fields__ if f"`{name}`" not in section(title)] == []
 
 
 CASE = next(case for case in campaigns.cases_of() if case.operation == "allreduce" and case.size_bytes == 8)
@@ -244,6 +241,11 @@ def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
     (result,) = stream.results
     series = result.own_series
     assert series is not None
-    assert (result.taken, result.valid, result.late, result.overrun) == (3, 2, len(series.late), len(series.overrun))
+    assert (result.sample_count, result.valid, result.late, result.overrun) == (
+        3,
+        2,
+        len(series.late),
+        len(series.overrun),
+    )
     assert [len(column.time_ns) for column in result.series] == [len(series.skew_ns)] * 3
     assert {column.rank for column in result.series} == {-1, 0, 1}

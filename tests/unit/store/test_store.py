@@ -40,7 +40,7 @@ class Killed(BaseException):
 def result(count: int = 3, **changes: Any) -> CaseResult:
     series = Series(rank=0, time_ns=[100.0 + i for i in range(count)], last_rank=[], late=[0], overrun=[1])
     case_result = CaseResult(
-        case=CASE, status=CaseStatus.OK, taken=count, valid=count - 1, late=1, overrun=1, series=[series]
+        case=CASE, status=CaseStatus.OK, sample_count=count, valid=count - 1, late=1, overrun=1, series=[series]
     )
     return msgspec.structs.replace(case_result, **changes)
 
@@ -50,18 +50,18 @@ def append(to: Store, number: int, *results: CaseResult) -> None:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Store:
+def campaign_store(tmp_path: Path) -> Store:
     """A store with one launch."""
     new = store.create(tmp_path / "c", campaigns.campaign("c", [CASE, OTHER]))
     append(new, 1)
     return new
 
 
-def test_what_is_appended_is_read_back(made: Store) -> None:
+def test_what_is_appended_is_read_back(campaign_store: Store) -> None:
     crashed = CaseResult(case=OTHER, status=CaseStatus.CRASHED, reason="signal 11")
-    append(made, 2, result(), crashed)
-    again = store.open(made.folder)
-    assert again.campaign == made.campaign
+    append(campaign_store, 2, result(), crashed)
+    again = store.open(campaign_store.folder)
+    assert again.campaign == campaign_store.campaign
     assert [launch.number for launch in again.launches()] == [1, 2]
     cases = again.cases()
     assert dict(cases.schema) == {name: kind() for name, kind in store.tables.CASE_COLUMNS.items()}
@@ -77,11 +77,11 @@ def test_what_is_appended_is_read_back(made: Store) -> None:
     ]
 
 
-def samples_of(made: Store, *columns: str) -> list[tuple[object, ...]]:
-    return made.samples().select(columns).collect().rows()
+def samples_of(campaign_store: Store, *columns: str) -> list[tuple[object, ...]]:
+    return campaign_store.samples().select(columns).collect().rows()
 
 
-def test_skew_bound_and_likely_error_of_samples(made: Store) -> None:
+def test_skew_bound_and_likely_error_of_samples(campaign_store: Store) -> None:
     """Without readings no skew is known, and clocks that nothing bounds are one."""
     series = Series(
         rank=-1,
@@ -93,59 +93,61 @@ def test_skew_bound_and_likely_error_of_samples(made: Store) -> None:
         bound_ns=[3, 4],
         error_ns=[1, 2],
     )
-    append(made, 2, result(series=[series]))
-    assert samples_of(made, "launch", "skew_ns", "bound_ns", "error_ns") == [
+    append(campaign_store, 2, result(series=[series]))
+    assert samples_of(campaign_store, "launch", "skew_ns", "bound_ns", "error_ns") == [
         *((1, None, 0.0, 0.0) for _ in range(3)),
         (2, 1.5, 3.0, 1.0),
         (2, 2.0, 4.0, 2.0),
     ]
 
 
-def test_overruns_are_discarded_where_the_start_says_so(made: Store) -> None:
+def test_overruns_are_discarded_where_the_start_says_so(campaign_store: Store) -> None:
     discarding = msgspec.structs.replace(CASE, start="window-mpiperf")
-    append(made, 2, result(case=discarding))
-    assert samples_of(made, "start", "late", "overrun", "discarded") == [
+    append(campaign_store, 2, result(case=discarding))
+    assert samples_of(campaign_store, "start", "late", "overrun", "discarded") == [
         (start, index == 0, index == 1, index == 0 or (index == 1 and start == "window-mpiperf"))
         for start in (CASE.start, "window-mpiperf")
         for index in range(3)
     ]
 
 
-def test_what_single_ranks_saw_is_no_further_sample_of_the_case(made: Store) -> None:
+def test_what_single_ranks_saw_is_no_further_sample_of_the_case(campaign_store: Store) -> None:
     column = Series(rank=-1, time_ns=[5.0, 6.0], last_rank=[1, 0], late=[1], overrun=[])
     views = [Series(rank=rank, time_ns=[3.0 + rank] * 2, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
-    append(made, 2, result(series=[column, *views]))
-    assert samples_of(made, "launch", "series") == [(1, 0)] * 3 + [(2, -1)] * 2
-    ranks = made.rank_samples().select("launch", "series", "index", "time_ns", "discarded").collect()
+    append(campaign_store, 2, result(series=[column, *views]))
+    assert samples_of(campaign_store, "launch", "series") == [(1, 0)] * 3 + [(2, -1)] * 2
+    ranks = campaign_store.rank_samples().select("launch", "series", "index", "time_ns", "discarded").collect()
     assert ranks.rows() == [(2, rank, index, 3.0 + rank, index == 1) for rank in (0, 1) for index in (0, 1)]
 
 
-def test_the_state_of_memory_stands_with_cases_and_samples(made: Store) -> None:
+def test_the_state_of_memory_stands_with_cases_and_samples(campaign_store: Store) -> None:
     cold = msgspec.structs.replace(CASE, memory=Memory(cache="cold", alignment=64))
-    append(made, 2, result(case=cold, synchronisations=2, stopped="rse"))
-    assert made.cases().select("case", "memory", "synchronisations", "stopped").rows() == [
+    append(campaign_store, 2, result(case=cold, synchronisations=2, stopped="rse"))
+    assert campaign_store.cases().select("case", "memory", "synchronisations", "stopped").rows() == [
         (CASE.key, "", 0, ""),
         (f"{CASE.key}.cold.a64", "cold, aligned to 64", 2, "rse"),
     ]
-    assert samples_of(made, "case", "memory")[-1] == (f"{CASE.key}.cold.a64", "cold, aligned to 64")
+    assert samples_of(campaign_store, "case", "memory")[-1] == (f"{CASE.key}.cold.a64", "cold, aligned to 64")
 
 
-def test_options_and_what_they_bring_stand_with_cases_and_samples(made: Store) -> None:
+def test_options_and_what_they_bring_stand_with_cases_and_samples(campaign_store: Store) -> None:
     overlap = msgspec.structs.replace(CASE, options={"quantity": "overlap", "tests": "8"})
-    append(made, 2, result(case=overlap, ranks=1, moved_bytes=16, moved_messages=2, pure_ns=5.5, compute_ns=6.0))
-    append(made, 3, result(growth_bytes=-4096, spread_ns=2000.0))
-    assert made.cases().select("case", "options", "ranks", "active_ranks").rows() == [
+    append(
+        campaign_store, 2, result(case=overlap, ranks=1, moved_bytes=16, moved_messages=2, pure_ns=5.5, compute_ns=6.0)
+    )
+    append(campaign_store, 3, result(growth_bytes=-4096, spread_ns=2000.0))
+    assert campaign_store.cases().select("case", "options", "ranks", "active_ranks").rows() == [
         (CASE.key, "", 2, 0),
         (f"{CASE.key}.quantity=overlap.tests=8", "quantity=overlap, tests=8", 2, 1),
         (CASE.key, "", 2, 0),
     ]
     brought = ("moved_bytes", "moved_messages", "pure_ns", "compute_ns", "growth_bytes", "spread_ns")
-    assert made.cases().select(brought).rows() == [
+    assert campaign_store.cases().select(brought).rows() == [
         (0, 0, 0.0, 0.0, 0, 0.0),
         (16, 2, 5.5, 6.0, 0, 0.0),
         (0, 0, 0.0, 0.0, -4096, 2000.0),
     ]
-    assert samples_of(made, "launch", "options")[3] == (2, "quantity=overlap, tests=8")
+    assert samples_of(campaign_store, "launch", "options")[3] == (2, "quantity=overlap, tests=8")
 
 
 def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
@@ -154,9 +156,9 @@ def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
     assert new.cases().height == 1
 
 
-def test_what_a_foreign_tool_printed_is_kept(made: Store) -> None:
-    append(made, 2, result(printed={"Min Latency(us)": 0.8, "Iterations": 100.0}))
-    assert made.cases()["printed"].to_list() == ["", '{"Min Latency(us)":0.8,"Iterations":100.0}']
+def test_what_a_foreign_tool_printed_is_kept(campaign_store: Store) -> None:
+    append(campaign_store, 2, result(printed={"Min Latency(us)": 0.8, "Iterations": 100.0}))
+    assert campaign_store.cases()["printed"].to_list() == ["", '{"Min Latency(us)":0.8,"Iterations":100.0}']
 
 
 def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
@@ -166,26 +168,26 @@ def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
     assert new.samples().collect().shape == (0, len(store.tables.SAMPLE_COLUMNS))
 
 
-def test_launch_without_any_case_is_kept(made: Store) -> None:
-    made.append(campaigns.launch(2, 1, 1, "beta", "socket"), [])
-    assert len(made.launches()) == 2
-    assert made.cases()["launch"].to_list() == [1]
+def test_launch_without_any_case_is_kept(campaign_store: Store) -> None:
+    campaign_store.append(campaigns.launch(2, 1, 1, "beta", "socket"), [])
+    assert len(campaign_store.launches()) == 2
+    assert campaign_store.cases()["launch"].to_list() == [1]
 
 
-def test_uncommitted_launch_is_not_read_and_is_replaced(made: Store) -> None:
-    append(made, 2, result(7), result(7, case=OTHER))
-    (made.folder / "launches/000002.json").unlink()
-    assert made.cases()["launch"].unique().to_list() == [1]
-    assert made.samples().collect()["launch"].unique().to_list() == [1]
-    append(made, 2, result(4))
-    assert made.cases()["case"].to_list() == [CASE.key, CASE.key]
-    assert made.samples().collect().group_by("launch").len().sort("launch").rows() == [(1, 3), (2, 4)]
+def test_uncommitted_launch_is_not_read_and_is_replaced(campaign_store: Store) -> None:
+    append(campaign_store, 2, result(7), result(7, case=OTHER))
+    (campaign_store.folder / "launches/000002.json").unlink()
+    assert campaign_store.cases()["launch"].unique().to_list() == [1]
+    assert campaign_store.samples().collect()["launch"].unique().to_list() == [1]
+    append(campaign_store, 2, result(4))
+    assert campaign_store.cases()["case"].to_list() == [CASE.key, CASE.key]
+    assert campaign_store.samples().collect().group_by("launch").len().sort("launch").rows() == [(1, 3), (2, 4)]
 
 
-def test_nothing_measured_is_rewritten(made: Store) -> None:
+def test_nothing_measured_is_rewritten(campaign_store: Store) -> None:
     with pytest.raises(ValueError, match=r"launch 1 is stored already, and nothing measured is rewritten"):
-        append(made, 1, result(9))
-    assert made.samples().collect().height == 3
+        append(campaign_store, 1, result(9))
+    assert campaign_store.samples().collect().height == 3
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> list[str]:
@@ -207,12 +209,14 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> list[str]:
 
 
 @pytest.mark.parametrize("step", range(STEPS_OF_APPEND))
-def test_kill_at_any_step_loses_no_committed_launch(made: Store, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    before = made.samples().collect()
+def test_kill_at_any_step_loses_no_committed_launch(
+    campaign_store: Store, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    before = campaign_store.samples().collect()
     with monkeypatch.context() as patch, pytest.raises(Killed):
         kill_at(patch, step)
-        append(made, 2)
-    again = store.open(made.folder)
+        append(campaign_store, 2)
+    again = store.open(campaign_store.folder)
     committed = step == STEPS_OF_APPEND - 1
     assert [launch.number for launch in again.launches()] == ([1, 2] if committed else [1])
     assert_frame_equal(again.samples().filter(pl.col("launch") == 1).collect(), before)
@@ -222,10 +226,10 @@ def test_kill_at_any_step_loses_no_committed_launch(made: Store, monkeypatch: py
         assert again.samples().collect()["launch"].to_list() == [1, 1, 1, 2, 2, 2]
 
 
-def test_these_are_all_steps(made: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_these_are_all_steps(campaign_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         reached = kill_at(patch, STEPS_OF_APPEND)
-        append(made, 2)
+        append(campaign_store, 2)
     assert reached == ["sync", "rename", "sync"] * 3
 
 
@@ -255,17 +259,17 @@ def endless(folder: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-@pytest.mark.parametrize("seen", [1, 2, 7])
-def test_sigkill_keeps_every_launch_whose_append_returned(tmp_path: Path, seen: int) -> None:
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_sigkill_keeps_every_launch_whose_append_returned(tmp_path: Path, count: int) -> None:
     with endless(tmp_path / "c") as process:
         assert process.stdout is not None
-        told = [int(process.stdout.readline()) for _ in range(seen)]
+        numbers = [int(process.stdout.readline()) for _ in range(count)]
         process.send_signal(signal.SIGKILL)
-        told += [int(line) for line in process.stdout]
+        numbers += [int(line) for line in process.stdout]
     again = store.open(tmp_path / "c")
     stored = [launch.number for launch in again.launches()]
-    assert stored[: len(told)] == told
-    assert len(stored) <= len(told) + 1
+    assert stored[: len(numbers)] == numbers
+    assert len(stored) <= len(numbers) + 1
     assert again.samples().collect()["launch"].to_list() == [number for number in stored for _ in range(3)]
 
 
@@ -281,34 +285,34 @@ def test_one_run_at_a_time_until_its_process_ends(tmp_path: Path) -> None:
     store.open(tmp_path / "c").lock()
 
 
-def test_folder_that_cannot_be_locked(made: Store) -> None:
-    (made.folder / "lock").unlink()
-    (made.folder / "lock").mkdir()
+def test_folder_that_cannot_be_locked(campaign_store: Store) -> None:
+    (campaign_store.folder / "lock").unlink()
+    (campaign_store.folder / "lock").mkdir()
     with pytest.raises(RankbenchError) as error:
-        made.lock()
+        campaign_store.lock()
     assert str(error.value) == (
-        f"{made.folder}: cannot be locked (Is a directory); choose another folder with --results"
+        f"{campaign_store.folder}: cannot be locked (Is a directory); choose another folder with --results"
     )
 
 
 @pytest.mark.parametrize("name", ["lock", *store.FOLDERS])
-def test_a_folder_with_a_link_is_not_locked(made: Store, tmp_path: Path, name: str) -> None:
+def test_a_folder_with_a_link_is_not_locked(campaign_store: Store, tmp_path: Path, name: str) -> None:
     path = tmp_path / "own"
     path.write_text("mine")
-    if (made.folder / name).exists():
-        (made.folder / name).rename(made.folder / "elsewhere")
-    (made.folder / name).symlink_to(path)
+    if (campaign_store.folder / name).exists():
+        (campaign_store.folder / name).rename(campaign_store.folder / "elsewhere")
+    (campaign_store.folder / name).symlink_to(path)
     with pytest.raises(RankbenchError) as error:
-        made.lock()
-    assert str(error.value) == f"{made.folder}/{name}: is a symbolic link, and a campaign has none; remove it"
+        campaign_store.lock()
+    assert str(error.value) == f"{campaign_store.folder}/{name}: is a symbolic link, and a campaign has none; remove it"
     assert path.read_text() == "mine"
 
 
-def test_a_lock_changes_nothing_of_its_file(made: Store) -> None:
-    (made.folder / "lock").write_text("kept")
-    made.lock()
-    made.unlock()
-    assert (made.folder / "lock").read_text() == "kept"
+def test_a_lock_changes_nothing_of_its_file(campaign_store: Store) -> None:
+    (campaign_store.folder / "lock").write_text("kept")
+    campaign_store.lock()
+    campaign_store.unlock()
+    assert (campaign_store.folder / "lock").read_text() == "kept"
 
 
 def test_no_campaign_begins_in_a_folder_that_is_locked(tmp_path: Path) -> None:
@@ -316,14 +320,17 @@ def test_no_campaign_begins_in_a_folder_that_is_locked(tmp_path: Path) -> None:
     with store.lock(tmp_path / "c"), pytest.raises(RankbenchError, match="another rankbench is running"):
         store.create(tmp_path / "c", campaigns.campaign())
     assert [path.name for path in (tmp_path / "c").iterdir()] == ["lock"]
-    made = store.create(tmp_path / "c", campaigns.campaign())
-    made.lock()
+    campaign_store = store.create(tmp_path / "c", campaigns.campaign())
+    campaign_store.lock()
 
 
-def test_second_campaign_in_one_folder(made: Store) -> None:
+def test_second_campaign_in_one_folder(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error:
-        store.create(made.folder, made.campaign)
-    assert str(error.value) == f"{made.folder}: holds a campaign already; choose another --name, or remove the folder"
+        store.create(campaign_store.folder, campaign_store.campaign)
+    assert (
+        str(error.value)
+        == f"{campaign_store.folder}: holds a campaign already; choose another --name, or remove the folder"
+    )
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
@@ -346,14 +353,15 @@ def files_up_to(size_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_full_disk_is_reported_and_harms_nothing(made: Store) -> None:
+def test_full_disk_is_reported_and_harms_nothing(campaign_store: Store) -> None:
     with pytest.raises(RankbenchError) as error, files_up_to(1000):
-        append(made, 2)
+        append(campaign_store, 2)
     assert str(error.value) == (
-        f"{made.folder}/cases/000002.parquet: cannot be written (File too large); what was stored before is safe"
+        f"{campaign_store.folder}/cases/000002.parquet: cannot be written (File too large); "
+        "what was stored before is safe"
     )
-    append(made, 2)
-    assert [launch.number for launch in store.open(made.folder).launches()] == [1, 2]
+    append(campaign_store, 2)
+    assert [launch.number for launch in store.open(campaign_store.folder).launches()] == [1, 2]
 
 
 RESTORE = "restore it or run the plan again"
@@ -375,11 +383,11 @@ OTHER_FORMAT = "this rankbench reads format 1; use the one that wrote it, or mea
         (b'{"format": 13, "plan": {}}', f"format 13, {OTHER_FORMAT}"),
     ],
 )
-def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, text: str) -> None:
-    (made.folder / "campaign.json").write_bytes(content)
+def test_campaign_record_that_cannot_be_read(campaign_store: Store, content: bytes, text: str) -> None:
+    (campaign_store.folder / "campaign.json").write_bytes(content)
     with pytest.raises(RankbenchError) as error:
-        store.open(made.folder)
-    assert str(error.value) == f"{made.folder}/campaign.json: {text}"
+        store.open(campaign_store.folder)
+    assert str(error.value) == f"{campaign_store.folder}/campaign.json: {text}"
 
 
 def test_folder_that_is_no_campaign(tmp_path: Path) -> None:
@@ -390,12 +398,12 @@ def test_folder_that_is_no_campaign(tmp_path: Path) -> None:
     )
 
 
-def test_damaged_launch(made: Store) -> None:
-    (made.folder / "launches/000001.json").write_text('{"number": "one"}')
+def test_damaged_launch(campaign_store: Store) -> None:
+    (campaign_store.folder / "launches/000001.json").write_text('{"number": "one"}')
     with pytest.raises(RankbenchError) as error:
-        made.launches()
+        campaign_store.launches()
     assert str(error.value) == (
-        f"{made.folder}/launches/000001.json: damaged (Expected `int`, got `str` - at `$.number`); {RESTORE}"
+        f"{campaign_store.folder}/launches/000001.json: damaged (Expected `int`, got `str` - at `$.number`); {RESTORE}"
     )
 
 
@@ -411,11 +419,11 @@ def truncate(path: Path) -> None:
         (lambda path: path.write_bytes(b""), "damaged (its end is missing)"),
     ],
 )
-def test_damaged_samples(made: Store, harm: Callable[[Path], object], text: str) -> None:
-    harm(made.folder / "samples/000001.parquet")
+def test_damaged_samples(campaign_store: Store, harm: Callable[[Path], object], text: str) -> None:
+    harm(campaign_store.folder / "samples/000001.parquet")
     with pytest.raises(RankbenchError) as error:
-        made.samples()
-    assert str(error.value) == f"{made.folder}/samples/000001.parquet: {text}; {RESTORE}"
+        campaign_store.samples()
+    assert str(error.value) == f"{campaign_store.folder}/samples/000001.parquet: {text}; {RESTORE}"
 
 
 def test_newest_campaign_at_or_below_a_folder(tmp_path: Path) -> None:
@@ -444,12 +452,12 @@ def test_without_a_campaign_one_nearby_is_named(
     assert str(error.value) == f"no campaign in results; {instead}"
 
 
-def test_derived_files_are_written_and_written_again(made: Store) -> None:
+def test_derived_files_are_written_and_written_again(campaign_store: Store) -> None:
     for text in ("first", "second"):
         frames = {"summary": pl.DataFrame({"text": [text]})}
-        made.write_derived(frames, {"verdict": as_data(Claim(text=Text(text), cases=[]))})
-        assert_frame_equal(pl.read_parquet(made.folder / "summary.parquet"), frames["summary"])
-        assert msgspec.json.decode((made.folder / "verdict.json").read_bytes())["text"] == text
+        campaign_store.write_derived(frames, {"verdict": as_data(Claim(text=Text(text), cases=[]))})
+        assert_frame_equal(pl.read_parquet(campaign_store.folder / "summary.parquet"), frames["summary"])
+        assert msgspec.json.decode((campaign_store.folder / "verdict.json").read_bytes())["text"] == text
 
 
 MILLION = 1_000_000

@@ -54,7 +54,9 @@ def test_a_figure_of_every_file_is_looked_at() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read(path: Path) -> None:
-    assert printed.counted(printed.sample(mpbench, path)) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
+    assert printed.count_rows(printed.sample(mpbench, path)) == len(
+        re.findall(r"^\s*\d", path.read_text(), re.MULTILINE)
+    )
 
 
 def test_a_size_that_comes_again_is_in_another_table() -> None:
@@ -136,7 +138,7 @@ def test_only_two_columns_with_rising_sizes_are_taken_for_it(text: str, whether:
     ],
 )
 def test_a_damaged_row_is_refused(line: str, message: str) -> None:
-    assert printed.refused(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
+    assert printed.read_refusal(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
 
 
 def test_a_warning_of_a_library_is_kept() -> None:
@@ -149,7 +151,7 @@ def test_every_benchmark_is_a_row() -> None:
     assert [operation.name for operation in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
 
 
-@given(printed.damaged([path.read_text() for path in FILES]))
+@given(printed.draw_damage([path.read_text() for path in FILES]))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     mpbench.recognises(printed.lines(text))
     printed.assert_read_or_refused(mpbench, text, "reduce.txt")

@@ -73,7 +73,7 @@ def test_values_are_those_of_the_file(
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read_and_its_benchmark_known(path: Path) -> None:
     tables = printed.sample(mpiperf, path)
-    assert printed.counted(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
+    assert printed.count_rows(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
     assert {table.operation.name for table in tables} <= {operation.name for operation in mpiperf.OPERATIONS}
     assert {table.form for table in tables} == {"nonblocking" if path.name.startswith("I") else "blocking"}
 
@@ -204,21 +204,21 @@ def test_several_reports_may_follow_each_other() -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert printed.refused(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
+    assert printed.read_refusal(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
 
 
 def test_columns_that_hold_no_time_are_refused() -> None:
-    assert printed.refused(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
+    assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
         "f:3: columns [Procs] [Count] [Speed], expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]"
     )
-    assert printed.refused(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == (
+    assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == (
         "f:3: Procs is '', expected a whole number from 0 to 2^62"
     )
 
 
 @pytest.mark.parametrize("after", ["", "# mpiperf 0.0.3 report\n"])
 def test_a_report_without_an_end_is_refused(after: str) -> None:
-    assert printed.refused(mpiperf, HEAD + ROW + REST + after) == (
+    assert printed.read_refusal(mpiperf, HEAD + ROW + REST + after) == (
         "f:1: the report that begins here has no end; is the file cut? If the run was ended, write "
         "# Elapsed time: 0 sec. after its rows"
     )
@@ -246,7 +246,7 @@ def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
     assert mpiperf.recognises(printed.lines(text)) is whether
 
 
-@given(printed.damaged([path.read_text() for path in FILES]))
+@given(printed.draw_damage([path.read_text() for path in FILES]))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     mpiperf.recognises(printed.lines(text))
     printed.assert_read_or_refused(mpiperf, text)

@@ -156,7 +156,7 @@ def test_tests_may_follow_each_other() -> None:
 
 @pytest.mark.parametrize("file", ["out.txt", "all_reduce_broadcast.txt"])
 def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
-    assert printed.refused(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
+    assert printed.read_refusal(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ COLUMNS = "size count type redop root time algbw busbw #wrong time algbw busbw #
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
     head = SETTINGS + HEADINGS
-    assert printed.refused(nccl_tests, head + row) == f"f:{len(head.splitlines()) + 1}: {message}"
+    assert printed.read_refusal(nccl_tests, head + row) == f"f:{len(head.splitlines()) + 1}: {message}"
 
 
 def test_headings_of_unequal_halves_are_refused() -> None:
-    assert printed.refused(nccl_tests, "# size count type time algbw busbw time algbw\n") == (
+    assert printed.read_refusal(nccl_tests, "# size count type time algbw busbw time algbw\n") == (
         "f:1: columns size count type time algbw busbw time algbw, expected size, count and type, then the same "
         "figures twice"
     )
@@ -198,7 +198,7 @@ def test_headings_of_unequal_halves_are_refused() -> None:
 @pytest.mark.parametrize("after", ["", SETTINGS])
 def test_a_test_without_an_end_is_refused(after: str) -> None:
     text = ALL_REDUCE.removesuffix(END) + after
-    assert printed.refused(nccl_tests, text) == (
+    assert printed.read_refusal(nccl_tests, text) == (
         "f:1: the test that begins here has no end; is the file cut? If it was ended, write # Avg bus bandwidth : 0 "
         "after its rows"
     )
@@ -220,7 +220,7 @@ def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
     assert nccl_tests.recognises(printed.lines(text)) is whether
 
 
-@given(printed.damaged(TEXTS))
+@given(printed.draw_damage(TEXTS))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     nccl_tests.recognises(printed.lines(text))
     printed.assert_read_or_refused(nccl_tests, text, "all_gather.txt")

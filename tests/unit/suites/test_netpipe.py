@@ -175,7 +175,7 @@ NOT_A_SENTENCE = "expected a size, 'times -->', a bandwidth and a time, as NetPI
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(before: str, row: str, message: str) -> None:
-    assert printed.refused(netpipe, before + row) == f"f:{len(before.splitlines()) + 1}: {message}"
+    assert printed.read_refusal(netpipe, before + row) == f"f:{len(before.splitlines()) + 1}: {message}"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_every_benchmark_is_named_once() -> None:
     assert len(set(names)) == len(names) == 6
 
 
-@given(printed.damaged(TEXTS))
+@given(printed.draw_damage(TEXTS))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     netpipe.recognises(printed.lines(text))
     printed.assert_read_or_refused(netpipe, text)

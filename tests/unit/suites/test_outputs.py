@@ -201,7 +201,7 @@ def test_what_a_tool_prints_is_the_same_in_turns_as_alone(path: Path) -> None:
 SAMPLES = [imports.in_turns([{"A": LATENCY, "B": BARRIER}] * 2), imports.in_turns([{"A": "", "B": "x y\n"}], end="")]
 
 
-@given(printed.damaged(SAMPLES))
+@given(printed.draw_damage(SAMPLES))
 def test_whatever_a_file_in_turns_holds_is_read_or_refused_in_a_line(text: str) -> None:
     try:
         result = output(text)

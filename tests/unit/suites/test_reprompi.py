@@ -71,7 +71,7 @@ def test_values_are_those_of_the_file(
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read(path: Path) -> None:
     tables = printed.sample(reprompi, path)
-    assert printed.counted(tables) == len(re.findall(r"^\s+[A-Z]\w* +\d", path.read_text(), re.MULTILINE))
+    assert printed.count_rows(tables) == len(re.findall(r"^\s+[A-Z]\w* +\d", path.read_text(), re.MULTILINE))
     assert all(table.raw == path.name.endswith(".raw.txt") for table in tables)
 
 
@@ -150,7 +150,7 @@ def test_each_process_has_a_table_and_its_time() -> None:
     assert [table.rows[0].numbers[table.roles["value"]] for table in tables] == [1.2e-06, 1.4e-06]
     assert {table.operation.name for table in tables} == {"reprompi-bcast-process"}
     assert (_meaning(tables[0]).over_ranks, tables[0].raw) == ("one", True)
-    assert printed.refused(reprompi, head + "0 MPI_Bcast 0 1 10.0 9.0\n") == (
+    assert printed.read_refusal(reprompi, head + "0 MPI_Bcast 0 1 10.0 9.0\n") == (
         "f:9: loc_tend_sec is before loc_tstart_sec, expected the end of the call after its start"
     )
 
@@ -219,11 +219,11 @@ def test_a_ping_pong_is_a_round_trip_and_an_exchange_is_none() -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert printed.refused(reprompi, RAW + row) == f"f:9: {message}"
+    assert printed.read_refusal(reprompi, RAW + row) == f"f:9: {message}"
 
 
 def test_another_kind_of_time_is_refused() -> None:
-    assert printed.refused(reprompi, RAW.replace("local", "lunar") + "MPI_Scan 0 1 0.1\n") == (
+    assert printed.read_refusal(reprompi, RAW.replace("local", "lunar") + "MPI_Scan 0 1 0.1\n") == (
         "f:9: the setting #@runtime_type above is 'lunar', expected local or global"
     )
 
@@ -231,7 +231,7 @@ def test_another_kind_of_time_is_refused() -> None:
 def test_a_setting_that_is_missing_is_reported() -> None:
     rows = "MPI_Scan 0 1 0.1\n" + END
     assert printed.tables(reprompi, RAW.replace("#@nprocs=4\n", "") + rows)[0].ranks == 0
-    assert printed.refused(reprompi, RAW.replace("#@datatype_extent_bytes=8\n", "") + rows) == (
+    assert printed.read_refusal(reprompi, RAW.replace("#@datatype_extent_bytes=8\n", "") + rows) == (
         "f:8: the setting #@datatype_extent_bytes above is '', expected a whole number from 0 to 2^62"
     )
 
@@ -241,14 +241,17 @@ def test_headings_without_a_time_are_refused() -> None:
         "expected runtime_sec, or one of median_sec, mean_sec and min_sec, or with a column process loc_tstart_sec and "
         "loc_tend_sec, and none twice"
     )
-    assert printed.refused(reprompi, SETTINGS + "test count max_sec\n") == f"f:8: columns test count max_sec, {wanted}"
+    assert (
+        printed.read_refusal(reprompi, SETTINGS + "test count max_sec\n")
+        == f"f:8: columns test count max_sec, {wanted}"
+    )
     twice = "test count runtime_sec runtime_sec"
-    assert printed.refused(reprompi, SETTINGS + twice) == f"f:8: columns {twice}, {wanted}"
+    assert printed.read_refusal(reprompi, SETTINGS + twice) == f"f:8: columns {twice}, {wanted}"
 
 
 @pytest.mark.parametrize("after", ["", SETTINGS, "#Command-Line Arguments: mpibenchmark\n"])
 def test_a_run_without_an_end_is_refused(after: str) -> None:
-    assert printed.refused(reprompi, RAW + "MPI_Scan 0 1 0.1\n" + after) == (
+    assert printed.read_refusal(reprompi, RAW + "MPI_Scan 0 1 0.1\n" + after) == (
         "f:1: the run that begins here has no end; is the file cut? If it was ended, write # Execution time: 0s after "
         "its rows"
     )
@@ -267,7 +270,7 @@ def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
     assert reprompi.recognises(printed.lines(text)) is whether
 
 
-@given(printed.damaged([path.read_text() for path in FILES if "sync_" not in path.name or "HCA3" in path.name]))
+@given(printed.draw_damage([path.read_text() for path in FILES if "sync_" not in path.name or "HCA3" in path.name]))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     reprompi.recognises(printed.lines(text))
     printed.assert_read_or_refused(reprompi, text)

@@ -60,7 +60,9 @@ def test_a_figure_of_every_file_that_has_any_is_looked_at() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_row_of_every_file_is_read(path: Path) -> None:
-    assert printed.counted(printed.sample(skampi, path)) == len(re.findall(r"^\w+= ", path.read_text(), re.MULTILINE))
+    assert printed.count_rows(printed.sample(skampi, path)) == len(
+        re.findall(r"^\w+= ", path.read_text(), re.MULTILINE)
+    )
 
 
 def test_no_result_of_the_recorded_ones_is_unknown() -> None:
@@ -158,13 +160,13 @@ def test_unrecognised_lines_are_kept() -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_row_is_refused(row: str, message: str) -> None:
-    assert printed.refused(skampi, f'# begin result "MPI_Scan-length"\n{row}') == f"f:2: {message}"
+    assert printed.read_refusal(skampi, f'# begin result "MPI_Scan-length"\n{row}') == f"f:2: {message}"
 
 
 @pytest.mark.parametrize("after", ["", '# begin result "MPI_Scan-length"\n# end result "MPI_Scan-length"\n'])
 def test_a_result_without_an_end_is_refused(after: str) -> None:
     text = HEAD + '# begin result "MPI_Bcast-length"\ncount= 1 4 1.5 0.1 16\n' + after
-    assert printed.refused(skampi, text) == (
+    assert printed.read_refusal(skampi, text) == (
         "f:5: the result that begins here has no end; is the file cut? If the run was ended, write "
         '# end result "MPI_Bcast-length" after its rows'
     )
@@ -191,7 +193,7 @@ def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
     assert skampi.recognises(printed.lines(text)) is whether
 
 
-@given(printed.damaged([path.read_text() for path in FILES if path.stat().st_size]))
+@given(printed.draw_damage([path.read_text() for path in FILES if path.stat().st_size]))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     skampi.recognises(printed.lines(text))
     printed.assert_read_or_refused(skampi, text)

@@ -55,7 +55,7 @@ def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> No
     assert case_result == CaseResult(
         case=case_result.case,
         status=CaseStatus.OK,
-        taken=1,
+        sample_count=1,
         valid=1,
         ranks=2,
         printed={"Avg Latency(us)": 2.25},
@@ -115,7 +115,7 @@ def test_every_printed_call_is_a_sample() -> None:
     )
     case_result = make_result(raw, 8)
     assert read_times(case_result) == [1500.0, 2000.0, 1000.0]
-    assert (case_result.taken, case_result.valid, case_result.printed) == (3, 3, {})
+    assert (case_result.sample_count, case_result.valid, case_result.printed) == (3, 3, {})
 
 
 def test_a_time_of_zero_is_refused_as_a_value() -> None:
@@ -124,7 +124,7 @@ def test_a_time_of_zero_is_refused_as_a_value() -> None:
         case=case_result.case,
         status=CaseStatus.BELOW,
         reason="printed as 0: below the last digit printed",
-        taken=1,
+        sample_count=1,
         ranks=2,
         printed={"Avg Latency(us)": 0.0},
     )
@@ -147,7 +147,7 @@ def test_wrong_data_are_reported_and_have_no_samples() -> None:
     case_result = make_result(table, 8)
     assert case_result.status == CaseStatus.WRONG_DATA
     assert case_result.reason == table.rows[0].wrong != ""
-    assert (case_result.taken, case_result.valid, case_result.series) == (1, 0, [])
+    assert (case_result.sample_count, case_result.valid, case_result.series) == (1, 0, [])
 
 
 def test_what_a_tool_gave_up_has_failed() -> None:

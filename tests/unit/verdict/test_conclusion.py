@@ -103,7 +103,9 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
     assert not least.brief
     assert least.cases == [case.key for case in MEMORY]
     assert not [
-        one for one in verdict.findings if one.kind in {"outlier", "crossover"} and "memory" in render(one.text)
+        finding
+        for finding in verdict.findings
+        if finding.kind in {"outlier", "crossover"} and "memory" in render(finding.text)
     ]
 
 
@@ -261,7 +263,7 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
 # --- two measures -----------------------------------------------------------------------------------------------------
 
 
-def divided(name: str, case: Case) -> float:
+def divide(name: str, case: Case) -> float:
     """Alpha is faster by a tenth in all sizes but the largest, in which it takes four times as long as beta."""
     if name == "gamma":
         return 5.0
@@ -269,7 +271,7 @@ def divided(name: str, case: Case) -> float:
 
 
 def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_reason(tmp_path: Path) -> None:
-    verdict = verdicts.evaluate(tmp_path, divided, cases=verdicts.LINE).verdict
+    verdict = verdicts.evaluate(tmp_path, divide, cases=verdicts.LINE).verdict
     assert render_claims(verdict)[:5] == [
         "beta has the lowest overall time over all 3 cases.",
         "Against beta: alpha needs 1.49× the time (1.48× to 1.49×); gamma needs 4.69× the time (4.68× to 4.71×).",
@@ -303,7 +305,7 @@ def test_who_has_figures_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
     def factor(name: str, case: Case) -> float | CaseStatus:
         if name == "beta" and case.size_bytes < 65536:
             return CaseStatus.CRASHED
-        return divided(name, case)
+        return divide(name, case)
 
     assert render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
         "alpha has the lowest overall time over the 3 of 3 cases with figures of alpha and gamma."
@@ -319,7 +321,7 @@ def test_what_every_candidate_fails_in_is_reported(tmp_path: Path) -> None:
         failing = {"alpha": 8, "beta": 1024, "gamma": 1024}
         if case.operation == "bcast" and failing.get(name) == case.size_bytes:
             return CaseStatus.CRASHED
-        return divided(name, case)
+        return divide(name, case)
 
     sentences = render_claims(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
     assert [sentence for sentence in sentences if " failed in " in sentence] == [
@@ -367,7 +369,7 @@ def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
 # --- no recommendation by chance --------------------------------------------------------------------------------------
 
 
-def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
+def balance(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
     """Return a campaign of two candidates with the same geometric mean, each faster in single cases by up to 40 %."""
     lines: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
     cases = campaigns.cases_of(lines=lines, sizes=sizes)
@@ -382,7 +384,7 @@ def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Campaig
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
-    first = [render(conclude(balanced(seed))[0].text) for seed in range(60)]
+    first = [render(conclude(balance(seed))[0].text) for seed in range(60)]
     assert sum(text.startswith("Use ") for text in first) <= 2
 
 
@@ -390,7 +392,7 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
     for seed in range(20):
         (text,) = (
             render(claim.text)
-            for claim in conclude(balanced(seed))
+            for claim in conclude(balance(seed))
             if render(claim.text).startswith("Fastest in single")
         )
         counts = [int(number) for number in re.findall(r" (\d+)[, ]", text.partition(" (of ")[0] + " ")]
@@ -414,11 +416,11 @@ def test_interim_looks_widen_the_interval_of_the_answer() -> None:
         )
 
     keys = [case.key for case in verdicts.LINE[:1]]
-    one, many = (
+    single, many = (
         compare_overall(each, "alpha", "beta", keys, find_penalty(each))
         for each in (until("blocks"), until("answered"))
     )
-    assert many.low < one.low < one.high < many.high
+    assert many.low < single.low < single.high < many.high
     assert not find_penalty(until("blocks")).looks
 
 
@@ -448,8 +450,8 @@ def test_a_planted_crossover_is_found_at_its_sizes() -> None:
     for seed in range(10):
         sentences = [render(claim.text) for claim in conclude(crossing(seed))]
         assert not sentences[0].startswith("Use ")
-        found = [match.groups() for sentence in sentences if (match := SIDES.match(sentence))]
-        assert found == [("1 KiB", "alpha", "8 KiB", "beta")]
+        sides = [match.groups() for sentence in sentences if (match := SIDES.match(sentence))]
+        assert sides == [("1 KiB", "alpha", "8 KiB", "beta")]
 
 
 def test_no_cut_where_one_candidate_is_fastest_at_every_size() -> None:
@@ -527,9 +529,9 @@ def test_blocks_count_by_the_cases_that_they_have() -> None:
         pl.col("figure_ns").filter(pl.col("candidate") == "alpha").log().mean()
     )
     expected = float(ended.group_by("case").agg(ratio.alias("log"))["log"].to_numpy().mean())
-    found = compare_overall(short, "alpha", "beta", keys)
-    assert found.mean == pytest.approx(math.exp(expected))
-    assert found.low < found.mean < found.high
+    comparison = compare_overall(short, "alpha", "beta", keys)
+    assert comparison.mean == pytest.approx(math.exp(expected))
+    assert comparison.low < comparison.mean < comparison.high
 
 
 def test_calls_of_the_plan_are_the_weights() -> None:

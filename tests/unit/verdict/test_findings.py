@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import campaigns, verdicts
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import units
 from rankbench.language import Text, render
@@ -26,7 +26,7 @@ SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 
 
 def of_kind(kind: str, verdict: Verdict) -> list[Finding]:
-    return [one for one in verdict.findings if one.kind == kind]
+    return [finding for finding in verdict.findings if finding.kind == kind]
 
 
 def test_equal_and_quiet_candidates_give_no_finding(tmp_path: Path) -> None:
@@ -39,15 +39,15 @@ def test_the_gravest_come_first_and_each_names_its_file(tmp_path: Path) -> None:
             return CaseStatus.CRASHED if candidate == "gamma" else 1.0
         return {"alpha": 1.0, "beta": 4.0}.get(candidate, 1.2) if case.size_bytes == 8 else 1.0 + (candidate != "beta")
 
-    found = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings
-    assert [(one.severity, one.kind) for one in found] == [
+    entries = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings
+    assert [(finding.severity, finding.kind) for finding in entries] == [
         ("failure", "failures"),
         ("warning", "outlier"),
         ("warning", "slower_for_less"),
         ("note", "crossover"),
         ("note", "jumps"),
     ]
-    assert {one.kind for one in found} <= set(units.modules(findings))
+    assert {finding.kind for finding in entries} <= set(units.modules(findings))
 
 
 # --- control ----------------------------------------------------------------------------------------------------------
@@ -70,8 +70,8 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
 
 
 def test_a_library_that_differs_from_itself(quiet: CampaignView) -> None:
-    found = of_kind("control", verdicts.judge_again(quiet, control=control([1.1, 0.8, *[1.0] * 18])))
-    assert [rendered(one) for one in found] == [
+    entries = of_kind("control", verdicts.judge_again(quiet, control=control([1.1, 0.8, *[1.0] * 18])))
+    assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="control",
             title=Text("One library seems to differ from itself"),
@@ -100,8 +100,8 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
     def factor(candidate: str, case: Case) -> float:
         return 1.0 if candidate == ("alpha" if case.size_bytes < 65536 else "beta") else 1.5
 
-    found = of_kind("crossover", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
-    assert [rendered(one) for one in found] == [
+    entries = of_kind("crossover", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="crossover",
             title=Text("allreduce: the fastest depends on the size"),
@@ -171,14 +171,14 @@ def test_each_way_to_fail_is_reported_with_its_cases(
     def factor(candidate: str, case: Case) -> float | CaseStatus:
         return status if candidate == "beta" and case.form == "nonblocking" else 1.0
 
-    found = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    entries = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
     where = "4 cases (bandwidth and allreduce nonblocking)"
     text = {
         CaseStatus.CRASHED: f"beta crashed in {where}, by SIGSEGV.",
         CaseStatus.NOT_AS_ASKED: f"Ranks of beta did not run where the placement says in {where}.",
         CaseStatus.LACKING: f"beta does not have the call of {where}.",
     }.get(status, f"beta {sentence} in {where}.")
-    assert [rendered(one) for one in found] == [
+    assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="failures",
             title=Text(f"beta {sentence}"),
@@ -194,8 +194,8 @@ def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> No
     def factor(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.FAILED if candidate == "beta" else 1.0
 
-    (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
-    assert render(found.text) == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
+    (finding,) = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    assert render(finding.text) == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
 
 
 def test_launches_that_fail_at_times_are_distinguished(tmp_path: Path) -> None:
@@ -207,8 +207,8 @@ def test_launches_that_fail_at_times_are_distinguished(tmp_path: Path) -> None:
         launches[case.size_bytes] += 1
         return CaseStatus.FAILED if case.size_bytes == 8 or launches[1024] == 1 else 1.0
 
-    (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
-    assert render(found.text) == (
+    (finding,) = of_kind("failures", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert render(finding.text) == (
         "beta returned an error in 1 case (allreduce) and in some launches of 1 case (allreduce)."
     )
 
@@ -223,14 +223,14 @@ def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: py
     verdict = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
     assert of_kind("failures", verdict) == []
     assert not any("failed" in render(claim.text) for claim in verdict.conclusion)
-    (found,) = of_kind("few_rounds", verdict)
-    assert render(found.text).startswith(
+    (finding,) = of_kind("few_rounds", verdict)
+    assert render(finding.text).startswith(
         "No round began in time on all ranks in at least one launch: alpha in 1 case and beta in 2 cases."
     )
-    assert found.cases == [SMALL, MIDDLE]
+    assert finding.cases == [SMALL, MIDDLE]
 
 
-def refused(number: int, reason: str) -> Launch:
+def make_refusal(number: int, reason: str) -> Launch:
     refused = campaigns.launch(number, 1, 0, "beta", "socket")
     return msgspec.structs.replace(refused, status=LaunchStatus.REFUSED, reason=reason)
 
@@ -242,8 +242,8 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_b
     view = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
     launches = [launch for launch in view.launches if launch.candidate != "beta"]
     reason = "started worlds of 1 instead of one world of 2 ranks"
-    verdict = verdicts.judge_again(view, launches=[*launches, refused(99, reason)])
-    assert [rendered(one) for one in of_kind("failures", verdict)] == [
+    verdict = verdicts.judge_again(view, launches=[*launches, make_refusal(99, reason)])
+    assert [render_texts(finding) for finding in of_kind("failures", verdict)] == [
         Finding(
             kind="failures",
             title=Text("beta was not measured"),
@@ -256,34 +256,36 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_reported_b
 
 
 def test_a_launch_that_never_said_anything_did_not_start(quiet: CampaignView) -> None:
-    silent = msgspec.structs.replace(refused(99, "no sign of life for 10 s"), status=LaunchStatus.HUNG, facts=None)
+    silent = msgspec.structs.replace(make_refusal(99, "no sign of life for 10 s"), status=LaunchStatus.HUNG, facts=None)
     launches = [*quiet.launches, silent]
     verdict = verdicts.judge_again(quiet, launches=launches)
-    (found,) = of_kind("failures", verdict)
-    assert render(found.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
+    (finding,) = of_kind("failures", verdict)
+    assert render(finding.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
 
 
 def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: CampaignView) -> None:
-    launches = [*quiet.launches, refused(99, "did not start: exit code 1")]
+    launches = [*quiet.launches, make_refusal(99, "did not start: exit code 1")]
     verdict = verdicts.judge_again(quiet, launches=launches)
-    (found,) = of_kind("failures", verdict)
-    assert render(found.title) == "beta did not always start"
-    assert render(found.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
+    (finding,) = of_kind("failures", verdict)
+    assert render(finding.title) == "beta did not always start"
+    assert render(finding.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
 
 
 # --- noise ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("wide", "found"), [(1, []), (2, ["noise"])])
-def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[str], quiet: CampaignView) -> None:
+@pytest.mark.parametrize(("wide", "kinds"), [(1, []), (2, ["noise"])])
+def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, kinds: list[str], quiet: CampaignView) -> None:
     noisy = [
         msgspec.structs.replace(summary, high_ns=summary.low_ns * (1.5 + place)) if place < wide else summary
-        for place, summary in enumerate(sorted(quiet.verdict.summaries, key=lambda one: (one.candidate, one.case)))
+        for place, summary in enumerate(
+            sorted(quiet.verdict.summaries, key=lambda summary_row: (summary_row.candidate, summary_row.case))
+        )
     ]
     verdict = verdicts.judge_again(quiet, summaries=noisy)
-    assert [one.kind for one in verdict.findings] == found
-    if found:
-        assert [rendered(one) for one in verdict.findings] == [
+    assert [finding.kind for finding in verdict.findings] == kinds
+    if kinds:
+        assert [render_texts(finding) for finding in verdict.findings] == [
             Finding(
                 kind="noise",
                 title=Text("Results vary a lot between launches"),
@@ -312,8 +314,8 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
     def factor(candidate: str, case: Case) -> float:
         return {"alpha": 1.0, "beta": 1.5, "gamma": 6.0 if case.size_bytes > 8 else 4.0}[candidate]
 
-    found = of_kind("outlier", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
-    assert [rendered(one) for one in found] == [
+    entries = of_kind("outlier", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="outlier",
             title=Text("gamma is far behind in allreduce"),
@@ -334,9 +336,9 @@ def test_a_candidate_that_may_be_nearer_is_not_far_behind(tmp_path: Path) -> Non
     factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
     view = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
     wide = [msgspec.structs.replace(comparison, error=0.2) for comparison in view.verdict.comparisons]
-    found = verdicts.judge_again(view, comparisons=wide)
+    verdict = verdicts.judge_again(view, comparisons=wide)
     assert of_kind("outlier", view.verdict)
-    assert not of_kind("outlier", found)
+    assert not of_kind("outlier", verdict)
 
 
 def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
@@ -350,7 +352,7 @@ def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> Non
 def test_more_ranks_than_cores(quiet: CampaignView) -> None:
     placement = Placement(name="socket", nodes=1, ranks_per_node=8, binding="none")
     plan = msgspec.structs.replace(quiet.campaign.plan, placements=[placement])
-    assert [rendered(one) for one in verdicts.judge_again(quiet, plan=plan).findings] == [
+    assert [render_texts(finding) for finding in verdicts.judge_again(quiet, plan=plan).findings] == [
         Finding(
             kind="oversubscribed",
             title=Text("socket: more ranks than cores"),

@@ -9,7 +9,7 @@ import msgspec
 import polars as pl
 import pytest
 from fakes import campaigns, planted, printed
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import imports
 from rankbench.evaluation import evaluate
@@ -55,7 +55,9 @@ def find_first_size(campaign_view: CampaignView) -> list[Finding]:
     return list(first_size.find(campaign_view))
 
 
-def slowed(campaign_view: CampaignView, blocks: Sequence[int], factor: float, candidate: str = "beta") -> CampaignView:
+def slow_first_size(
+    campaign_view: CampaignView, blocks: Sequence[int], factor: float, candidate: str = "beta"
+) -> CampaignView:
     """Return the evidence with the first size of some of a candidate's launches slower."""
     slow = (
         (pl.col("case") == campaign_view.case_verdicts[0].case.key)
@@ -67,7 +69,7 @@ def slowed(campaign_view: CampaignView, blocks: Sequence[int], factor: float, ca
 
 
 def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
-    assert [rendered(one) for one in find_first_size(view(50))] == [
+    assert [render_texts(finding) for finding in find_first_size(view(50))] == [
         Finding(
             kind="first_size",
             title=Text("pingpong: the first size includes setup"),
@@ -80,9 +82,9 @@ def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
 
 
 def test_the_worst_launch_is_reported_each_candidate_that_has_one() -> None:
-    campaign_view = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
-    (one,) = find_first_size(slowed(campaign_view, [5], 2))
-    assert render(one.text) == (
+    campaign_view = slow_first_size(slow_first_size(view(1), [2, 5], 10), [3], 100, "gamma")
+    (finding,) = find_first_size(slow_first_size(campaign_view, [5], 2))
+    assert render(finding.text) == (
         "beta: 10.0 µs at 0 B, but 500 ns at 1 B in the same launch (2 of 8 launches). gamma: 50.0 µs at 0 B, but "
         "500 ns at 1 B in the same launch (1 of 8 launches)."
     )
@@ -124,8 +126,8 @@ def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
     lacking = campaign_view.judged_figures.filter(
         (pl.col("case") != campaign_view.case_verdicts[2].case.key) | (pl.col("block") > 3)
     )
-    (one,) = find_first_size(dataclasses.replace(campaign_view, figures=lacking))
-    assert render(one.text).endswith("(5 of 5 launches).")
+    (finding,) = find_first_size(dataclasses.replace(campaign_view, figures=lacking))
+    assert render(finding.text).endswith("(5 of 5 launches).")
 
 
 def test_it_is_hardly_ever_invented() -> None:
@@ -163,7 +165,7 @@ def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
     ],
 )
 def test_what_is_reported_per_second_is_spoken_of_as_that(metric: str, text: str) -> None:
-    assert [render(one.text) for one in per_second(metric, (1, 2, 4))] == [text]
+    assert [render(finding.text) for finding in per_second(metric, (1, 2, 4))] == [text]
 
 
 def test_of_an_empty_message_no_bandwidth_is_reported_but_a_rate() -> None:
@@ -175,8 +177,8 @@ def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
     """Of nine launches one printed 73.53 µs for an empty message, and 0.83 µs for the next."""
     path = printed.SAMPLES / "study" / "latency.out"
     store = imports.import_files(ImportRequest([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
-    (one,) = [one for one in evaluate(store).verdict.findings if one.kind == "first_size"]
-    assert rendered(one) == Finding(
+    (finding,) = [finding for finding in evaluate(store).verdict.findings if finding.kind == "first_size"]
+    assert render_texts(finding) == Finding(
         kind="first_size",
         title=Text("osu-latency: the first size includes setup"),
         text=Text("MPICH: 73.5 µs at 0 B, but 830 ns at 1 B in the same launch (1 of 3 launches)."),

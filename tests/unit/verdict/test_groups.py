@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 from fakes import campaigns, planted
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench.language import Text, render
 from rankbench.model import Group, Span
-from rankbench.statistics.resemblance import APART, grouped
+from rankbench.statistics.resemblance import APART, group_lines
 from rankbench.verdict.groups import find_groups
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def two(first_line: Callable[[str, Case], float], other: Callable[[str, Case], f
 
 
 def test_groups_are_reported_with_their_pattern_largest_first() -> None:
-    found = find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0, state=0))
-    first, second, third, fourth = found
-    assert rendered(first) == Group(
+    groups = find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0, state=0))
+    first, second, third, fourth = groups
+    assert render_texts(first) == Group(
         lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
             ("allreduce", "float"), ("alltoall", "byte"), ("gather", "byte"), ("scan", "float"),
         )],
@@ -101,8 +101,8 @@ def test_planted_groups_are_found_exactly(spread: float) -> None:
     wanted = sorted(map(sorted, KINDS.values()))
     for seed in range(10):
         names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
-        found = find_groups(planted.view(time_ns, seed=seed, cases=lines(names), spread=spread))
-        assert sorted(map(sorted, operations(found))) == wanted
+        groups = find_groups(planted.view(time_ns, seed=seed, cases=lines(names), spread=spread))
+        assert sorted(map(sorted, operations(groups))) == wanted
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.1])
@@ -121,8 +121,8 @@ def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
 
 
 def test_the_same_evidence_gives_the_same_groups() -> None:
-    one, two = (find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
-    assert one == two
+    first, second = (find_groups(planted.view(time_ns, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
+    assert first == second
 
 
 def test_lines_with_other_sizes_are_similar_where_they_overlap() -> None:
@@ -215,10 +215,10 @@ def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
 def test_every_two_of_a_group_are_similar_and_the_middle_one_represents_them() -> None:
     """Lines in a row, each similar to its neighbours only."""
     far = np.array([[0, 0.6, 1.2, APART], [0.6, 0, 0.6, APART], [1.2, 0.6, 0, APART], [APART] * 3 + [0]], dtype=float)
-    assert sorted(map(sorted, grouped(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
-    assert grouped(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
-    assert grouped(np.zeros((0, 0))) == []
-    assert grouped(np.zeros((1, 1))) == [[0]]
+    assert sorted(map(sorted, group_lines(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
+    assert group_lines(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
+    assert group_lines(np.zeros((0, 0))) == []
+    assert group_lines(np.zeros((1, 1))) == [[0]]
 
 
 def test_overall_times_of_overlaps_take_part_and_are_named_so() -> None:

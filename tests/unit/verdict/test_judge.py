@@ -41,7 +41,7 @@ def comparison(base: str, other: str, ratio: float, *, different: bool) -> Compa
     )  # fmt: skip
 
 
-def judged(times: dict[str, float], different: set[tuple[str, str]]) -> CaseVerdict:
+def judge(times: dict[str, float], different: set[tuple[str, str]]) -> CaseVerdict:
     """Judge a case of these typical times, in which these pairs, and no others, are known to differ."""
     names = list(times)
     pairs = [
@@ -53,18 +53,18 @@ def judged(times: dict[str, float], different: set[tuple[str, str]]) -> CaseVerd
 
 
 def test_the_fastest_wins_alone_by_its_margin_over_the_next() -> None:
-    verdict = judged({"a": 150, "b": 100, "c": 200}, {("a", "b"), ("b", "c"), ("a", "c")})
+    verdict = judge({"a": 150, "b": 100, "c": 200}, {("a", "b"), ("b", "c"), ("a", "c")})
     assert (verdict.ranking, verdict.winners, verdict.margin) == (["b", "a", "c"], ["b"], 1.5)
 
 
 def test_all_that_cannot_be_distinguished_from_the_fastest_win_with_it() -> None:
-    verdict = judged({"a": 100, "b": 102, "c": 200}, {("a", "c"), ("b", "c")})
+    verdict = judge({"a": 100, "b": 102, "c": 200}, {("a", "c"), ("b", "c")})
     assert (verdict.winners, verdict.margin) == (["a", "b"], 2.0)
 
 
 def test_who_is_beaten_by_anybody_is_no_winner() -> None:
     """`a` ~ `b` and `a` ~ `c`, though `b` and `c` differ."""
-    verdict = judged({"a": 100, "b": 101, "c": 106}, {("b", "c")})
+    verdict = judge({"a": 100, "b": 101, "c": 106}, {("b", "c")})
     assert (verdict.winners, verdict.margin) == (["a", "b"], 1.06)
 
 
@@ -80,12 +80,12 @@ def test_several_winners_are_a_decision_where_they_are_equivalent() -> None:
 
 
 def test_one_that_differs_is_no_winner_though_a_slower_one_is() -> None:
-    verdict = judged({"a": 100, "b": 105, "c": 110}, {("a", "b")})
+    verdict = judge({"a": 100, "b": 105, "c": 110}, {("a", "b")})
     assert (verdict.winners, verdict.margin) == (["a", "c"], 1.05)
 
 
 def test_a_candidate_alone_wins_by_nothing() -> None:
-    verdict = judged({"a": 100}, set())
+    verdict = judge({"a": 100}, set())
     assert (verdict.winners, verdict.margin) == (["a"], 1.0)
 
 
@@ -122,15 +122,15 @@ def test_a_drawn_campaign_is_judged_as_its_truth_is(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", campaigns.slower_beta(1.08), 8, states=(1.0, 4.0, 2.0))
     verdict = evaluate(store).verdict
     assert [case.winners for case in verdict.cases] == [["alpha"]] * len(store.campaign.cases)
-    assert [one.ratio for one in verdict.comparisons] == pytest.approx([1.08] * 9, rel=0.03)
-    assert {(one.base, one.other) for one in verdict.control} == {("alpha", "alpha (again)")}
-    assert sum(one.different for one in verdict.control) == 0
+    assert [comparison.ratio for comparison in verdict.comparisons] == pytest.approx([1.08] * 9, rel=0.03)
+    assert {(comparison.base, comparison.other) for comparison in verdict.control} == {("alpha", "alpha (again)")}
+    assert sum(comparison.different for comparison in verdict.control) == 0
     assert verdict.blocks == 8
 
 
 def test_the_twin_is_summed_up_and_never_ranked(tmp_path: Path) -> None:
     verdict = evaluate(campaigns.make_campaign(tmp_path / "made", launches=3)).verdict
-    assert "alpha (again)" in {one.candidate for one in verdict.summaries}
+    assert "alpha (again)" in {summary_row.candidate for summary_row in verdict.summaries}
     assert {name for case in verdict.cases for name in case.ranking} == {"alpha", "beta"}
 
 
@@ -140,7 +140,11 @@ def test_a_case_that_fails_at_times_keeps_the_figures_it_has(tmp_path: Path) -> 
         return Truth(status=CaseStatus.HUNG if hangs else CaseStatus.OK, status_share=0.5)
 
     verdict = evaluate(campaigns.make_campaign(tmp_path / "made", truth, 8)).verdict
-    (barrier,) = (one for one in verdict.summaries if one.candidate == "beta" and one.case.startswith("barrier"))
+    (barrier,) = (
+        summary_row
+        for summary_row in verdict.summaries
+        if summary_row.candidate == "beta" and summary_row.case.startswith("barrier")
+    )
     assert 0 < barrier.launches < 8
     assert barrier.failures == {"hung": 8 - barrier.launches}
     (case,) = (case_verdict for case_verdict in verdict.cases if case_verdict.case.operation == "barrier")
@@ -203,8 +207,8 @@ def test_a_level_is_decided_whatever_is_known_at_the_other(
 
 
 def test_without_levels_what_is_decided_is_answered() -> None:
-    for one, answered in ((pair(1.2), True), (pair(1), False)):
-        verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([one]))
+    for comparison, answered in ((pair(1.2), True), (pair(1), False)):
+        verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([comparison]))
         assert (verdict.decided_at, verdict.answered, verdict.differs) == ([], answered, False)
 
 

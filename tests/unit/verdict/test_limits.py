@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
@@ -50,7 +50,7 @@ def limits(
     plan = msgspec.structs.replace(evaluated.campaign.plan, placements=placements)
     launches = list(map(change, evaluated.launches))
     finding = verdicts.judge_again(evaluated, launches=launches, plan=plan).findings
-    return [one for one in finding if one.kind == "limits"]
+    return [limit for limit in finding if limit.kind == "limits"]
 
 
 def keys(places: Sequence[str], operations: Sequence[str]) -> list[str]:
@@ -68,15 +68,15 @@ def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
 
     numbers: list[int] = []
 
-    def noted(launch: Launch) -> Launch:
+    def add_log(launch: Launch) -> Launch:
         if launch.status is LaunchStatus.CRASHED:
             numbers.append(launch.number)
             return msgspec.structs.replace(launch, log=LOG)
         return launch
 
-    (finding,) = limits(tmp_path, NODES, crash, noted)
+    (finding,) = limits(tmp_path, NODES, crash, add_log)
     number = min(numbers)
-    assert rendered(finding) == Finding(
+    assert render_texts(finding) == Finding(
         kind="limits",
         title=Text("beta fails at >= 8 nodes"),
         text=(
@@ -171,12 +171,12 @@ def test_launches_that_do_not_start(tmp_path: Path) -> None:
     def refuse(candidate: str, _: Case, nodes: int, __: int) -> CaseStatus | None:
         return CaseStatus.REFUSED if candidate == "beta" and nodes >= 8 else None
 
-    def unstarted(launch: Launch) -> Launch:
+    def refuse_start(launch: Launch) -> Launch:
         if launch.candidate != "beta" or launch.placement not in {"8x2", "12x2"}:
             return launch
         return msgspec.structs.replace(launch, status=LaunchStatus.REFUSED, facts=None, exit_code=1, log="")
 
-    (finding,) = limits(tmp_path, NODES, refuse, unstarted)
+    (finding,) = limits(tmp_path, NODES, refuse, refuse_start)
     assert render(finding.text) == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
     assert finding.cases == keys(["8x2", "12x2"], ["allreduce", "bcast"])
 

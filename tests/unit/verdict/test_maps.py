@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 from fakes import hierarchy, kinds
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench.evaluation import evaluate
 from rankbench.language import Text, render
@@ -46,7 +46,7 @@ def findings(evaluated: CampaignView) -> list[Finding]:
 
 def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None:
     odd, levels = findings(evaluated)
-    assert rendered(odd) == Finding(
+    assert render_texts(odd) == Finding(
         kind="pairs",
         title=Text("beta, pingpong: unusual pairs of ranks"),
         text=(
@@ -59,7 +59,7 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
         cases=[hierarchy.case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
         severity="warning",
     )
-    assert rendered(levels) == Finding(
+    assert render_texts(levels) == Finding(
         kind="pairs",
         title=Text("pingpong: times by what two ranks share"),
         text=(
@@ -81,9 +81,9 @@ def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
     store = hierarchy.make(
         tmp_path / "made", hierarchy.equal_times, wanted=hierarchy.cases(ranks=8), candidates=("alpha",)
     )
-    (found,) = findings(evaluate(store))
-    assert found.severity == "note"
-    assert render(found.text).endswith(" Times of single pairs form no groups beyond the scatter between launches.")
+    (finding,) = findings(evaluate(store))
+    assert finding.severity == "note"
+    assert render(finding.text).endswith(" Times of single pairs form no groups beyond the scatter between launches.")
 
 
 def test_the_same_stands_below_the_map(evaluated: CampaignView) -> None:
@@ -158,8 +158,8 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
         spread=0.005,
         moved=lambda launch: {0: 1} if moved and launch == 2 else {},
     )
-    (found,) = evaluate(store).maps
-    return found
+    (pair_map,) = evaluate(store).maps
+    return pair_map
 
 
 def describe(map_: maps.Map, folder: Path) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench.evaluation import evaluate
 from rankbench.language import Text, render, say
@@ -41,7 +41,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
     key = CASES[0].key
     share = view.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
-    assert [rendered(finding) for finding in view.verdict.findings if finding.kind == "modes"] == [
+    assert [render_texts(finding) for finding in view.verdict.findings if finding.kind == "modes"] == [
         Finding(
             kind="modes",
             title=Text("beta: times have more than one mode"),
@@ -65,7 +65,7 @@ def test_a_mode_that_repeats_is_reported_word_for_word(view: CampaignView) -> No
 
 def test_one_hump_is_no_finding(tmp_path: Path) -> None:
     view = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
-    assert [rendered(finding) for finding in view.verdict.findings if finding.kind == "modes"] == []
+    assert [render_texts(finding) for finding in view.verdict.findings if finding.kind == "modes"] == []
     assert {len(mode) for mode in view.modes.values()} == {1}
 
 
@@ -78,9 +78,9 @@ def evidence_with(view: CampaignView, *others: Repeated) -> CampaignView:
     )
 
 
-def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
+def second(launches: int, pattern: Pattern, share: float = 0.03) -> Repeated:
     name = f"second at 2.0×, {100 * share:.1f} % of samples"
-    return Repeated(Mode(say(name), 1000, share, 2.0, 900, 1200, 0.1), 6, seen, pattern)
+    return Repeated(Mode(say(name), 1000, share, 2.0, 900, 1200, 0.1), 6, launches, pattern)
 
 
 @pytest.mark.parametrize(

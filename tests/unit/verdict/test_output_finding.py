@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from fakes import verdicts
 
-from rankbench.campaign.launching import printed
+from rankbench.campaign.launching import drop_network_bytes
 from rankbench.language import render
 from rankbench.model import CaseResult, CaseStatus
 from rankbench.verdict.findings import output
@@ -58,7 +58,7 @@ def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
 def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: int, expected: list[int]) -> None:
     case = next(iter(view.case_of.values()))
     results = [CaseResult(case=case, status=CaseStatus.OK, printed_bytes=count) for count in (5, 7)]
-    assert [result.printed_bytes for result in printed(results, came_out)] == expected
+    assert [result.printed_bytes for result in drop_network_bytes(results, came_out)] == expected
 
 
 @pytest.mark.parametrize("log", ["", "a", "a\na\nb", "a\nb\n\n\n"])

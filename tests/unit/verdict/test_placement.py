@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import campaigns, placed, verdicts
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
@@ -44,7 +44,7 @@ def slower(factor: float, start_ns: float = 200) -> Callable[[str, str, int], fl
 
 
 def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Path) -> None:
-    assert [rendered(finding) for finding in findings(tmp_path, slower(3.0))] == [
+    assert [render_texts(finding) for finding in findings(tmp_path, slower(3.0))] == [
         Finding(
             kind="placement",
             title=Text("alpha, pingpong: effect of the placement"),

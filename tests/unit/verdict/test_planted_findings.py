@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fakes import campaigns, planted
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import units
 from rankbench.language import Text, render
@@ -69,14 +69,14 @@ def crossing(candidate: str, case: Case) -> float:
 
 
 def test_a_crossover_is_reported_with_both_sides_of_it() -> None:
-    (one,) = find_kind("crossover", exactly(crossing, line()))
-    assert render(one.text) == (
+    (finding,) = find_kind("crossover", exactly(crossing, line()))
+    assert render(finding.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
         "fastest from 16 KiB to 1 MiB. The fastest changes between 1 KiB and 16 KiB: at 1 KiB beta is 1.30× slower "
         "than alpha (1.30× to 1.30×) and at 16 KiB alpha is 1.30× slower than beta (1.30× to 1.30×)."
     )
-    assert one.cases == [key(16), key(1024), key(4096), key(16384), key(1 << 20)]
-    assert [span.candidates for span in one.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
+    assert finding.cases == [key(16), key(1024), key(4096), key(16384), key(1 << 20)]
+    assert [span.candidates for span in finding.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
 
 
 def test_winners_that_only_flicker_do_not_cross() -> None:
@@ -88,7 +88,7 @@ def test_winners_that_only_flicker_do_not_cross() -> None:
 
 def test_a_planted_crossover_is_found_through_noise() -> None:
     views = [planted.view(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
-    texts = [render(one.text) for view in views for one in find_kind("crossover", view)]
+    texts = [render(finding.text) for view in views for finding in find_kind("crossover", view)]
     assert len(texts) == 15
     assert all("The fastest changes between 1 KiB and 16 KiB: " in text for text in texts)
 
@@ -101,7 +101,7 @@ def jumping(*names: str, factor: float = 2.0) -> Callable[[str, Case], float]:
 
 
 def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
-    assert [rendered(one) for one in find_kind("jumps", exactly(jumping("beta"), line()))] == [
+    assert [render_texts(finding) for finding in find_kind("jumps", exactly(jumping("beta"), line()))] == [
         Finding(
             kind="jumps",
             title=Text("allreduce: jumps along the sizes"),
@@ -119,9 +119,9 @@ def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
 
 
 def test_a_jump_of_all_is_rather_the_machine_s() -> None:
-    (one,) = find_kind("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
-    assert render(one.text).endswith("All candidates do this, so the machine is the likely cause.")
-    assert render(one.text).count("jumps by 4.03× from 1 KiB to 4 KiB") == 3
+    (finding,) = find_kind("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
+    assert render(finding.text).endswith("All candidates do this, so the machine is the likely cause.")
+    assert render(finding.text).count("jumps by 4.03× from 1 KiB to 4 KiB") == 3
 
 
 def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
@@ -130,26 +130,28 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
     def factor(_candidate: str, case: Case) -> float:
         return 3.0 if case.size_bytes >= 16 << 20 else 1.0
 
-    (one,) = find_kind("jumps", exactly(factor, line(sizes=sizes)))
-    assert render(one.text).endswith(
+    (finding,) = find_kind("jumps", exactly(factor, line(sizes=sizes)))
+    assert render(finding.text).endswith(
         "All candidates do this, so the machine is the likely cause (the ranks of a node use 16.0 MiB to 64.0 MiB of "
         "buffers there; the last-level cache has 32.0 MiB)."
     )
 
 
 def test_a_drop_may_say_that_the_better_way_is_taken_too_late() -> None:
-    (one,) = find_kind("jumps", exactly(jumping("beta", factor=0.3), line()))
-    assert render(one.text).startswith("beta drops to 0.60× from 1 KiB to 4 KiB (")
-    assert render(one.advice) == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
+    (finding,) = find_kind("jumps", exactly(jumping("beta", factor=0.3), line()))
+    assert render(finding.text).startswith("beta drops to 0.60× from 1 KiB to 4 KiB (")
+    assert (
+        render(finding.advice) == "The algorithm above a drop may be faster below it too: try to switch to it earlier."
+    )
 
 
 def test_a_lone_slow_size_goes_back() -> None:
     def factor(candidate: str, case: Case) -> float:
         return 3.0 if candidate == "beta" and case.size_bytes == SWITCH else 1.0
 
-    (one,) = find_kind("jumps", exactly(factor, line()))
-    assert "beta jumps by 6.05× from 1 KiB to 4 KiB" in render(one.text)
-    assert ", and returns above 4 KiB" in render(one.text)
+    (finding,) = find_kind("jumps", exactly(factor, line()))
+    assert "beta jumps by 6.05× from 1 KiB to 4 KiB" in render(finding.text)
+    assert ", and returns above 4 KiB" in render(finding.text)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +165,13 @@ def test_a_lone_slow_size_goes_back() -> None:
     ],
 )
 def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: dict[str, str], sentence: str) -> None:
-    own = campaigns.library("alpha")
-    libraries = [msgspec.structs.replace(own, family=family, version=version)]
+    base = campaigns.library("alpha")
+    libraries = [msgspec.structs.replace(base, family=family, version=version)]
     view = exactly(
         jumping("alpha"), line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
     )
-    (one,) = find_kind("jumps", view)
-    assert render(one.text).endswith(f"Probably a switch of protocol or algorithm{sentence}.")
+    (finding,) = find_kind("jumps", view)
+    assert render(finding.text).endswith(f"Probably a switch of protocol or algorithm{sentence}.")
 
 
 # --- slower for less --------------------------------------------------------------------------------------------------
@@ -179,7 +181,7 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
     def factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
-    assert [rendered(one) for one in find_kind("slower_for_less", exactly(factor, line()))] == [
+    assert [render_texts(finding) for finding in find_kind("slower_for_less", exactly(factor, line()))] == [
         Finding(
             kind="slower_for_less",
             title=Text("allreduce: smaller messages take longer than larger ones"),
@@ -198,7 +200,7 @@ def test_what_takes_longer_for_less_is_reported_with_the_worst_pair() -> None:
 PARTS = [*line(), *line("reduce"), *line("bcast")]
 
 
-def composed(breach: float = 1.0) -> planted.TimeOf:
+def compose(breach: float = 1.0) -> planted.TimeOf:
     """Return times in which an allreduce takes just as long as its parts, or longer from 4 KiB on."""
 
     def time_ns(_candidate: str, case: Case) -> float:
@@ -210,10 +212,10 @@ def composed(breach: float = 1.0) -> planted.TimeOf:
 
 
 def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
-    campaign_view = planted.view(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
+    campaign_view = planted.view(compose(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
-    assert [rendered(one) for one in find_kind("guidelines", campaign_view)] == [
+    assert [render_texts(finding) for finding in find_kind("guidelines", campaign_view)] == [
         Finding(
             kind="guidelines",
             title=Text("alpha: allreduce is slower than an equivalent combination of calls"),
@@ -236,11 +238,11 @@ def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
     """Of two ranks, a bcast of 1 KiB is a scatter and an allgather of 512 B; and a scatter is a bcast of the double."""
     cases = [*line("bcast", sizes=(1024,)), *line("scatter", sizes=(512,)), *line("allgather", sizes=(512, 1024))]
     view = exactly(lambda _candidate, case: 9.0 if case.operation == "bcast" else 1.0, cases, candidates=("alpha",))
-    (one,) = find_kind("guidelines", view)
-    assert one.cases == [case.key for case in cases[:3]]
+    (finding,) = find_kind("guidelines", view)
+    assert finding.cases == [case.key for case in cases[:3]]
     view = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
-    (one,) = find_kind("guidelines", view)
-    assert render(one.text).startswith("In 1 of 1 case, scatter of alpha is slower than bcast, ")
+    (finding,) = find_kind("guidelines", view)
+    assert render(finding.text).startswith("In 1 of 1 case, scatter of alpha is slower than bcast, ")
 
 
 def test_a_case_without_its_parts_is_passed_over() -> None:
@@ -251,30 +253,34 @@ def test_a_case_without_its_parts_is_passed_over() -> None:
 def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblocking_much() -> None:
     cases = [*line(sizes=(8,)), *line(form="persistent", sizes=(8,)), *line(form="nonblocking", sizes=(8,))]
     factors = {"blocking": 1.0, "persistent": 1.2, "nonblocking": 1.2}
-    (one,) = find_kind("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
-    assert render(one.title) == "alpha: persistent calls are slower than blocking ones"
-    assert render(one.text) == (
+    (finding,) = find_kind(
+        "guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
+    )
+    assert render(finding.title) == "alpha: persistent calls are slower than blocking ones"
+    assert render(finding.text) == (
         "In 1 of 1 case, persistent calls of alpha are slower than blocking ones: by up to 1.20× (1.20× to 1.20×; "
         "allreduce persistent, 8 B)."
     )
     factors = {"blocking": 1.0, "persistent": 1.0, "nonblocking": 1.5}
-    (one,) = find_kind("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
-    assert "nonblocking calls of alpha are slower than blocking ones by more than 25%" in render(one.text)
+    (finding,) = find_kind(
+        "guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",))
+    )
+    assert "nonblocking calls of alpha are slower than blocking ones by more than 25%" in render(finding.text)
 
 
 def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
     operations = {operation.name: operation for operation in campaigns.campaign().operations}
     for rule in guidelines.read_rules():
-        whole, parts = operations[rule.call], [operations[part.operation] for part in rule.parts]
-        if not whole.sized:
+        operation, parts = operations[rule.call], [operations[part.operation] for part in rule.parts]
+        if not operation.sized:
             continue
         n, p = 4096, 4
         sizes = [{"n": n, "n p": n * p, "n/p": n // p}[part.size] for part in rule.parts]
         both = list(zip(parts, sizes, strict=True))
-        assert max(part.receive.bytes(size, p) for part, size in both) >= whole.receive.bytes(n, p), rule
+        assert max(part.receive.bytes(size, p) for part, size in both) >= operation.receive.bytes(n, p), rule
         # A root has what it sends as well.
         had = (part.root_receive.bytes(size, p) + part.root_send.bytes(size, p) for part, size in both)
-        assert max(had) >= whole.root_receive.bytes(n, p), rule
+        assert max(had) >= operation.root_receive.bytes(n, p), rule
 
 
 # --- unstable launches ------------------------------------------------------------------------------------------------
@@ -286,12 +292,12 @@ def restless(candidate: str, _case: Case) -> float:
 
 def test_launches_that_scatter_far_more_than_all_others_are_reported() -> None:
     campaign_view = planted.view(planted.equal_times, cases=line(), spread=restless, state=0.02, launches=10)
-    (one,) = find_kind("unstable", campaign_view)
-    assert render(one.title) == "beta: launches vary more than those of others"
-    assert render(one.text).startswith(
+    (finding,) = find_kind("unstable", campaign_view)
+    assert render(finding.title) == "beta: launches vary more than those of others"
+    assert render(finding.text).startswith(
         "In the same blocks, launches of beta vary far more than those of any other candidate in allreduce (typically "
     )
-    assert (one.plot, one.severity, len(one.cases)) == ("launches", "warning", 1)
+    assert (finding.plot, finding.severity, len(finding.cases)) == ("launches", "warning", 1)
 
 
 def test_a_machine_that_stirs_all_launches_is_no_candidate_s_doing() -> None:
@@ -304,8 +310,8 @@ def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -
     lone = (pl.col("case") == key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
     figures = campaign_view.judged_figures.filter(~(lone | lacking))
-    (one,) = find_kind("unstable", dataclasses.replace(campaign_view, figures=figures))
-    assert render(one.title) == "beta: launches vary more than those of others"
+    (finding,) = find_kind("unstable", dataclasses.replace(campaign_view, figures=figures))
+    assert render(finding.title) == "beta: launches vary more than those of others"
 
 
 # --- settings without effect ------------------------------------------------------------------------------------------
@@ -315,7 +321,7 @@ SETTINGS = {"alpha": {}, "beta": {"eager": "1"}}
 
 def test_a_setting_that_changes_nothing_is_reported() -> None:
     view = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
-    assert [rendered(one) for one in find_kind("no_effect", view)] == [
+    assert [render_texts(finding) for finding in find_kind("no_effect", view)] == [
         Finding(
             kind="no_effect",
             title=Text("eager changed nothing"),
@@ -363,7 +369,8 @@ def test_a_start_that_turns_the_winner_round_is_reported() -> None:
 
     cases = with_barrier(line(sizes=(SMALL, 1024)))
     assert [
-        rendered(one) for one in find_kind("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta")))
+        render_texts(finding)
+        for finding in find_kind("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta")))
     ] == [
         Finding(
             kind="misleading_starts",
@@ -408,7 +415,9 @@ def last_ranks(
         for number, block, _, name in planted.launches_of(launches, ("alpha", "beta", "gamma")):
             rest = (1 - share(name)) / (ranks - 1)
             drawn = random.multinomial(100, [share(name) if rank == 2 else rest for rank in range(ranks)]) / 100
-            rows += [(case.key, name, block, number, ranks, rank, one) for rank, one in enumerate(drawn) if one]
+            rows += [
+                (case.key, name, block, number, ranks, rank, amount) for rank, amount in enumerate(drawn) if amount
+            ]
     return pl.DataFrame(rows, NO_LAST_RANKS.schema, orient="row")
 
 
@@ -417,20 +426,20 @@ SYMMETRIC = [*line(sizes=(8, 1024)), *line("alltoall", sizes=(8, 1024)), *line("
 
 def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
     table = last_ranks(SYMMETRIC, lambda _name: 0.9)
-    (one,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
-    assert render(one.title) == "Rank 2 ends last"
-    assert render(one.text).startswith("Rank 2 ends last in ")
-    assert render(one.text).endswith(
+    (finding,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
+    assert render(finding.title) == "Rank 2 ends last"
+    assert render(finding.text).startswith("Rank 2 ends last in ")
+    assert render(finding.text).endswith(
         ", launch after launch. All candidates show this: its CPU, or other work on it, is the cause, not a library."
     )
-    assert (one.severity, one.plot, one.cases) == ("warning", "ranks", [case.key for case in SYMMETRIC])
+    assert (finding.severity, finding.plot, finding.cases) == ("warning", "ranks", [case.key for case in SYMMETRIC])
 
 
 def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None:
     table = last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
-    (one,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
-    assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(one.text)
-    assert one.severity == "note"
+    (finding,) = find_kind("last_rank", planted.view(planted.equal_times, cases=SYMMETRIC, last_ranks=table))
+    assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(finding.text)
+    assert finding.severity == "note"
 
 
 @pytest.mark.parametrize("operations", [("bcast", "reduce", "scan"), ("allreduce",)])
@@ -458,9 +467,9 @@ WANTED = (
 def nothing(candidate: str, case: Case) -> float:
     """Return times of which beta has 5 % and gamma 20 % more; a whole is 3 % slower than its parts, as is allowed."""
     factor = {"alpha": 1.0, "beta": 1.05, "gamma": 1.2}[candidate]
-    whole = case.operation == "allreduce" and case.form == "blocking"
+    is_plain = case.operation == "allreduce" and case.form == "blocking"
     start = 1.3 if case.start == "barrier" else 1.0
-    return factor * start * (2 * 1.03 if whole or case.form == "persistent" else 1.0) * campaigns.base_ns(case)
+    return factor * start * (2 * 1.03 if is_plain or case.form == "persistent" else 1.0) * campaigns.base_ns(case)
 
 
 @pytest.mark.parametrize(("spread", "tails"), [(0.02, 0), (0.1, 3)])
@@ -484,4 +493,4 @@ def test_a_case_that_failed_throughout_is_nobody_s_finding() -> None:
         return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.base_ns(case)
 
     campaign_view = planted.view(time_ns, cases=NULL, last_ranks=LAST[0])
-    assert [one for kind in WANTED for one in find_kind(kind, campaign_view) if kind != "guidelines"] == []
+    assert [finding for kind in WANTED for finding in find_kind(kind, campaign_view) if kind != "guidelines"] == []

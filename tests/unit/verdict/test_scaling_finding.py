@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import scales, thorough
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
@@ -38,7 +38,7 @@ def key(nodes: int, ranks: int, size: int = 8) -> str:
 
 def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
     (finding,) = findings(tmp_path, crossing, nodes=NODES, ranks=(2,))
-    assert rendered(finding) == Finding(
+    assert render_texts(finding) == Finding(
         kind="scaling",
         title=Text("allreduce: the fastest depends on the number of nodes"),
         text=(
@@ -106,7 +106,7 @@ def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
         return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
 
     (finding,) = findings(tmp_path, time_ns, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
-    assert rendered(finding) == Finding(
+    assert render_texts(finding) == Finding(
         kind="scaling",
         title=Text("beta, allreduce: slows down with more nodes, unlike most others"),
         text=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import campaigns, verdicts
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench import evaluation
 from rankbench.language import Text, render
@@ -66,7 +66,7 @@ def test_one_state_with_a_little_scatter_is_no_finding(quiet: CampaignView) -> N
 
 def test_blocks_in_another_state_are_reported_and_all_compared(tmp_path: Path) -> None:
     verdict = evaluate(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
-    assert [rendered(finding) for finding in findings(verdict)] == [
+    assert [render_texts(finding) for finding in findings(verdict)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine changed"),
@@ -110,7 +110,7 @@ def test_stolen_time_is_reported_the_cpus_in_use(quiet: CampaignView) -> None:
         return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))
 
     worst = next(launch for launch in quiet.launches if launch.number == 7)
-    assert [rendered(finding) for finding in again(quiet, change)] == [
+    assert [render_texts(finding) for finding in again(quiet, change)] == [
         Finding(
             kind="state",
             title=Text("The hypervisor took CPU time"),
@@ -149,7 +149,7 @@ def test_states_that_are_not_known_are_reported_with_the_reason(
         known = launch.number > 4
         return launch if known else msgspec.structs.replace(launch, before=state, after=state, state_reason=reason)
 
-    assert [rendered(finding) for finding in again(quiet, change)] == [
+    assert [render_texts(finding) for finding in again(quiet, change)] == [
         Finding(
             kind="state",
             title=Text("The state of the machine is not known for all launches"),

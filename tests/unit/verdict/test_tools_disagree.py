@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from fakes import alternated, planted
 from fakes.alternated import CORE, OSU, of
-from fakes.words import rendered
+from fakes.words import render_texts
 
 from rankbench.language import Text, render
 from rankbench.model import Finding
@@ -43,7 +43,7 @@ def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignV
 
 def test_a_tool_that_names_the_other_one_is_reported() -> None:
     times = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
-    assert [rendered(finding) for finding in list(tools_disagree.find(make_view(times)))] == [
+    assert [render_texts(finding) for finding in list(tools_disagree.find(make_view(times)))] == [
         Finding(
             kind="tools_disagree",
             title=Text("osu contradicts the core"),

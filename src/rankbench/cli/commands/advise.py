@@ -15,7 +15,7 @@ from rankbench.cli.formats import TableOrJson, check_format, print_json, with_ou
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
-from rankbench.language import format_text, joined, render
+from rankbench.language import format_text, join_words, render
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio, format_time
 from rankbench.verdict import mix
@@ -60,49 +60,60 @@ def advise(
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = current(folder)
-    asked = asked_calls(calls, profile, opened.campaign.plan.calls)
-    tell(opened, asked, form)
+    usage = choose_calls(calls, profile, opened.campaign.plan.calls)
+    print_answer(opened, usage, form)
 
 
-def tell(opened: Store, profile: Profile, form: str) -> None:
+def print_answer(opened: Store, profile: Profile, form: str) -> None:
     """Print the answer for every placement."""
     view = evaluate(opened)
-    found = list(mix.sum_mixes(view, profile.calls))
-    if not found:
+    mixes = list(mix.sum_mixes(view, profile.calls))
+    if not mixes:
         raise RankbenchError(
             f"campaign {opened.campaign.name} measured none of "
-            f"{joined(list(map(mix.name_call, profile.calls[:PARTS_SHOWN])), 'and')}; "
-            f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
+            f"{join_words(list(map(mix.name_call, profile.calls[:PARTS_SHOWN])), 'and')}; "
+            f"measured: {join_words(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
     if form == "json":
-        print_json({"placements": [record(one, mix.describe_mix(view, one)) for one in found], "notes": notes(profile)})
-        return
-    for one in found:
-        console.print(
-            Text(format_text("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold")
+        print_json(
+            {
+                "placements": [record(placement_mix, mix.describe_mix(view, placement_mix)) for placement_mix in mixes],
+                "notes": notes(profile),
+            }
         )
-        console.print(table(one), markup=False)
-        for sentence in mix.describe_mix(view, one):
+        return
+    for placement_mix in mixes:
+        console.print(
+            Text(
+                format_text(
+                    "{placement}: {n:count call}", placement=placement_mix.placement, n=len(placement_mix.parts)
+                ),
+                "bold",
+            )
+        )
+        console.print(table(placement_mix), markup=False)
+        for sentence in mix.describe_mix(view, placement_mix):
             console.print(Text(render(sentence)), soft_wrap=True)
         console.print()
     for note in notes(profile):
         console.print(Text(note), soft_wrap=True)
 
 
-def record(one: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
+def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
     """Return what is printed of a placement as JSON."""
     calls = [
-        {"call": mix.name_call(part.calls), "calls": part.calls.calls, "how": render(part.how)} for part in one.parts
+        {"call": mix.name_call(part.calls), "calls": part.calls.calls, "how": render(part.how)}
+        for part in placement_mix.parts
     ]
     return {
-        "placement": one.placement,
+        "placement": placement_mix.placement,
         "calls": calls,
-        "candidates": [standing._asdict() for standing in one.standings],
+        "candidates": [standing._asdict() for standing in placement_mix.standings],
         "answer": [render(sentence) for sentence in sentences],
     }
 
 
-def asked_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
+def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
     """Return the calls that are meant."""
     if profile:
         return profiles.read(profile)
@@ -123,16 +134,17 @@ def notes(profile: Profile) -> list[str]:
     ]
 
 
-def table(one: Mix) -> Table:
+def table(placement_mix: Mix) -> Table:
     """Return a row for each call, those that take longest first, and the sum."""
-    names = [standing.candidate for standing in one.standings]
+    names = [standing.candidate for standing in placement_mix.standings]
     shown = plain_table(format_text("call"), format_text("how often"), format_text("figure"), *names)
     best = names[0] if names else ""
-    order = sorted(range(len(one.parts)), key=lambda place: -one.shares.get((best, place), 0.0))
+    order = sorted(range(len(placement_mix.parts)), key=lambda place: -placement_mix.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:
-        part = one.parts[place]
+        part = placement_mix.parts[place]
         times = (
-            one.shares[name, place] * standing.time_ns for name, standing in zip(names, one.standings, strict=True)
+            placement_mix.shares[name, place] * standing.time_ns
+            for name, standing in zip(names, placement_mix.standings, strict=True)
         )
         shown.add_row(
             Text(mix.name_call(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times)
@@ -140,9 +152,13 @@ def table(one: Mix) -> Table:
     if len(order) > PARTS_SHOWN:
         shown.add_row(format_text("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
     shown.add_section()
-    shown.add_row(format_text("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
-    if not mix.explain_guess(one):
-        shown.add_row(format_text("as long as the best"), "", "", *(against(standing) for standing in one.standings))
+    shown.add_row(
+        format_text("in all"), "", "", *(format_time(standing.time_ns) for standing in placement_mix.standings)
+    )
+    if not mix.explain_guess(placement_mix):
+        shown.add_row(
+            format_text("as long as the best"), "", "", *(against(standing) for standing in placement_mix.standings)
+        )
     return shown
 
 

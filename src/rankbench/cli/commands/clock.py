@@ -11,10 +11,10 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli.display import columns, console, placed
+from rankbench.cli.display import columns, console, describe_places
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.options import Modules, Prefixes, chosen
+from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.model import LaunchFacts, Library, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
@@ -81,23 +81,23 @@ def clock(
     wanted = ranks or max(2, machine.cores // machine.sockets)
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
     arguments += ["--clock", "all" if all_sources else "auto"]
-    found = []
-    reach = chosen(names or [], prefix or [], modules or [])
+    results = []
+    reach = choose_libraries(names or [], prefix or [], modules or [])
     for library in reach if names else reach[:1]:
         with console.status(f"{library.name}: {runs} runs …"):
-            found.append(studied(library, wanted, arguments, wait))
+            results.append(study_clocks(library, wanted, arguments, wait))
         if form == "table":
-            show(found[-1])
+            show(results[-1])
     if form == "json":
-        print_json(found)
-    broken = [line for one in found for line in outside(one)]
+        print_json(results)
+    broken = [line for result in results for line in outside(result)]
     for line in broken if form == "table" else []:
         console.print(line, style="red", soft_wrap=True, markup=False)
     if broken:
         raise typer.Exit(1)
 
 
-def studied(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
+def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
     """Run the study under one library and put it into figures."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         study = selftest.clocks(selftest.bench(library, ranks, home(), Path(folder)), arguments, wait_s)
@@ -112,14 +112,14 @@ def studied(library: Library, ranks: int, arguments: Sequence[str], wait_s: floa
     )
 
 
-def outside(found: Found) -> Iterator[str]:
+def outside(result: Found) -> Iterator[str]:
     """Yield a line for each method whose offsets were not within the bounds stated for them."""
-    for accuracy in found.accuracies:
+    for accuracy in result.accuracies:
         if accuracy.outside:
             worst = max(accuracy.outside, key=lambda offset: offset.excess_ns)
             yield (
-                f"FAILED {found.library.name}: {accuracy.synchronisation} by {accuracy.source}, "
-                f"{stage(accuracy, found)}: "
+                f"FAILED {result.library.name}: {accuracy.synchronisation} by {accuracy.source}, "
+                f"{stage(accuracy, result)}: "
                 f"{len(accuracy.outside)} of {accuracy.offsets} errors are outside their bounds, at worst that of rank "
                 f"{worst.rank} in run {worst.run}: {format_time(worst.error_ns or 0)}, stated "
                 f'{format_time(worst.bound_ns)}; do not trust starts on such a clock here, use start = "barrier"'
@@ -129,15 +129,15 @@ def outside(found: Found) -> Iterator[str]:
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def show(found: Found) -> None:
+def show(result: Found) -> None:
     """Print all tables on one library."""
-    stream = found.study.stream
+    stream = result.study.stream
     assert stream.facts
-    console.print(Text(f"{found.library.name}, {placed(stream.ranks)}", style="bold"), soft_wrap=True)
-    show_sources(stream.facts, found.sources)
-    for name in dict.fromkeys(accuracy.source for accuracy in found.accuracies):
-        show_synchronisation(found, name)
-    show_drift(found, stream.ranks)
+    console.print(Text(f"{result.library.name}, {describe_places(stream.ranks)}", style="bold"), soft_wrap=True)
+    show_sources(stream.facts, result.sources)
+    for name in dict.fromkeys(accuracy.source for accuracy in result.accuracies):
+        show_synchronisation(result, name)
+    show_drift(result, stream.ranks)
 
 
 def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
@@ -152,23 +152,23 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
     console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
 
 
-def show_synchronisation(found: Found, source: str) -> None:
+def show_synchronisation(result: Found, source: str) -> None:
     """Print how right each method is by one source, and what it takes."""
-    console.print(f"\nSynchronisation by {source}. {truth(found, source)}", soft_wrap=True, markup=False)
-    table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", left=2)
-    for accuracy in found.accuracies:
+    console.print(f"\nSynchronisation by {source}. {truth(result, source)}", soft_wrap=True, markup=False)
+    table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", text_columns=2)
+    for accuracy in result.accuracies:
         if accuracy.source == source:
             known = spread(accuracy.error_ns) if accuracy.error_ns else ["not known", "", ""]
             outside = f"[red]{len(accuracy.outside)}[/]" if accuracy.outside else "0" if accuracy.error_ns else "–"
             within = "–" if accuracy.within_likely is None else f"{accuracy.within_likely:.0%}"
             bounds = [format_time(accuracy.bound_ns.p50), format_time(accuracy.bound_ns.max)]
             limits = [format_time(accuracy.likely_ns.p50), within, *bounds]
-            table.add_row(accuracy.synchronisation, stage(accuracy, found), *known, *limits, outside)
+            table.add_row(accuracy.synchronisation, stage(accuracy, result), *known, *limits, outside)
     console.print()
     console.print(table)
     console.print(f"\n{STAGES_HELP}", soft_wrap=True, markup=False)
     table = columns("method", "takes", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
-    for cost in found.costs:
+    for cost in result.costs:
         if cost.source == source:
             counts = (cost.rank_0_messages, cost.most_messages, cost.rank_0_bytes, cost.most_bytes)
             table.add_row(cost.synchronisation, format_time(cost.duration_ns), *(f"{count:,}" for count in counts))
@@ -176,9 +176,9 @@ def show_synchronisation(found: Found, source: str) -> None:
     console.print(table)
 
 
-def truth(found: Found, source: str) -> str:
+def truth(result: Found, source: str) -> str:
     """Return what is known of the true offsets."""
-    shared = clocks.shared(found.study.offsets, source)
+    shared = clocks.read_one_clock(result.study.offsets, source)
     if shared is None:
         return "The true offsets are not known here; only the bounds can be stated."
     if shared:
@@ -189,9 +189,9 @@ def truth(found: Found, source: str) -> str:
     return "The ranks' clocks differ by offsets that the system shows exactly."
 
 
-def stage(accuracy: Accuracy, found: Found) -> str:
+def stage(accuracy: Accuracy, result: Found) -> str:
     """Return when offsets were asked for, in words."""
-    return STAGES.get(accuracy.stage, accuracy.stage).format(wait=found.wait_s)
+    return STAGES.get(accuracy.stage, accuracy.stage).format(wait=result.wait_s)
 
 
 def spread(quantiles: Spread) -> list[str]:
@@ -199,14 +199,14 @@ def spread(quantiles: Spread) -> list[str]:
     return [format_time(value) for value in (quantiles.p50, quantiles.p95, quantiles.max)]
 
 
-def show_drift(found: Found, ranks: Sequence[RankFact]) -> None:
+def show_drift(result: Found, ranks: Sequence[RankFact]) -> None:
     """Print how much faster clocks run than rank 0's, where a method has a model of it."""
-    if not found.drifts:
+    if not result.drifts:
         return
-    runs, coverage = found.drifts[0].runs, found.drifts[0].coverage
+    runs, coverage = result.drifts[0].runs, result.drifts[0].coverage
     console.print(f"\nDrift relative to rank 0: median of {runs} runs, {coverage:.1%} intervals")
-    table = columns("rank", "host", "source", "method", "drift", "interval", left=4)
-    for drift in found.drifts:
+    table = columns("rank", "host", "source", "method", "drift", "interval", text_columns=4)
+    for drift in result.drifts:
         host = next((rank.host for rank in ranks if rank.rank == drift.rank), "?")
         interval = f"{drift.low_ppm:+.3f} … {drift.high_ppm:+.3f} ppm"
         table.add_row(str(drift.rank), host, drift.source, drift.synchronisation, f"{drift.ppm:+.3f} ppm", interval)

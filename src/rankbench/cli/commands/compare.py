@@ -14,7 +14,7 @@ from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console, plain_table
 from rankbench.cli.figures import by_case_and_candidate, control, missing, spread
-from rankbench.cli.folders import is_campaign, named_campaign
+from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
     check_format,
@@ -31,7 +31,7 @@ from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
 from rankbench.report import then_and_now as change_report
-from rankbench.statistics.placements import turned
+from rankbench.statistics.placements import invert
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def compare(
 
 def names_campaign(text: str) -> bool:
     """Return whether a text names a campaign, by its folder or by its name below the results."""
-    return is_campaign(named_campaign(Path(text)))
+    return is_campaign(find_campaign(Path(text)))
 
 
 def looks_like_a_folder(text: str) -> bool:
@@ -119,29 +119,29 @@ def no_campaigns(words: Sequence[str]) -> str:
 
 def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
     """Hold a campaign against an older one."""
-    held = hold(current(old), current(new), match)
+    campaign_pair = hold(current(old), current(new), match)
     if form == "json":
-        print_json(held.comparison)
+        print_json(campaign_pair.comparison)
     elif form == "markdown":
-        print(change_report.markdown(held), end="")  # noqa: T201 - for other documents
+        print(change_report.markdown(campaign_pair), end="")  # noqa: T201 - for other documents
     elif form == "csv":
-        content = change_report.table(held)
+        content = change_report.table(campaign_pair)
         print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
     else:
-        console.print(Text(change_report.heading(held.comparison), "bold"))
-        console.print(Text(change_report.explanation(held.comparison)))
+        console.print(Text(change_report.heading(campaign_pair.comparison), "bold"))
+        console.print(Text(change_report.explanation(campaign_pair.comparison)))
         console.print()
-        console.print(coloured(held), markup=False)
+        console.print(colour_table(campaign_pair), markup=False)
         console.print()
-        for line in change_report.lines(held.comparison):
+        for line in change_report.lines(campaign_pair.comparison):
             console.print(Text(line))
 
 
-def coloured(held: CampaignPair) -> Table:
+def colour_table(campaign_pair: CampaignPair) -> Table:
     """Return the table with what is slower in red, what is faster in green."""
-    content = change_report.table(held)
+    content = change_report.table(campaign_pair)
     rows = plain_table(*content.columns)
-    for change, row in zip(held.comparison.changes, content.rows, strict=True):
+    for change, row in zip(campaign_pair.comparison.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"
         texts = [
             Text(cell.text, colour if place == change_report.RATIO and change.different else "")
@@ -157,27 +157,27 @@ def coloured(held: CampaignPair) -> Table:
 def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> None:
     """Compare two candidates of one campaign."""
     opened = current(folder)
-    one, two = pair(opened.campaign, *names)
+    base, other = pair(opened.campaign, *names)
     view = evaluate(opened)
-    found = comparisons(view, one, two)
+    by_case = comparisons(view, base, other)
     if form == "json":
-        print_json({"base": one, "other": two, "blocks": view.verdict.blocks, "comparisons": found})
+        print_json({"base": base, "other": other, "blocks": view.verdict.blocks, "comparisons": by_case})
         return
     if form in {"csv", "markdown"}:
-        shown = table(view, one, two, found)
+        shown = table(view, base, other, by_case)
         cells = [[plain(cell) for cell in column.cells] for column in shown.columns]
         listed = [[plain(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
         (print_csv if form == "csv" else print_markdown)(listed)
         return
     heading = format_text(
-        "{two} over {one}: times paired within {n:count block}", two=two, one=one, n=view.verdict.blocks
+        "{two} over {one}: times paired within {n:count block}", two=other, one=base, n=view.verdict.blocks
     )
     console.print(Text(heading, "bold"))
-    console.print(Text(explanation(view, two)))
+    console.print(Text(explanation(view, other)))
     console.print()
-    console.print(table(view, one, two, found), markup=False)
+    console.print(table(view, base, other, by_case), markup=False)
     console.print()
-    for line in (*counts(view, two, found), control(view.verdict.control)):
+    for line in (*counts(view, other, by_case), control(view.verdict.control)):
         console.print(Text(line))
 
 
@@ -201,34 +201,37 @@ def explanation(view: CampaignView, other: str) -> str:
 def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     """Return the names of the two candidates that are meant."""
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    one = resolve(campaign, base) if base else names[0]
-    two = resolve(campaign, other) if other else next((name for name in names if name != one), "")
-    if not two:
-        raise RankbenchError(f"campaign {campaign.name} has one candidate only, {one}; nothing to compare it with")
-    if one == two:
+    first = resolve(campaign, base) if base else names[0]
+    second = resolve(campaign, other) if other else next((name for name in names if name != first), "")
+    if not second:
+        raise RankbenchError(f"campaign {campaign.name} has one candidate only, {first}; nothing to compare it with")
+    if first == second:
         raise RankbenchError(f"{base} and {other} are the same candidate; name two {suggestion('', names)}")
-    return one, two
+    return first, second
 
 
 def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
     """Return the comparisons of two candidates by case, turned where they were made the other way round."""
-    found = {}
+    by_case = {}
     for comparison in (*view.verdict.comparisons, *view.verdict.control):
         if (comparison.base, comparison.other) == (base, other):
-            found[comparison.case] = comparison
+            by_case[comparison.case] = comparison
         elif (comparison.base, comparison.other) == (other, base):
-            found[comparison.case] = turned(comparison)
-    return found
+            by_case[comparison.case] = invert(comparison)
+    return by_case
 
 
-def table(view: CampaignView, base: str, other: str, found: dict[str, Comparison]) -> Table:
+def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
     names, summaries = tables.case_names(view), by_case_and_candidate(view)
     rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
     for verdict in view.verdict.cases:
         figures = (figure(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
-        rows.add_row(Text(names[verdict.case.key]), *figures, *judged(found.get(verdict.case.key)))
-    for title, ratios in (("geometric mean", of_times(view, found)), ("the same, of memory", of_memory(view, found))):
+        rows.add_row(Text(names[verdict.case.key]), *figures, *format_comparison(by_case.get(verdict.case.key)))
+    for title, ratios in (
+        ("geometric mean", of_times(view, by_case)),
+        ("the same, of memory", of_memory(view, by_case)),
+    ):
         if ratios:
             mean = math.exp(sum(math.log(comparison.ratio) for comparison in ratios) / len(ratios))
             rows.add_section()
@@ -236,14 +239,14 @@ def table(view: CampaignView, base: str, other: str, found: dict[str, Comparison
     return rows
 
 
-def of_times(view: CampaignView, found: dict[str, Comparison]) -> list[Comparison]:
+def of_times(view: CampaignView, by_case: dict[str, Comparison]) -> list[Comparison]:
     """Return the comparisons of times."""
-    return [found[case.key] for case in view.cases if case.key in found and case.quantity != "memory"]
+    return [by_case[case.key] for case in view.cases if case.key in by_case and case.quantity != "memory"]
 
 
-def of_memory(view: CampaignView, found: dict[str, Comparison]) -> list[Comparison]:
+def of_memory(view: CampaignView, by_case: dict[str, Comparison]) -> list[Comparison]:
     """Return the comparisons of memory."""
-    return [found[case.key] for case in view.cases if case.key in found and case.quantity == "memory"]
+    return [by_case[case.key] for case in view.cases if case.key in by_case and case.quantity == "memory"]
 
 
 def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
@@ -255,7 +258,7 @@ def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) ->
     return Text(measure.format(summary.typical_ns) + interval)
 
 
-def judged(comparison: Comparison | None) -> tuple[Text, str, str]:
+def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
     """Return ratio, interval and adjusted p-value; one block alone gives no interval."""
     if comparison is None:
         return Text(""), "", ""
@@ -267,30 +270,30 @@ def judged(comparison: Comparison | None) -> tuple[Text, str, str]:
     return ratio, f"{format_ratio(comparison.low)[:-1]}–{format_ratio(comparison.high)}", p
 
 
-def counts(view: CampaignView, other: str, found: dict[str, Comparison]) -> Iterator[str]:
+def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:
     """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
-    if not found:
+    if not by_case:
         yield format_text("No case has figures of both.")
         return
-    times, memory = of_times(view, found), of_memory(view, found)
+    times, memory = of_times(view, by_case), of_memory(view, by_case)
     if times:
         yield format_text(
             "{other} is slower in {more}, faster in {less}, not distinguishable in {neither} of {all:count case}; "
             "p is adjusted over all cases and pairs of the campaign.",
             other=other,
-            **divided(times),
+            **count_outcomes(times),
         )
     if memory:
         yield format_text(
             "{other} needs more memory in {more}, less in {less}, not distinguishable in {neither} of "
             "{all:count case}; p is adjusted over all cases and pairs of the campaign.",
             other=other,
-            **divided(memory),
+            **count_outcomes(memory),
         )
 
 
-def divided(found: list[Comparison]) -> dict[str, int]:
+def count_outcomes(ratios: list[Comparison]) -> dict[str, int]:
     """Return how many ratios are above 1, below it, and neither."""
-    more = sum(comparison.different and comparison.ratio > 1 for comparison in found)
-    less = sum(comparison.different and comparison.ratio < 1 for comparison in found)
-    return {"more": more, "less": less, "neither": len(found) - more - less, "all": len(found)}
+    more = sum(comparison.different and comparison.ratio > 1 for comparison in ratios)
+    less = sum(comparison.different and comparison.ratio < 1 for comparison in ratios)
+    return {"more": more, "less": less, "neither": len(ratios) - more - less, "all": len(ratios)}

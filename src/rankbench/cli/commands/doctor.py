@@ -13,12 +13,12 @@ from rankbench import build, launch, plan
 from rankbench.campaign import Wanted
 from rankbench.campaign.doctor import Check
 from rankbench.campaign.preflight import looks
-from rankbench.campaign.preparation import found
-from rankbench.cli.display import columns, console, tell
+from rankbench.campaign.preparation import find_candidates
+from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen
-from rankbench.cli.plans import Preset, chosen_plan, divided
+from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
+from rankbench.cli.plans import Preset, divide_words, find_plan
 from rankbench.launch.machine_checks import hindrances
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
@@ -63,17 +63,17 @@ def doctor(
     line says what is wrong and what to change. Exit code 1: a candidate does not work somewhere.
     """
     form = check_format(format_, "table", "json")
-    plans, names = divided(words or [])
+    plans, names = divide_words(words or [])
     machine = launch.machine()
     overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
     in_the_way = hindrances()
-    candidates, used = (meant if plans or preset else every)(
+    candidates, used = (select_candidates if plans or preset else every)(
         Wanted(planned, Path(), machine, home(), prefix or (), modules or ()), names
     )
     shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
-        rows = list(examined(planned, candidates, used, Path(folder).absolute()))
+        rows = list(check_each(planned, candidates, used, Path(folder).absolute()))
     lines = [*planned.notes, *map(str, in_the_way)]
     if form == "json":
         print_json({"checks": [row._asdict() for row in rows], "notes": lines})
@@ -95,7 +95,7 @@ class Row(NamedTuple):
 def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides: Mapping[str, object]) -> Plan:
     """Return the plan that was named, else one of two ranks and of one on each core, or on each of the hosts."""
     if plans or preset:
-        return plan.load_plan(chosen_plan(plans[0] if plans else None, preset), machine, overrides)
+        return plan.load_plan(find_plan(plans[0] if plans else None, preset), machine, overrides)
     names = ["1x2", *[f"1x{machine.cores}"] * (machine.cores > PAIR), *["nodes"] * ("hosts" in overrides)]
     return plan.parse_plan(
         NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, overrides
@@ -104,13 +104,13 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
 
 def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the libraries named, or all that are found, as candidates."""
-    used = {library.name: library for library in chosen(names, list(wanted.prefixes))}
+    used = {library.name: library for library in choose_libraries(names, list(wanted.prefixes))}
     return [Candidate(name=name, library=name) for name in used], used
 
 
-def meant(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+def select_candidates(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates, or those of them that are named: by their name, library or family."""
-    candidates, used = found(wanted)
+    candidates, used = find_candidates(wanted)
     words = {
         candidate.name: {candidate.name, candidate.library, used[candidate.library].family} for candidate in candidates
     }
@@ -120,7 +120,7 @@ def meant(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[s
     return [candidate for candidate in candidates if not names or words[candidate.name].intersection(names)], used
 
 
-def examined(
+def check_each(
     planned: Plan, candidates: Sequence[Candidate], used: Mapping[str, Library], folder: Path
 ) -> Iterator[Row]:
     """Yield what is found of each candidate in each placement; one whose core cannot be built works in none."""
@@ -142,14 +142,14 @@ def examined(
 
 def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
     """Print a row for each candidate and placement, then a line for each thing that is in the way."""
-    table = columns("candidate", "placement", "ranks", left=2)
+    table = columns("candidate", "placement", "ranks", text_columns=2)
     table.add_column("found", overflow="fold")
     for row in rows:
         table.add_row(row.candidate, row.placement, str(row.ranks or ""), format_check(row.check))
     console.print(table)
-    tell("")
+    print_text("")
     for line in lines or ["nothing on this machine disturbs measurements"]:
-        tell(line)
+        print_text(line)
 
 
 def format_check(check: Check) -> Text:

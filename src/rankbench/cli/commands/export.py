@@ -28,7 +28,8 @@ rankbench export results/plan --as json --output campaign.json
 def export(
     folder: CampaignFolder = None,
     format_: Annotated[
-        str, typer.Option("--as", metavar="FORMAT", help=f"One of {', '.join(exports.known())}.", show_default=False)
+        str,
+        typer.Option("--as", metavar="FORMAT", help=f"One of {', '.join(exports.list_formats())}.", show_default=False),
     ] = "",
     output: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Output path; default: below CAMPAIGN/exports.")
@@ -38,7 +39,7 @@ def export(
 
     For tables, databases, papers, CI, ReFrame, or as OSU prints it.
     """
-    chosen = exports.chosen(format_)
+    chosen = exports.find_format(format_)
     opened = current(folder)
     if not opened.launches():
         raise RankbenchError(f"{opened.folder}: no launch of this campaign is stored yet; nothing to export")

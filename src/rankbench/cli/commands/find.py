@@ -59,11 +59,11 @@ def find(
             + "".join(f"; or {hint}" for hint in [libraries.suggest_modules(search)] if hint)
         )
     with console.status("checking …"):
-        found = [Found(library=library, check=None if no_check else check(library)) for library in reach]
+        results = [Found(library=library, check=None if no_check else check(library)) for library in reach]
     if form == "json":
-        print_json(found)
+        print_json(results)
         return
-    show(found)
+    show(results)
     if hint := libraries.suggest_modules(search):
         console.print(f"\n{hint}", soft_wrap=True, markup=False)
 
@@ -71,36 +71,36 @@ def find(
 def check(library: Library) -> Check:
     """Build the core and run it on two ranks, bound to nothing."""
     try:
-        made = build.build(library, home())
+        core = build.build(library, home())
     except RankbenchError as error:
         return Check(works=False, reason=str(error).removeprefix(f"{library.name}: "))
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        return doctor.check(library, made, PAIR, Path(folder))
+        return doctor.check(library, core, PAIR, Path(folder))
 
 
-def show(found: list[Found]) -> None:
+def show(results: list[Found]) -> None:
     """Print a table, and below it what does not fit into one."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title in ("name", "library", "source", "ABI", "compiler", "works"):
         table.add_column(title, overflow="fold")
-    for one in found:
-        table.add_row(*row(one))
+    for result in results:
+        table.add_row(*row(result))
     console.print(table)
     console.print()
-    width = max(len(one.library.name) for one in found)
-    for one in found:
-        console.print(f"{one.library.name:{width}}  {tools(one.library)}", soft_wrap=True, markup=False)
-        for line in origin(one.library, console.width - INDENT):
+    width = max(len(result.library.name) for result in results)
+    for result in results:
+        console.print(f"{result.library.name:{width}}  {tools(result.library)}", soft_wrap=True, markup=False)
+        for line in origin(result.library, console.width - INDENT):
             console.print(f"{'':{INDENT}}{line}", soft_wrap=True, markup=False)
-    for one in found:
-        if one.check and not one.check.works:
-            console.print(f"\n{one.library.name} does not work: {one.check.reason}", soft_wrap=True, markup=False)
+    for result in results:
+        if result.check and not result.check.works:
+            console.print(f"\n{result.library.name} does not work: {result.check.reason}", soft_wrap=True, markup=False)
 
 
-def row(found: Found) -> list[str]:
+def row(result: Found) -> list[str]:
     """Return a library's cells."""
-    library = found.library
-    works = "" if not found.check else "[green]yes[/]" if found.check.works else "[red]no[/]"
+    library = result.library
+    works = "" if not result.check else "[green]yes[/]" if result.check.works else "[red]no[/]"
     return [
         library.name,
         libraries.format_title(library),

@@ -19,13 +19,13 @@ from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
 from rankbench.cli.decisions import is_finished, stopping
 from rankbench.cli.display import Working, console
-from rankbench.cli.display import tell as note
+from rankbench.cli.display import print_text as note
 from rankbench.cli.figures import control
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.live_progress import shown
+from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
-from rankbench.cli.options import asked as understood
+from rankbench.cli.options import parse_option as understood
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
@@ -74,7 +74,7 @@ class Report(NamedTuple):
     campaign: Campaign
     against: str
     checks: list[Check]
-    said: list[str]
+    remarks: list[str]
     """What a reader must know."""
     better: str = ""
     """The command that checks the same more surely, for where a check failed."""
@@ -192,7 +192,7 @@ def gate(
                 report = earlier(new, history, last, reference, worth)
             else:
                 report = candidates(new, candidate, against_candidate, worth)
-    print_json(record(report)) if form == "json" else tell(report)
+    print_json(record(report)) if form == "json" else print_report(report)
     if junit:
         write(junit, report, quiet=form == "json")
     numbers = gating.counts(report.checks)
@@ -205,19 +205,19 @@ def gate(
 def limits(budget: str, blocks: int) -> Stop | None:
     """Return when a campaign ends that measures again, nothing where the plan says it."""
     understood("budget", budget, notation.parse_seconds, notation.TIME_HELP)
-    return remeasuring.limited(budget, blocks)
+    return remeasuring.limit_stop(budget, blocks)
 
 
 def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> Report:
     """Check a campaign against an older one."""
     opened, older = current(new), current(old)
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
-    held = hold(older, opened, match, least if threshold is None else threshold)
-    checks = gating.then_and_now(held)
-    changed = differing(older.campaign, opened.campaign, held.comparison.matches)
-    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *circumstances(held.comparison)]
+    campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
+    checks = gating.then_and_now(campaign_pair)
+    changed = differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
+    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *circumstances(campaign_pair.comparison)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
-    return Report(held.now.campaign, f"campaign {held.comparison.old}", checks, texts, better)
+    return Report(campaign_pair.now.campaign, f"campaign {campaign_pair.comparison.old}", checks, texts, better)
 
 
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
@@ -233,7 +233,7 @@ def libraries_of(*campaigns: Campaign) -> list[Library]:
 def command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:
     """Return the command line that measures both again, with what leads to libraries that are not found unnamed."""
     words = ["rankbench", "gate", str(new), "--against", str(old)]
-    words += [word for one, two in match.items() for word in ("--match", f"{one}={two}")]
+    words += [word for old_name, new_name in match.items() for word in ("--match", f"{old_name}={new_name}")]
     words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
     prefixes = dict.fromkeys(library.prefix for library in used if library.source == "prefix")
     words += [word for prefix in prefixes for word in ("--prefix", prefix)]
@@ -249,10 +249,13 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     changed = differing(older.campaign, opened.campaign, matched)
     if not changed:
         raise RankbenchError(f"{new}: {SAME_RECORDS}" if matched else f"{new} has no candidate in common with {old}")
-    store, pairs = measured_again(older.campaign, opened, [(match.old, match.new) for match in changed], how)
+    store, pairs = measure_again(older.campaign, opened, [(match.old, match.new) for match in changed], how)
     view = evaluate(store, threshold=threshold)
-    held = hold(older, opened, match, threshold)
-    checks = [*gating.only_then(held), *(check for pair in pairs for check in gating.within(view, pair[1], pair[0]))]
+    campaign_pair = hold(older, opened, match, threshold)
+    checks = [
+        *gating.only_then(campaign_pair),
+        *(check for pair in pairs for check in gating.within(view, pair[1], pair[0])),
+    ]
     at = view.launches[0].started[:10]
     blocks = format_count(view.verdict.blocks, "block")
     texts = [
@@ -267,7 +270,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, texts)
 
 
-def measured_again(
+def measure_again(
     old: Campaign, new: Store, pairs: Sequence[tuple[str, str]], how: Remeasuring
 ) -> tuple[Store, list[tuple[str, str]]]:
     """Return the campaign that measures both sides of the pairs, run or gone on with, and the names of both in it."""
@@ -286,7 +289,7 @@ def measured_again(
         return current(folder), both.pairs
     try:
         prepared = campaigning.prepare(wanted, note)
-        with shown(prepared.store.campaign) as watch:
+        with watch_campaign(prepared.store.campaign) as watch:
             campaigning.run(prepared, stopping(prepared.store), watch)
     except (KeyboardInterrupt, Terminated) as stopped:
         note("stopped; what was measured is kept. Give the same command to go on")
@@ -298,33 +301,33 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
     """Check a campaign against those made before it."""
     opened = current(new)
     stores = [current(folder) for folder in campaigns_in(folders)]
-    found = nightly(opened, stores, last, reference, threshold)
+    outcome = nightly(opened, stores, last, reference, threshold)
     texts = [
-        f"Ratios to {found.reference} in the same campaign." if found.reference else "Times, without a reference.",
+        f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",
         "Intervals are of one new campaign: they contain the variation from day to day.",
     ]
-    return Report(opened.campaign, f"{found.past} earlier campaigns", found.checks, texts)
+    return Report(opened.campaign, f"{outcome.past} earlier campaigns", outcome.checks, texts)
 
 
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
     """Check a candidate against another one of the same campaign."""
     view = evaluate(current(folder), threshold=threshold)
-    one, two = (resolve(view.campaign, name) for name in (new, old))
-    if one == two:
+    new_name, old_name = (resolve(view.campaign, name) for name in (new, old))
+    if new_name == old_name:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
-    checks = gating.within(view, one, two)
-    texts = [f"Times of {one} and {two} are paired within {format_count(view.verdict.blocks, 'block')}."]
-    return Report(view.campaign, two, checks, texts)
+    checks = gating.within(view, new_name, old_name)
+    texts = [f"Times of {new_name} and {old_name} are paired within {format_count(view.verdict.blocks, 'block')}."]
+    return Report(view.campaign, old_name, checks, texts)
 
 
 def record(report: Report) -> Gate:
     """Return what is printed as JSON."""
-    return Gate(report.campaign.name, report.against, gating.counts(report.checks), report.said, report.checks)
+    return Gate(report.campaign.name, report.against, gating.counts(report.checks), report.remarks, report.checks)
 
 
-def tell(report: Report) -> None:
+def print_report(report: Report) -> None:
     """Print failed and undecided checks with advice, then the totals."""
-    for line in (*report.said, relations(report)):
+    for line in (*report.remarks, relations(report)):
         console.print(Text(line))
     console.print()
     for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
@@ -352,7 +355,7 @@ def totals(report: Report) -> str:
 def write(path: Path, report: Report, *, quiet: bool) -> None:
     """Write the checks as JUnit XML."""
     text = spelt(
-        report.checks, f"{report.campaign.name} against {report.against}", report.campaign.created, report.said
+        report.checks, f"{report.campaign.name} against {report.against}", report.campaign.created, report.remarks
     )
     try:
         path.write_text(text, encoding="utf-8")

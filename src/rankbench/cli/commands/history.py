@@ -11,9 +11,9 @@ from rich.text import Text
 
 from rankbench import extras
 from rankbench.across import trend
-from rankbench.cli.display import console, filled
-from rankbench.cli.figures import chosen_cases
-from rankbench.cli.folders import named_campaign
+from rankbench.cli.display import console, fill_table
+from rankbench.cli.figures import choose_cases
+from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, destination, print_json
 from rankbench.cli.stored import current
 from rankbench.model import RankbenchError
@@ -66,8 +66,8 @@ def history(
     form = check_format(format_, "table", "json", "csv")
     if figures:
         extras.require("report", "--figures")
-    named = [named_campaign(folder) for folder in folders]
-    timeline = narrowed(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
+    named = [find_campaign(folder) for folder in folders]
+    timeline = narrow(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
     with destination(None if figures else output):
         if form == "json":
             print_json(record(timeline))
@@ -79,9 +79,9 @@ def history(
         draw(timeline, output or Path("history"), figures.split(","))
 
 
-def narrowed(timeline: History, operations: list[str], sizes: list[str]) -> History:
+def narrow(timeline: History, operations: list[str], sizes: list[str]) -> History:
     """Return the history of the cases asked for."""
-    keys = {case.key for case in chosen_cases(list(timeline.cases.values()), operations, [], sizes)}
+    keys = {case.key for case in choose_cases(list(timeline.cases.values()), operations, [], sizes)}
     return timeline._replace(series=[column for column in timeline.series if column.case in keys])
 
 
@@ -122,7 +122,7 @@ def show(timeline: History, *, every: bool) -> None:
     console.print(Text(history_report.heading(timeline), "bold"))
     console.print(Text("One bar per campaign: higher is slower. Ratios are of times."))
     console.print()
-    console.print(filled(history_report.table(timeline)), markup=False)
+    console.print(fill_table(history_report.table(timeline)), markup=False)
     console.print()
     for line in beyond(timeline, every=every):
         console.print(Text(line))

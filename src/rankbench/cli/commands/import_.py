@@ -53,7 +53,7 @@ def import_(
     if meanings:
         print(page(), end="")  # noqa: T201 - for a file
         return
-    sources = [source for text in files or [] for source in meant(text)]
+    sources = [source for text in files or [] for source in list_sources(text)]
     if not sources:
         raise RankbenchError("name files that benchmarks printed, or folders of them: [LABEL=]FILE...")
     named = [label.strip() for label in labels.split(",")] if labels else []
@@ -82,27 +82,27 @@ def import_(
         console.print(f"note: {escape(note)}", soft_wrap=True)
     launches = len(store.launches())
     console.print(
-        f"{counted(len(record.imported), 'file')}: {counted(launches, 'run')} of "
-        f"{counted(len(record.operations), 'benchmark')} with "
-        f"{counted(len(record.candidates), 'library', 'libraries')}, {counted(len(record.cases), 'case')}",
+        f"{spell_count(len(record.imported), 'file')}: {spell_count(launches, 'run')} of "
+        f"{spell_count(len(record.operations), 'benchmark')} with "
+        f"{spell_count(len(record.candidates), 'library', 'libraries')}, {spell_count(len(record.cases), 'case')}",
         soft_wrap=True,
     )
     console.print(f"next: rankbench report {escape(str(folder))}", soft_wrap=True)
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def spell_count(number: int, noun: str, several: str = "") -> str:
     """Return how many there are of something."""
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+    return f"{number} {noun if number == 1 else several or f'{noun}s'}"
 
 
-def meant(text: str) -> list[Source]:
+def list_sources(text: str) -> list[Source]:
     """Return the files that an argument means."""
     label, equals, rest = text.partition("=")
     path = Path(text) if Path(text).exists() or not equals else Path(rest)
     label = label if equals and path != Path(text) else ""
     if not path.is_dir():
         return [Source(path, label)]
-    inside = [one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix not in imports.ERRORS]
+    inside = [file for file in sorted(path.rglob("*")) if file.is_file() and file.suffix not in imports.ERRORS]
     if not inside:
         raise RankbenchError(f"{path}: no file in it")
     return [Source(path, label) for path in inside]

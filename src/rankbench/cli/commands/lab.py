@@ -53,14 +53,14 @@ def lab(
     The nodes have a network of their own, and nothing of them is left behind.
     """
     texts = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
-    wanted = asked(nodes, texts, share or [], slurm=slurm)
+    wanted = make_wanted(nodes, texts, share or [], slurm=slurm)
     with room.up(wanted) as up:
-        print(f"lab: head, {', '.join(up.nodes)}; {up.told}{and_more(up, wanted)}", file=sys.stderr)  # noqa: T201
+        print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, wanted)}", file=sys.stderr)  # noqa: T201
         code = ran(up, command or shell(up))
     raise typer.Exit(code)
 
 
-def asked(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
+def make_wanted(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
     """Return the lab that is asked for."""
     if texts["cores"] and not slurm:
         raise RankbenchError("--cores is what Slurm believes; say --slurm too")

@@ -60,26 +60,26 @@ def list_(
     """
     form = check_format(format_, "table", "json")
     rows = sorted(
-        (row(store.open(path), no_answer) for path in campaigns_in([folder or results_folder()])), key=created
+        (row(store.open(path), no_answer) for path in campaigns_in([folder or results_folder()])), key=read_date
     )
     if form == "json":
         print_json(rows)
         return
-    table = columns("campaign", "date", "state", left=3)
+    table = columns("campaign", "date", "state", text_columns=3)
     table.add_column("candidates", overflow="fold")
     table.add_column("blocks", justify="right")
     if not no_answer:
         table.add_column("answer", overflow="fold")
-    for one in rows:
-        date = datetime.fromisoformat(one.created).astimezone().strftime("%Y-%m-%d %H:%M")
-        cells = [one.name, date, one.state, ", ".join(one.candidates), str(one.blocks)]
-        table.add_row(*map(Text, cells + ([] if no_answer else [one.answer])))
+    for entry in rows:
+        date = datetime.fromisoformat(entry.created).astimezone().strftime("%Y-%m-%d %H:%M")
+        cells = [entry.name, date, entry.state, ", ".join(entry.candidates), str(entry.blocks)]
+        table.add_row(*map(Text, cells + ([] if no_answer else [entry.answer])))
     console.print(table)
 
 
-def created(one: Row) -> str:
+def read_date(entry: Row) -> str:
     """Return by what campaigns are sorted."""
-    return one.created
+    return entry.created
 
 
 def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command has it
@@ -104,16 +104,16 @@ def state(opened: Store) -> str:
     if store.is_running(opened.folder):
         return "running"
     stop = opened.campaign.plan.stop
-    done = blocks_done(opened)
-    if done >= stop.blocks_max or (stop.until != "blocks" and done >= stop.blocks_min):
+    blocks = blocks_done(opened)
+    if blocks >= stop.blocks_max or (stop.until != "blocks" and blocks >= stop.blocks_min):
         return "complete"
-    return f"{done} of {stop.blocks_min} blocks"
+    return f"{blocks} of {stop.blocks_min} blocks"
 
 
 def answer(opened: Store) -> str:
     """Return the first sentence of the conclusion, from the last report where nothing was measured since."""
     path = opened.folder / "verdict.json"
-    newest = max((one.stat().st_mtime for one in opened.folder.glob("launches/*")), default=0.0)
+    newest = max((file.stat().st_mtime for file in opened.folder.glob("launches/*")), default=0.0)
     if path.exists() and path.stat().st_mtime > newest:
         try:
             return first_words(msgspec.json.decode(path.read_bytes())["conclusion"][0]["text"])

@@ -70,14 +70,14 @@ def operations(
     """
     form = check_format(format_, "table", "json", "markdown")
     reach = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
-    description = described(reach)
+    description = describe_core(reach)
     if form == "json":
         print_json(description)
     elif form == "markdown":
         print(catalogue.page(description), end="")  # noqa: T201 - for a file
     else:
-        chosen = [named(description, name) for name in names or []]
-        answers, silent = ({}, {}) if no_probe else asked(reach)
+        chosen = [find_operation(description, name) for name in names or []]
+        answers, silent = ({}, {}) if no_probe else ask_libraries(reach)
         for operation in chosen:
             show_one(operation, description, answers)
         if not chosen:
@@ -86,7 +86,7 @@ def operations(
             console.print(f"\n{library} could not be asked: {reason}", soft_wrap=True, markup=False)
 
 
-def described(reach: Iterable[Library]) -> Description:
+def describe_core(reach: Iterable[Library]) -> Description:
     """Return what the core says of itself, built with the first library that can build it."""
     reason = "no MPI library found to build the core with; get one: rankbench get mpich"
     for library in reach:
@@ -98,34 +98,34 @@ def described(reach: Iterable[Library]) -> Description:
     raise RankbenchError(reason)
 
 
-def named(description: Description, name: str) -> Operation:
+def find_operation(description: Description, name: str) -> Operation:
     """Return the operation of a name."""
-    found = {operation.name: operation for operation in description.operations}
-    if name not in found:
-        raise RankbenchError(f"no operation {name}; {suggestion(name, found, 'rankbench operations')}")
-    return found[name]
+    by_name = {operation.name: operation for operation in description.operations}
+    if name not in by_name:
+        raise RankbenchError(f"no operation {name}; {suggestion(name, by_name, 'rankbench operations')}")
+    return by_name[name]
 
 
 # --- what libraries lack ----------------------------------------------------------------------------------------------
 
 
-def asked(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], dict[str, str]]:
+def ask_libraries(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], dict[str, str]]:
     """Return what is not well with each library that works, and why the others could not be asked."""
     answers: dict[str, list[Answer]] = {}
     silent: dict[str, str] = {}
     for library in reach:
         try:
             with console.status(f"{library.name}: building the core and asking what it has …"):
-                found = probing.probe(library, home(), tell)
+                probe = probing.probe(library, home(), print_progress)
         except RankbenchError as error:
             silent[library.name] = str(error).removeprefix(f"{library.name}: ")
             continue
         title = libraries.format_title(library)
-        answers[library.name if title in answers else title] = unwell(found)
+        answers[library.name if title in answers else title] = unwell(probe)
     return answers, silent
 
 
-def tell(text: str) -> None:
+def print_progress(text: str) -> None:
     """Say what takes so long, where it is not taken for the answer."""
     print(text, file=sys.stderr)  # noqa: T201 - a pipe gets the list alone
 
@@ -135,13 +135,15 @@ def unwell(probe: Probe) -> list[Answer]:
     return [answer for answer in probe.answers if answer.status != CaseStatus.OK]
 
 
-def said(answers: Answers, operation: str = "") -> Iterator[Text]:
+def list_answers(answers: Answers, operation: str = "") -> Iterator[Text]:
     """Yield a line for each library and thing that is not well, of one operation or of all."""
     for status, (saying, colour) in SAYINGS.items():
         for library, every in answers.items():
-            found = [answer for answer in every if answer.status == status and operation in ("", answer.operation)]
-            if found:
-                yield Text(f"{saying.format(library=library)}: {format_answers(found, operation)}", colour or "yellow")
+            matches = [answer for answer in every if answer.status == status and operation in ("", answer.operation)]
+            if matches:
+                yield Text(
+                    f"{saying.format(library=library)}: {format_answers(matches, operation)}", colour or "yellow"
+                )
 
 
 def format_answers(answers: Sequence[Answer], operation: str) -> str:
@@ -151,8 +153,8 @@ def format_answers(answers: Sequence[Answer], operation: str) -> str:
     if operation:
         return ", ".join(answer.form for answer in answers)
     forms: dict[str, list[str]] = {}
-    for one in answers:
-        forms.setdefault(one.operation, []).append(one.form)
+    for answer in answers:
+        forms.setdefault(answer.operation, []).append(answer.form)
     return ", ".join(f"{name} ({', '.join(of)})" for name, of in forms.items())
 
 
@@ -165,7 +167,7 @@ def show_all(description: Description, answers: Answers) -> None:
         console.print(Text(f"\n{kind}\n", "bold underline"))
         for operation in of_kind:
             console.print(pairs([(operation.name, operation.help)]))
-            for line in (*facts(operation, description), *said(answers, operation.name)):
+            for line in (*facts(operation, description), *list_answers(answers, operation.name)):
                 console.print(Padding.indent(line, 4))
     show_words(description)
     show_summary(answers)
@@ -210,20 +212,20 @@ def show_words(description: Description) -> None:
     console.print(f"\n{WORDS} {kinds}.", markup=False)
 
 
-def explained(option: Option) -> tuple[str, str]:
+def explain_option(option: Option) -> tuple[str, str]:
     """Return the name of an option, and what it can be."""
     return option.name, f"{catalogue.values(option)} – {option.help}"
 
 
 def show_summary(answers: Answers) -> None:
     """Print what all libraries lack, and what they do wrong."""
-    if lines := list(said(answers)):
+    if lines := list(list_answers(answers)):
         console.print(Text("\nwhat libraries here lack, and what they do wrong\n", "bold underline"))
         for line in lines:
             console.print(line)
     elif answers:
         console.print(
-            f"\nAll of this is in {catalogue.listed(list(answers), 'and')}, and data are right.", markup=False
+            f"\nAll of this is in {catalogue.join_names(list(answers), 'and')}, and data are right.", markup=False
         )
 
 
@@ -235,7 +237,7 @@ def show_one(operation: Operation, description: Description, answers: Answers) -
     console.print(pairs(in_full(operation, description)))
     if operation.options:
         console.print("\noptions\n")
-        console.print(pairs(map(explained, operation.options)))
+        console.print(pairs(map(explain_option, operation.options)))
     if answers:
         console.print("\nlibraries here\n")
         show_answers(operation, answers)
@@ -266,8 +268,8 @@ def show_answers(operation: Operation, answers: Answers) -> None:
     """Print what each library makes of an operation."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for library, every in answers.items():
-        found = [answer for answer in every if answer.operation == operation.name]
-        lines = [Text(unwell_form(answer), SAYINGS[answer.status][1] or "yellow") for answer in found]
+        relevant = [answer for answer in every if answer.operation == operation.name]
+        lines = [Text(unwell_form(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
         for place, line in enumerate(lines or [Text("has every form; data are right")]):
             table.add_row("" if place else library, line)
     console.print(table)

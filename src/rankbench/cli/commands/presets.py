@@ -45,12 +45,12 @@ def presets(
         print(plan.find_preset(name).read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
         return
     names = [plan.find_preset(name).stem] if name else plan.list_presets()
-    found = [Preset(name=one, question=question(one), file=str(plan.find_preset(one))) for one in names]
+    rows = [Preset(name=stem, question=question(stem), file=str(plan.find_preset(stem))) for stem in names]
     if form == "json":
-        print_json(found)
+        print_json(rows)
         return
     table = Table.grid(padding=(0, 2, 0, 0))
-    for preset in found:
+    for preset in rows:
         table.add_row(preset.name, Text(preset.question))
     console.print(table)
 

@@ -11,11 +11,11 @@ from rich.text import Text
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Wanted, foreign
 from rankbench.cli.decisions import stopping
-from rankbench.cli.display import columns, console, tell
+from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.live_progress import shown
-from rankbench.cli.options import Modules, Prefixes, Results, chosen
+from rankbench.cli.live_progress import watch_campaign
+from rankbench.cli.options import Modules, Prefixes, Results, choose_libraries
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
@@ -84,14 +84,14 @@ def reconcile(
     The core and the programs measure the same calls in turns, in a campaign of its own.
     """
     form = check_format(format_, "table", "json")
-    (meant,) = chosen([library], prefix or [], modules or [])
+    (mpi_library,) = choose_libraries([library], prefix or [], modules or [])
     places = dict(place(text) for text in tool or [])
-    rows = list(there(meant, operations.split(","), places, prefix or (), modules or ()))
+    rows = list(there(mpi_library, operations.split(","), places, prefix or (), modules or ()))
     if not rows:
         raise RankbenchError(
-            f"no foreign tool is there that measures {operations} with {meant.name}; say where one is: "
+            f"no foreign tool is there that measures {operations} with {mpi_library.name}; say where one is: "
             "--tool osu=FOLDER (allowed: "
-            f"{', '.join(foreign.known())})"
+            f"{', '.join(foreign.find_tools())})"
         )
     text = PLAN.format(
         library=library,
@@ -103,12 +103,12 @@ def reconcile(
         suites="".join(f'\n[suites.{name}]\n{key} = "{value}"\n' for name, (key, value) in places.items() if value),
         blocks=blocks,
     )
-    folder = results / f"reconcile-{meant.name}"
+    folder = results / f"reconcile-{mpi_library.name}"
     planned = plan.parse_plan(text, str(folder / "plan.toml"), launch.machine())
     wanted = Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ())
     quiet = form == "json"
-    prepared = campaign.prepare(wanted, (lambda _: None) if quiet else tell)
-    with shown(prepared.store.campaign, quiet=quiet) as watch:
+    prepared = campaign.prepare(wanted, (lambda _: None) if quiet else print_text)
+    with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
         campaign.run(prepared, stopping(prepared.store), watch)
     print_json(list(map(record, reconciling.reconcile(prepared.store)))) if quiet else explain(prepared.store)
 
@@ -132,8 +132,10 @@ def record(row: Reconciled) -> dict[str, object]:
 def place(text: str) -> tuple[str, tuple[str, str]]:
     """Return a tool's name and where it is: the key of a plan and its value."""
     name, _, where = text.partition("=")
-    if name not in foreign.known():
-        raise RankbenchError(f"--tool {text}: no such tool that can be run (allowed: {', '.join(foreign.known())})")
+    if name not in foreign.find_tools():
+        raise RankbenchError(
+            f"--tool {text}: no such tool that can be run (allowed: {', '.join(foreign.find_tools())})"
+        )
     path = Path(where).expanduser()
     if where and not path.exists():
         raise RankbenchError(f"--tool {text}: {path} is not there")
@@ -148,20 +150,20 @@ def there(
     modules: Sequence[str],
 ) -> Iterator[Operation]:
     """Yield the first benchmark of each tool for each operation that is wanted, if its program is there."""
-    reach = chosen([], prefix, modules)
-    for name, tool in foreign.known().items():
+    reach = choose_libraries([], prefix, modules)
+    for name, tool in foreign.find_tools().items():
         if places and name not in places:
             continue
-        for own in wanted:
+        for counterpart in wanted:
             for operation in tool.OPERATIONS:
-                fits = operation.foreign.counterpart == own and operation.form == "blocking"
+                fits = operation.foreign.counterpart == counterpart and operation.form == "blocking"
                 if fits and not operation.foreign.overlap:
                     spec = foreign.spec(name, *places.get(name, ("path", "")))
                     try:
                         foreign.program(spec, operation, library, reach, home())
                     except RankbenchError as error:
                         if name in places:
-                            tell(f"note: {error}")
+                            print_text(f"note: {error}")
                     else:
                         yield operation
                     break
@@ -183,16 +185,18 @@ def names(operations: Sequence[Operation]) -> list[str]:
 
 def explain(store: Store) -> None:
     """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
-    found = reconciling.reconcile(store)
-    for theirs, own in reconciling.find_counterparts(store.campaign):
+    results = reconciling.reconcile(store)
+    for theirs, core_operation in reconciling.find_counterparts(store.campaign):
         rows = [
-            one for one in found if one.pair.theirs.operation == theirs.name and one.pair.core.operation == own.name
+            row
+            for row in results
+            if row.pair.theirs.operation == theirs.name and row.pair.core.operation == core_operation.name
         ]
         if rows:
-            tell("")
-            tell_benchmark(store.campaign, theirs, own, rows)
-    tell("")
-    tell(f"next: rankbench report {store.folder}")
+            print_text("")
+            tell_benchmark(store.campaign, theirs, core_operation, rows)
+    print_text("")
+    print_text(f"next: rankbench report {store.folder}")
 
 
 def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
@@ -204,24 +208,24 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
     for row in rows:
         size = format_size(row.pair.core.size_bytes) if operation.sized else "–"
         cells = [format_contrast(row.parts[part]) if part in row.parts else "" for part in parts]
-        table.add_row(size, value(campaign, row, own=True), value(campaign, row, own=False), *cells)
+        table.add_row(size, value(campaign, row, of_core=True), value(campaign, row, of_core=False), *cells)
     console.print(table)
     if first.comparable.reason:
-        tell(f"Not comparable as the core usually measures: {first.comparable.reason}.")
+        print_text(f"Not comparable as the core usually measures: {first.comparable.reason}.")
         if not first.comparable_same_start.reason:
-            tell(f"Comparable with start {first.pair.core_same_start.start}, in the column “{TITLES[REST]}”.")
+            print_text(f"Comparable with start {first.pair.core_same_start.start}, in the column “{TITLES[REST]}”.")
     for difference in (first.comparable_same_start if first.comparable.reason else first.comparable).differences:
-        tell(f"- {difference}")
+        print_text(f"- {difference}")
     if theirs.foreign:
-        tell(f"The tool's number: {theirs.foreign.meaning.text}.")
+        print_text(f"The tool's number: {theirs.foreign.meaning.text}.")
 
 
-def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
+def value(campaign: Campaign, row: Reconciled, *, of_core: bool) -> str:
     """Return the typical value of one side as people read it."""
-    case, figure = (row.pair.core, row.core_ns) if own else (row.pair.theirs, row.theirs_ns)
-    operation = next(one for one in campaign.operations if one.name == case.operation)
+    case, figure = (row.pair.core, row.core_ns) if of_core else (row.pair.theirs, row.theirs_ns)
+    operation = next(operation for operation in campaign.operations if operation.name == case.operation)
     kind = f" ({case.datatype})" if row.other_numbers else ""
-    return choose_measure(case, operation, row.moved[own].bytes, row.moved[own].messages).format(figure) + kind
+    return choose_measure(case, operation, row.moved[of_core].bytes, row.moved[of_core].messages).format(figure) + kind
 
 
 def format_contrast(ratio: Contrast) -> str:

@@ -12,8 +12,8 @@ from rankbench import extras, files
 from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import Working, console
-from rankbench.cli.options import CampaignFolder, Threshold, asked
-from rankbench.cli.stored import chosen_folder, current
+from rankbench.cli.options import CampaignFolder, Threshold, parse_option
+from rankbench.cli.stored import choose_folder, current
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
@@ -65,21 +65,21 @@ def report(
     It needs no network. Figures and text are written on request.
     """
     extras.require("report", "`rankbench report`")
-    place = chosen_folder(folder)
+    place = choose_folder(folder)
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
     formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
     with Working(f"evaluating {place} …"):
         campaign = current(place)
-        matters = asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
-        held = hold(current(chosen_folder(against)), campaign, threshold=matters) if against else None
-        view = held.now if held and matters is None else evaluate(campaign, threshold=matters)
+        matters = parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
+        campaign_pair = hold(current(choose_folder(against)), campaign, threshold=matters) if against else None
+        view = campaign_pair.now if campaign_pair and matters is None else evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:  # A place of the user's, which may be a device or a link.
-        pieces[output] = lambda path: path.write_text(hand_over.html(view, held), encoding="utf-8")
+        pieces[output] = lambda path: path.write_text(hand_over.html(view, campaign_pair), encoding="utf-8")
     else:
         derived = {"verdict": as_data(view.verdict)}
-        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, held)
+        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)
         pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(view), derived)
     if formats:
         pieces[place / "figures"] = lambda path: write_figures(path, view, formats, kinds)

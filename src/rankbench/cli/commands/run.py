@@ -14,7 +14,7 @@ import typer
 
 from rankbench import launch, libraries
 from rankbench.cli import meanwhile
-from rankbench.cli.display import counted, tell
+from rankbench.cli.display import print_text, spell_count
 from rankbench.cli.folders import campaign_folder, home, is_campaign
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
@@ -106,14 +106,16 @@ def run(
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """
     machine = launch.machine()
-    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
+    place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
     measured = Measured(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
-    planned, own_name = wish(words or [], preset, measured, {key: one for key, one in said.items() if one}, machine)
+    planned, own_name = wish(
+        words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
+    )
     if planned.job.scheduler:
-        schedulers.chosen(planned.job)
-    folder = chosen_folder(results, name or own_name, anew=anew, more=more)
-    progress = (lambda _: None) if quiet else tell
+        schedulers.find_scheduler(planned.job)
+    folder = choose_folder(results, name or own_name, anew=anew, more=more)
+    progress = (lambda _: None) if quiet else print_text
     if len(planned.candidates) == 1:
         progress("only one candidate: figures, no comparison")
     search = libraries.make_search(home(), prefix or (), modules or ())
@@ -129,7 +131,7 @@ def run(
         show_forecast(wanted, verbose=verbose)
         return
     if known and is_finished(wanted):
-        tell(finished(store.open(folder)))
+        print_text(describe_finished(store.open(folder)))
         return
     # So does what judges; nothing of it runs beside a launch that measures.
     loaded = meanwhile.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
@@ -140,10 +142,10 @@ def run(
         decision = measure(prepared, quiet=quiet)
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            tell(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
+            print_text(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
     if before == len(prepared.store.launches()):
-        tell(finished(prepared.store))
+        print_text(describe_finished(prepared.store))
         return
     from rankbench.cli.conclusion import conclude, failures
 
@@ -163,13 +165,13 @@ def measure(prepared: Prepared, *, quiet: bool) -> Decision:
     """Run the blocks of a campaign, shown while it runs; return why it ended."""
     from rankbench import campaign
     from rankbench.cli.decisions import stopping
-    from rankbench.cli.live_progress import shown
+    from rankbench.cli.live_progress import watch_campaign
 
-    with shown(prepared.store.campaign, quiet=quiet) as watch:
+    with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
         return campaign.run(prepared, stopping(prepared.store), watch)
 
 
-def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
+def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
     folder = campaign_folder(results, name)
     if anew and more:
@@ -184,23 +186,23 @@ def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
 
 def again(name: str) -> str:
     """Return the command that goes on with this campaign: as given, less what starts another one or measures more."""
-    words, left = iter(sys.argv[1:]), ["rankbench"]
+    words, rest = iter(sys.argv[1:]), ["rankbench"]
     for word in words:
         if word in {"--more", "--name"}:
             next(words, "")
         elif word != "--new" and not word.startswith(("--more=", "--name=")):
-            left.append(word)
+            rest.append(word)
     named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
-    return shlex.join([*left, *(["--name", name] if named else [])])
+    return shlex.join([*rest, *(["--name", name] if named else [])])
 
 
-def finished(opened: Store) -> str:
+def describe_finished(opened: Store) -> str:
     """Return the line on a campaign that measures nothing more: when it was measured, and what can be done."""
     launches, folder = opened.launches(), shlex.quote(str(opened.folder))
     at = datetime.fromisoformat(launches[-1].started).astimezone()
-    blocks = counted(len({one.block for one in launches}), "block")
+    blocks = spell_count(len({record.block for record in launches}), "block")
     return (
-        f"{opened.folder} is finished: {counted(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}. "
+        f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}. "
         f"Show it: rankbench show {folder}. Measure more: --more N. Measure anew: --new"
     )
 

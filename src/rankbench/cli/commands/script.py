@@ -9,7 +9,7 @@ import typer
 
 from rankbench import campaign
 from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.campaign.batch import scripted
+from rankbench.campaign.batch import make_script
 from rankbench.cli.job_options import with_options
 from rankbench.launch import schedulers
 from rankbench.launch.script import text
@@ -31,5 +31,5 @@ def script(wanted: Wanted) -> None:
         prepared = campaign.prepare(wanted._replace(folder=Path(folder) / wanted.folder.name), lambda _: None)
         for note in prepared.store.campaign.notes:
             typer.echo(f"note: {note}", err=True)
-        whole = scripted(prepared)._replace(campaign=wanted.folder.absolute())
-    print(text(whole, schedulers.chosen(whole.job)), end="")  # noqa: T201 - a script, with no line broken
+        job_script = make_script(prepared)._replace(campaign=wanted.folder.absolute())
+    print(text(job_script, schedulers.find_scheduler(job_script.job)), end="")  # noqa: T201 - a script, with no line broken

@@ -9,10 +9,10 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from rankbench.cli.display import Working, answer, console, filled, plain_table, spread_lines
-from rankbench.cli.figures import around, chosen_cases, missing, spread
+from rankbench.cli.display import Working, answer, console, fill_table, plain_table, spread_lines
+from rankbench.cli.figures import around, choose_cases, missing, spread
 from rankbench.cli.formats import AnyFormat, check_format, print_json, with_output
-from rankbench.cli.options import CampaignFolder, Threshold, Verbose, asked
+from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
 from rankbench.cli.stored import current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
@@ -97,11 +97,11 @@ def show(
     with Working(f"evaluating {opened.folder} …"):
         view = evaluate(
             opened,
-            asked("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
-            asked("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
-            asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
+            parse_option("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
+            parse_option("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
+            parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
         )
-    picked = view.showing(chosen_cases(view.cases, operation or [], form or [], size or []))
+    picked = view.showing(choose_cases(view.cases, operation or [], form or [], size or []))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if printed == "json":
         print_json(record(picked))
@@ -109,14 +109,14 @@ def show(
         from rankbench.report.text import markdown_table
 
         kinds = chosen_kinds or tables.kinds().values()
-        found = (table for kind in kinds for table in tables.made_for("text", kind, picked) if table.rows)
-        print("\n\n".join(map(markdown_table, found)))  # noqa: T201 - for other documents
+        contents = (table for kind in kinds for table in tables.make_tables("text", kind, picked) if table.rows)
+        print("\n\n".join(map(markdown_table, contents)))  # noqa: T201 - for other documents
     elif printed == "csv":
         print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
     elif chosen_kinds:
         show_kinds(picked, chosen_kinds)
     else:
-        if line := unfinished(opened, view.verdict):
+        if line := describe_unfinished(opened, view.verdict):
             spread_lines(line)
         show_answer(view, verbose=verbose)
         show_figures(picked)
@@ -149,24 +149,24 @@ def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     frames: dict[str, pl.DataFrame] = {
         kind.FLAG: kind.frame(picked) for kind in kinds or [*tables.kinds().values()][:1]
     }
-    for flag, one in frames.items():
-        if one is None:
+    for flag, part in frames.items():
+        if part is None:
             raise RankbenchError(f"--{flag}: these tables cannot be printed as CSV")
     if len(frames) == 1:
         return next(iter(frames.values()))
-    named = [one.select(pl.lit(flag).alias("table"), pl.all()) for flag, one in frames.items() if not one.is_empty()]
+    named = [part.select(pl.lit(flag).alias("table"), pl.all()) for flag, part in frames.items() if not part.is_empty()]
     return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
 
 def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
     """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
-    found = [(kind, kind.tables(picked)) for kind in kinds]
-    if not any(made for _, made in found):
-        raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in found))
-    for kind, made in found:
-        show_tables(made, details=getattr(kind, "DETAILS", False))
-        show_sentences(kind.sentences(picked) if made and hasattr(kind, "sentences") else [])
-        show_sentences([] if made else [absent(kind, picked)])
+    by_kind = [(kind, kind.tables(picked)) for kind in kinds]
+    if not any(contents for _, contents in by_kind):
+        raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in by_kind))
+    for kind, contents in by_kind:
+        show_tables(contents, details=getattr(kind, "DETAILS", False))
+        show_sentences(kind.sentences(picked) if contents and hasattr(kind, "sentences") else [])
+        show_sentences([] if contents else [absent(kind, picked)])
 
 
 def absent(kind: ModuleType, picked: CampaignView) -> str:
@@ -176,7 +176,7 @@ def absent(kind: ModuleType, picked: CampaignView) -> str:
     return f"--{kind.FLAG}: {why}"
 
 
-def unfinished(opened: Store, verdict: Verdict) -> str:
+def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     """Return that a campaign is seen before its end where no look was planned, so that error rates do not allow for it.
 
     Where figures end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
@@ -213,17 +213,17 @@ def show_figures(picked: CampaignView) -> None:
         console.print(Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.circumstances(part)}"))
         console.print(block(part, summaries))
         console.print(Text(legend(picked), "dim"))
-        for content in (table for kind in unasked("line") for table in kind.tables(part)):
+        for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):
             console.print()
-            console.print(filled(content))
-    for kind in unasked("campaign"):
+            console.print(fill_table(content))
+    for kind in list_default_kinds("campaign"):
         show_tables(kind.tables(picked), details=getattr(kind, "DETAILS", False))
     console.print()
     for line in beyond(picked):
         console.print(Text(line))
 
 
-def unasked(scope: str) -> list[ModuleType]:
+def list_default_kinds(scope: str) -> list[ModuleType]:
     """Return the kinds of tables that are printed without their flag, below each line or below all of them."""
     return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
 
@@ -281,12 +281,12 @@ def margin_spread(verdict: CaseVerdict) -> str:
     return around(below, above, 50 * (above - below))
 
 
-def show_tables(found: Iterable[Content], *, details: bool) -> None:
+def show_tables(contents: Iterable[Content], *, details: bool) -> None:
     """Print tables of a report."""
-    for content in found:
+    for content in contents:
         console.print()
         console.print(Text(content.caption, "bold"))
-        console.print(filled(content, details=details))
+        console.print(fill_table(content, details=details))
 
 
 def show_sentences(sentences: Iterable[str]) -> None:

@@ -8,11 +8,11 @@ import typer
 
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
-from rankbench.cli.display import columns, console, counted, tell
+from rankbench.cli.display import columns, console, print_text, spell_count
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
 from rankbench.cli.job_status import follow, is_sound, last_job, query_job, show_status, tell_job, wrong, wrong_cases
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import chosen_folder, take_in
+from rankbench.cli.stored import choose_folder, take_in
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
@@ -44,7 +44,7 @@ def status(
     form = check_format(format_, "table", "json")
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
-    opened = store.open(chosen_folder(folder))
+    opened = store.open(choose_folder(folder))
     judged = extras.has("run")
     if wait:
         extras.require("run", "--wait")
@@ -62,7 +62,9 @@ def status(
         show_status(opened)
         tell_job(opened, decision)
         if not judged:
-            tell(f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}")
+            print_text(
+                f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}"
+            )
 
 
 def show_json(opened: Store, decision: Decision | None) -> None:
@@ -103,9 +105,9 @@ def show_spending(opened: Store, form: str) -> None:
     if form == "json":
         print_json([part._asdict() for part in parts])
         return
-    rows = columns("time spent on", "seconds", "share", left=1)
+    rows = columns("time spent on", "seconds", "share", text_columns=1)
     for spent in parts:
         rows.add_row(spending.PARTS[spent.part], f"{spent.seconds:.2f}", f"{spent.share:.1%}")
     rows.add_row("all of it", f"{sum(part.seconds for part in parts):.2f}", "100.0%")
     console.print(rows, markup=False)
-    tell(f"rank 0 of {counted(len(launches), 'launch')}; what precedes the first launch is not included")
+    print_text(f"rank 0 of {spell_count(len(launches), 'launch')}; what precedes the first launch is not included")

@@ -8,8 +8,8 @@ import typer
 
 from rankbench import campaign, extras
 from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.campaign.batch import scripted, write
-from rankbench.cli.display import spell_blocks, tell
+from rankbench.campaign.batch import make_script, write
+from rankbench.cli.display import print_text, spell_blocks
 from rankbench.cli.job_options import with_options
 from rankbench.cli.job_status import follow, in_the_queue
 from rankbench.launch import jobs, schedulers
@@ -35,25 +35,25 @@ def submit(
 
     A campaign whose job ended too early is resumed.
     """
-    chosen = schedulers.chosen(wanted.plan.job)
+    chosen = schedulers.find_scheduler(wanted.plan.job)
     if wait:
         extras.require("run", "--wait")
     if waiting := in_the_queue(wanted.folder):
         raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
-    prepared = campaign.prepare(wanted, tell)
-    script = scripted(prepared)._replace(job=wanted.plan.job)
-    path, kept = write(prepared, text(script, chosen))
-    if kept:
-        tell(f"{path} was edited and is submitted as it is; remove it to have it written anew")
-    tell(f"{spell_blocks(prepared.store.campaign)} blocks of {len(script.blocks[0])} launches: {path}")
+    prepared = campaign.prepare(wanted, print_text)
+    script = make_script(prepared)._replace(job=wanted.plan.job)
+    path, is_edited = write(prepared, text(script, chosen))
+    if is_edited:
+        print_text(f"{path} was edited and is submitted as it is; remove it to have it written anew")
+    print_text(f"{spell_blocks(prepared.store.campaign)} blocks of {len(script.blocks[0])} launches: {path}")
     if write_only:
-        tell(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
+        print_text(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return
     number = jobs.submit(chosen, path)
     jobs.remember(wanted.folder / FOLDER, chosen.name, number)
-    tell(f"job {number} of {chosen.title} on {wanted.plan.job.nodes} nodes")
+    print_text(f"job {number} of {chosen.title} on {wanted.plan.job.nodes} nodes")
     prepared.store.unlock()
     if wait:
         follow(prepared.store)
     else:
-        tell(f"next: rankbench status {wanted.folder} --wait")
+        print_text(f"next: rankbench status {wanted.folder} --wait")

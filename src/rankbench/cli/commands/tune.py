@@ -11,7 +11,7 @@ import typer
 from rankbench import launch, libraries, plan, profiles, tuning
 from rankbench.campaign.variables import variables
 from rankbench.cli.calls import parse_calls
-from rankbench.cli.display import console, tell
+from rankbench.cli.display import console, print_text
 from rankbench.cli.folders import campaign_folder, home
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.signals import Terminated, exit_code
@@ -86,7 +86,7 @@ def tune(
         session.conclude(make_task(chosen, request, session.tuner, target))
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            tell("stopped; what was measured is kept. Go on with the same command")
+            print_text("stopped; what was measured is kept. Go on with the same command")
         raise typer.Exit(exit_code(stopped)) from None
 
 
@@ -147,7 +147,7 @@ def make_task(library: Library, request: Request, tuner: Tuner, target: Target) 
             f"{library.name}: lists no algorithms of {', '.join(lacking)}; see: rankbench settings {library.name}"
         )
     for name in lacking:
-        tell(f"note: {library.name} lists no algorithms of {name}; left out")
+        print_text(f"note: {library.name} lists no algorithms of {name}; left out")
     return tuning.Task(
         library.name,
         [name for name in request.operations if variants[name]],

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli.display import columns, console, placed
+from rankbench.cli.display import columns, console, describe_places
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.options import Modules, Prefixes, chosen
+from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
@@ -93,11 +93,11 @@ def verify(
     form = check_format(format_, "table", "json")
     wanted = ranks or max(2, launch.machine().cores)
     failures: list[Failure] = []
-    libraries = chosen(names or [], prefix or [], modules or [])
+    libraries = choose_libraries(names or [], prefix or [], modules or [])
     for library in libraries:
         quiet = contextlib.redirect_stdout(io.StringIO()) if form == "json" else contextlib.nullcontext()
         with tempfile.TemporaryDirectory(prefix="rankbench-") as folder, quiet:
-            failures += tested(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
+            failures += check_library(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
     if form == "json":
         lines = [failure._asdict() for failure in failures]
         print_json({"libraries": [library.name for library in libraries], "failures": lines})
@@ -112,19 +112,21 @@ def verify(
         console.print("All data are right, and all times are true.")
 
 
-def tested(library: Library, ranks: int, clocks: Sequence[str], folder: Path, *, thorough: bool) -> list[Failure]:
+def check_library(
+    library: Library, ranks: int, clocks: Sequence[str], folder: Path, *, thorough: bool
+) -> list[Failure]:
     """Test one library, show the results, and return the failures."""
     try:
         with console.status(f"{library.name}: building and checking …"):
             bench = selftest.bench(library, ranks, home(), folder)
     except RankbenchError as error:
         return [Failure(str(error))]
-    sources = chosen_sources(bench, clocks)
-    console.print(Text(f"{library.name}, {placed(bench.ranks)}", style="bold"), soft_wrap=True)
-    return [*tested_data(bench, thorough=thorough), *tested_waits(bench, sources)]
+    sources = choose_sources(bench, clocks)
+    console.print(Text(f"{library.name}, {describe_places(bench.ranks)}", style="bold"), soft_wrap=True)
+    return [*check_data(bench, thorough=thorough), *check_waits(bench, sources)]
 
 
-def chosen_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
+def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
     """Return the time sources that are meant."""
     known = {source.name: source for source in bench.facts.sources}
     for name in names:
@@ -138,24 +140,24 @@ def chosen_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
 # --- data -------------------------------------------------------------------------------------------------------------
 
 
-def tested_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
+def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
     """Show whether data are right, and yield a failure for each call with which they are not."""
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
     sizes = sorted({result.case.size_bytes for result in results} - {0})
     console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
     table = columns("operation", *FORMS)
-    for name in dict.fromkeys(map(named, results)):
-        case_results = [result for result in results if named(result) == name]
+    for name in dict.fromkeys(map(name_call, results)):
+        case_results = [result for result in results if name_call(result) == name]
         table.add_row(name, *(cell([result for result in case_results if result.case.form == form]) for form in FORMS))
     console.print(table)
-    unusual = tested_thoroughly(bench) if thorough else []
+    unusual = check_thoroughly(bench) if thorough else []
     for reason in dict.fromkeys(
         result.reason for result in (*results, *unusual) if result.status == CaseStatus.REFUSED
     ):
         console.print(f"refused: {reason}", soft_wrap=True, markup=False)
     for group in group_by_size([result for result in results if result.status not in HARMLESS]):
-        yield failed(bench, group, group[0].case.memory.label)
+        yield describe_failure(bench, group, group[0].case.memory.label)
     broken = {(result.case.operation, result.case.form) for result in results if result.status not in HARMLESS}
     new = [
         result
@@ -163,10 +165,12 @@ def tested_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
         if (result.case.operation, result.case.form) not in broken and result.status not in HARMLESS
     ]
     for group in by_call(new):
-        yield failed(bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group)))
+        yield describe_failure(
+            bench, group, " or ".join(dict.fromkeys(circumstance(result, bench) for result in group))
+        )
 
 
-def tested_thoroughly(bench: Bench) -> list[CaseResult]:
+def check_thoroughly(bench: Bench) -> list[CaseResult]:
     """Show what becomes of calls with every datatype and option, and return it."""
     with console.status(f"{bench.library.name}: data with every datatype and option …"):
         results = selftest.thorough_data(bench)
@@ -182,7 +186,7 @@ def tested_thoroughly(bench: Bench) -> list[CaseResult]:
 ADVICE = "do not use this call of this library, and report it to its vendor"
 
 
-def failed(bench: Bench, results: Sequence[CaseResult], how: str) -> Failure:
+def describe_failure(bench: Bench, results: Sequence[CaseResult], how: str) -> Failure:
     """Return the failure of a call: `allgather persistent, in-place, 8 B and 64 KiB`."""
     case, status, reason = results[0].case, results[0].status, results[0].reason
     sizes = " and ".join(map(format_size, sorted({result.case.size_bytes for result in results} - {0})))
@@ -209,29 +213,29 @@ def tally(results: Sequence[CaseResult]) -> str:
     return ", ".join(f"{counts[status]} {word}" for status, word in WORDS.items() if status in telling) or cell(results)
 
 
-def named(result: CaseResult) -> str:
+def name_call(result: CaseResult) -> str:
     """Return what a result is of, less form and size: `allreduce, in-place`."""
     return ", ".join(filter(None, [result.case.operation, result.case.memory.label]))
 
 
 def circumstance(result: CaseResult, bench: Bench) -> str:
     """Return what is unusual about a call: `vector`, `epoch=fence`."""
-    operation = next(one for one in bench.description.operations if one.name == result.case.operation)
+    operation = next(operation for operation in bench.description.operations if operation.name == result.case.operation)
     texts = case_labels.list_unusual(result.case, operation)
-    return next((one for one in texts if "=" in one), ", ".join(texts))
+    return next((text for text in texts if "=" in text), ", ".join(texts))
 
 
 def group_by_size(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ only by size."""
-    return grouped(results, lambda result: (named(result), result.case.form, result.status))
+    return group_by(results, lambda result: (name_call(result), result.case.form, result.status))
 
 
 def by_call(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ by size and circumstances."""
-    return grouped(results, lambda result: (result.case.operation, result.case.form, result.status))
+    return group_by(results, lambda result: (result.case.operation, result.case.form, result.status))
 
 
-def grouped(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str, ...]]) -> list[list[CaseResult]]:
+def group_by(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str, ...]]) -> list[list[CaseResult]]:
     """Return the results with equal keys together."""
     groups: dict[tuple[str, ...], list[CaseResult]] = {}
     for result in results:
@@ -242,7 +246,7 @@ def grouped(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str
 # --- times ------------------------------------------------------------------------------------------------------------
 
 
-def tested_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure]:
+def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure]:
     """Show what operations of known time take by each source and with each start; yield what is wrong."""
     starts = bench.description.starts
     rows: list[tuple[SourceFact, Trial]] = []
@@ -269,7 +273,7 @@ def wait_table(rows: Sequence[tuple[SourceFact, Trial]]) -> Table:
     """Return what was measured of all operations, by source and start."""
     waits = rows[0][1].waits if rows else []
     truths = [f"{wait.operation} {wait.truth_ns:g}" for wait in waits]
-    table = columns("time source", "start", *truths, "discarded", "clocks ±", "launches", left=2)
+    table = columns("time source", "start", *truths, "discarded", "clocks ±", "launches", text_columns=2)
     for source, trial in rows:
         figures = [figure(wait) for wait in trial.waits]
         discarded = "–" if trial.discarded is None else f"{trial.discarded:.1%}"
@@ -291,7 +295,7 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
     library. Discarded rounds are no wrong time: they show that ranks were interrupted.
     """
     name, by = bench.library.name, f"by {source.name} with start {trial.start.name}"
-    cause = crowded(bench) or imprecise(source, trial)
+    cause = advise_fewer_ranks(bench) or imprecise(source, trial)
     why, certain = cause or busy(others), not cause and others <= QUIET
     for wait in trial.waits:
         if wait.measured_ns is None:
@@ -305,12 +309,12 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
     if not trial.keeps_enough:
         yield Failure(
             f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {judge.MOST_DISCARDED:.0%}: "
-            f"ranks were interrupted; {crowded(bench) or busy(others)}",
+            f"ranks were interrupted; {advise_fewer_ranks(bench) or busy(others)}",
             certain=False,
         )
 
 
-def crowded(bench: Bench) -> str:
+def advise_fewer_ranks(bench: Bench) -> str:
     """Return what to do about ranks that share cores, if they do."""
     ranks, cores = bench.placement.ranks, bench.machine.cores
     return f"{ranks} ranks share {cores} cores: use fewer, --ranks {cores}" if ranks > cores else ""

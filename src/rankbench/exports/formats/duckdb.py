@@ -43,8 +43,8 @@ ORDER BY "case", typical_ns;
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the script."""
-    made = measured.store.campaign
-    yield write_text(path, script(measured.store.folder.resolve(), made))
+    campaign = measured.store.campaign
+    yield write_text(path, script(measured.store.folder.resolve(), campaign))
 
 
 def script(folder: Path, campaign: Campaign) -> str:
@@ -87,9 +87,10 @@ def from_json(path: Path, kind: type[msgspec.Struct]) -> str:
 
 
 def fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a record with their types."""
+    """Yield the fields of a record with their types, by their names in files."""
     hints = get_type_hints(kind)
-    return ((name, spelt(hints[name])) for name in kind.__struct_fields__)
+    names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+    return ((stored, spelt(hints[name])) for name, stored in names)
 
 
 def spelt(kind: Any) -> str:
@@ -102,10 +103,10 @@ def spelt(kind: Any) -> str:
         return f"MAP({spelt(parts[0])}, {spelt(parts[1])})"
     if origin is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum)):
         return "VARCHAR"
-    return TYPES.get(kind) or f"STRUCT({joined(fields(kind))})"
+    return TYPES.get(kind) or f"STRUCT({join_fields(fields(kind))})"
 
 
-def joined(pairs: Iterable[tuple[str, str]]) -> str:
+def join_fields(pairs: Iterable[tuple[str, str]]) -> str:
     """Return the fields of a struct."""
     return ", ".join(f'"{name}" {kind}' for name, kind in pairs)
 

@@ -70,7 +70,7 @@ class Export(Record, frozen=True):
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
-    with files.placed(path) as beside:
+    with files.write_beside(path) as beside:
         beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.view)))) + b"\n")
     yield path
 
@@ -90,17 +90,17 @@ def export(view: CampaignView) -> Export:
 def schema() -> str:
     """Return the JSON Schema of the document, as `docs/reference/export.schema.json` has it."""
     document = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
-    return msgspec.json.format(msgspec.json.encode(drop_unspeakable(worded(document)))).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(drop_unspeakable(add_words(document)))).decode() + "\n"
 
 
-def worded(schema: dict[str, Any]) -> dict[str, Any]:
+def add_words(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with texts as `language.as_data` writes them."""
     definitions = {**schema["$defs"], "Text": {"title": "Text", "type": "object", "properties": WORDED}}
     definitions["Text"]["required"] = list(WORDED)
     for definition in definitions.values():
-        own = definition.get("properties", {})
-        if own.get("text") == TEXT:
-            definition["properties"] = {**own, **WORDED}
+        properties = definition.get("properties", {})
+        if properties.get("text") == TEXT:
+            definition["properties"] = {**properties, **WORDED}
             definition["required"] = [*definition["required"], "template", "fields"]
     return {**schema, "$defs": empty(definitions)}
 
@@ -108,11 +108,11 @@ def worded(schema: dict[str, Any]) -> dict[str, Any]:
 def empty(schema: Any) -> Any:
     """Return a schema whose defaults of texts have their words, too: none."""
     if isinstance(schema, dict):
-        texts = {name: empty(one) for name, one in schema.items()}
+        texts = {name: empty(value) for name, value in schema.items()}
         return (
             {**texts, "default": as_data(NOTHING)} if schema.get("default") == msgspec.to_builtins(NOTHING) else texts
         )
-    return [empty(one) for one in schema] if isinstance(schema, list) else schema
+    return [empty(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def drop_unspeakable(schema: Any) -> Any:

@@ -114,15 +114,15 @@ def text(part: CampaignView, candidate: str, summaries: dict[Case, Summary]) -> 
     sized = part.operation(first).sized
     lines = [
         f"# OSU {heading(first, part.operation(first), shape)} Test v{VERSION}",
-        *(f"# {one}" for one in comment_lines(part, candidate, shape)),
+        *(f"# {line}" for line in comment_lines(part, candidate, shape)),
         f"# Meaning: {msgspec.json.encode(meaning(part, shape)).decode()}",
     ]
     lines += [f"# Datatype: MPI_{first.datatype.upper()}."] if sized else []
-    lines += [padded("# Size" if sized else "#", shape.titles, shape, sized=sized)]
+    lines += [pad_line("# Size" if sized else "#", shape.titles, shape, sized=sized)]
     for case in sorted(summaries, key=lambda case: case.size_bytes):
         numbers = cells(part, case, summaries[case])
         size = case.size_bytes * (case.ranks if case.operation in WHOLE_VECTOR else 1)
-        lines.append(padded(str(size) if sized else "", numbers, shape, sized=sized))
+        lines.append(pad_line(str(size) if sized else "", numbers, shape, sized=sized))
     return "\n".join([*lines, ""])
 
 
@@ -195,7 +195,7 @@ def cells(part: CampaignView, case: Case, summary: Summary) -> list[str]:
     return [*(f"{time_ns / 1e3:.4f}" for time_ns in times), str(summary.samples)]
 
 
-def padded(first: str, texts: Sequence[str], shape: Shape, *, sized: bool) -> str:
+def pad_line(first: str, texts: Sequence[str], shape: Shape, *, sized: bool) -> str:
     """Return a line of columns as wide as OSU's. Without sizes the mark of a heading is part of the first column."""
     cells = "".join(text.rjust(width) for text, width in zip(texts, shape.widths, strict=True))
     return first.ljust(SIZE_WIDTH) + cells if sized else first + cells[len(first) + 1 :]

@@ -113,8 +113,8 @@ def test(view: CampaignView) -> str:
     planned = campaign.plan
     return TEST.substitute(
         class_name=class_name(campaign.name),
-        plan=indented(repr(line) for line in planned.text.splitlines(keepends=True)),
-        references=indented(references(campaign, values(view))),
+        plan=indent(repr(line) for line in planned.text.splitlines(keepends=True)),
+        references=indent(references(campaign, values(view))),
         slack=repr(planned.threshold),
         question=repr(f"rankbench: {planned.question} (campaign {campaign.name} of {campaign.created})"),
     )
@@ -123,11 +123,11 @@ def test(view: CampaignView) -> str:
 def references(campaign: Campaign, rows: Iterable[Value]) -> Iterator[str]:
     """Yield the reference of each value; A/A twins have none. Without an interval its ends are the value."""
     twins = {candidate.name for candidate in campaign.candidates if candidate.control_of}
-    for one in rows:
-        if one.value and one.candidate not in twins:
-            value, low, high = (short(one.value if end is None else end) for end in (one.value, one.low, one.high))
-            name = f"{one.case} {one.candidate}".replace(":", "_")  # A colon would name a system.
-            yield f"{name!r}: ({value!r}, {low!r}, {high!r}, {one.unit!r}),"
+    for row in rows:
+        if row.value and row.candidate not in twins:
+            value, low, high = (short(row.value if end is None else end) for end in (row.value, row.low, row.high))
+            name = f"{row.case} {row.candidate}".replace(":", "_")  # A colon would name a system.
+            yield f"{name!r}: ({value!r}, {low!r}, {high!r}, {row.unit!r}),"
 
 
 def short(number: float) -> float:
@@ -135,7 +135,7 @@ def short(number: float) -> float:
     return float(f"{number:.7g}")
 
 
-def indented(lines: Iterable[str]) -> str:
+def indent(lines: Iterable[str]) -> str:
     """Return lines in the brackets of a tuple or a dictionary."""
     return "\n".join(f"    {line}" for line in lines)
 

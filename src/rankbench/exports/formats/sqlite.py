@@ -79,7 +79,7 @@ class Table(NamedTuple):
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the database."""
-    with files.placed(path) as beside:
+    with files.write_beside(path) as beside:
         try:
             with closing(sqlite3.connect(beside)) as database:
                 fill(database, measured)
@@ -125,8 +125,8 @@ CANDIDATE_COLUMNS = {
 
 def campaign_table(campaign: Campaign) -> Table:
     """Return what is known of the campaign and its machine, in one row."""
-    own = {name: getattr(campaign, name) for name in WHOLE_CAMPAIGN}
-    facts = {**own, "question": campaign.plan.question, "plan": campaign.plan.text}
+    fields = {name: getattr(campaign, name) for name in WHOLE_CAMPAIGN}
+    facts = {**fields, "question": campaign.plan.question, "plan": campaign.plan.text}
     facts |= {name: getattr(campaign.machine, name) for name in Machine.__struct_fields__ if name != "cpus"}
     return Table("campaign", [column(name, type(value)) for name, value in facts.items()], [row(facts.values())])
 
@@ -151,52 +151,54 @@ def case_table(view: CampaignView) -> Table:
 
 def outcome_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return how each case ended in each launch."""
-    own = [name for name in store.tables.CASE_COLUMNS if name not in OF_CASE]
-    frame = view.case_rows.select("launch", "case", *own)
-    return Table("outcomes", [LAUNCH, CASE, *typed(frame.select(own))], numbered(frame, places), "launch, case_id")
+    fields = [name for name in store.tables.CASE_COLUMNS if name not in OF_CASE]
+    frame = view.case_rows.select("launch", "case", *fields)
+    return Table(
+        "outcomes", [LAUNCH, CASE, *list_columns(frame.select(fields))], number_rows(frame, places), "launch, case_id"
+    )
 
 
 def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
     """Return every sample, also those that do not count and those of single ranks, as they are stored."""
-    own = [name for name in store.tables.SAMPLE_COLUMNS if name not in OF_CASE]
+    fields = [name for name in store.tables.SAMPLE_COLUMNS if name not in OF_CASE]
     chosen = [
-        frame.select("launch", "case", *own) for frame in (measured.store.samples(), measured.store.rank_samples())
+        frame.select("launch", "case", *fields) for frame in (measured.store.samples(), measured.store.rank_samples())
     ]
     portions = (part for frame in chosen for part in frame.collect_batches(chunk_size=PORTION))
-    rows = (one for part in portions for one in numbered(part, places))
-    named = [one.replace('"index"', "number") for one in typed(chosen[0].limit(0).collect().select(own))]
+    rows = (line for part in portions for line in number_rows(part, places))
+    named = [name.replace('"index"', "number") for name in list_columns(chosen[0].limit(0).collect().select(fields))]
     return Table("samples", [LAUNCH, CASE, *named], rows, "launch, case_id, series, number")
 
 
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
-    ranges = {(one.case, one.candidate): (one.value, one.low, one.high) for one in values(view)}
-    found = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
-    rows = (row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in found)
-    own = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
-    return Table("summaries", [*own, "value REAL", "low REAL", "high REAL"], rows, "case_id, candidate")
+    ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in values(view)}
+    with_values = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
+    rows = (row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in with_values)
+    fields = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
+    return Table("summaries", [*fields, "value REAL", "low REAL", "high REAL"], rows, "case_id, candidate")
 
 
 def comparison_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return the comparisons, those of the A/A control marked as such."""
-    found = ((False, view.verdict.comparisons), (True, view.verdict.control))
+    parts = ((False, view.verdict.comparisons), (True, view.verdict.control))
     rows = (
         row((places[comparison.case], *cells(comparison)[1:], control))
-        for control, part in found
+        for control, part in parts
         for comparison in part
     )
     other = "TEXT NOT NULL REFERENCES candidates"
-    own = columns(Comparison, {"case": CASE, "base": f"base {other}", "other": f"other {other}"})
-    return Table("comparisons", [*own, "control INTEGER NOT NULL"], rows, "case_id, base, other")
+    fields = columns(Comparison, {"case": CASE, "base": f"base {other}", "other": f"other {other}"})
+    return Table("comparisons", [*fields, "control INTEGER NOT NULL"], rows, "case_id, base, other")
 
 
 def finding_tables(view: CampaignView, places: Mapping[str, int]) -> Iterator[Table]:
     """Yield the findings, and the cases that each rests on."""
-    own = [name for name in Finding.__struct_fields__ if name != "cases"]
-    found = list(enumerate(view.verdict.findings, 1))
-    rows = (row((number, *(getattr(one, name) for name in own))) for number, one in found)
-    yield Table("findings", ["id INTEGER PRIMARY KEY", *(f"{name} TEXT NOT NULL" for name in own)], rows)
-    pairs = ((number, places[key]) for number, one in found for key in dict.fromkeys(one.cases))
+    fields = [name for name in Finding.__struct_fields__ if name != "cases"]
+    findings = list(enumerate(view.verdict.findings, 1))
+    rows = (row((number, *(getattr(entry, name) for name in fields))) for number, entry in findings)
+    yield Table("findings", ["id INTEGER PRIMARY KEY", *(f"{name} TEXT NOT NULL" for name in fields)], rows)
+    pairs = ((number, places[key]) for number, entry in findings for key in dict.fromkeys(entry.cases))
     finding = "finding INTEGER NOT NULL REFERENCES findings"
     yield Table("finding_cases", [finding, CASE], pairs, "finding, case_id")
 
@@ -223,7 +225,7 @@ def column(name: str, kind: object) -> str:
     return f'"{name}" {TYPES.get(present(kind), "TEXT")}'
 
 
-def typed(frame: pl.DataFrame) -> list[str]:
+def list_columns(frame: pl.DataFrame) -> list[str]:
     """Return the columns of a frame."""
     return [column(name, kind.to_python()) for name, kind in frame.schema.items()]
 
@@ -233,7 +235,7 @@ def cells(record: msgspec.Struct, name: str = "", other: object = None) -> list[
     return [other if field == name else getattr(record, field) for field in record.__struct_fields__]
 
 
-def numbered(frame: pl.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
+def number_rows(frame: pl.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
     """Yield the rows of a frame that begins with launch and case, the case as its number."""
     return ((launch, places[case], *rest) for launch, case, *rest in frame.iter_rows())
 

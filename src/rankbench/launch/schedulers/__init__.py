@@ -80,20 +80,24 @@ class Scheduler(Protocol):
 
 
 @functools.cache
-def known() -> dict[str, Scheduler]:
+def find_schedulers() -> dict[str, Scheduler]:
     """Return every scheduler by name."""
     modules = units.modules(schedulers).values()
-    found: list[Scheduler] = [module.Scheduler() for module in modules]
-    return {scheduler.name: scheduler for scheduler in sorted(found, key=lambda scheduler: scheduler.name)}
+    instances: list[Scheduler] = [module.Scheduler() for module in modules]
+    return {scheduler.name: scheduler for scheduler in sorted(instances, key=lambda scheduler: scheduler.name)}
 
 
-def chosen(job: Job) -> Scheduler:
+def find_scheduler(job: Job) -> Scheduler:
     """Return the scheduler of a job, if it can do what the job asks of it."""
     if not job.scheduler:
-        raise RankbenchError(f"no scheduler is named, by --scheduler or in [job]; known are {', '.join(known())}")
-    if job.scheduler not in known():
-        raise RankbenchError(f'no scheduler "{job.scheduler}"; {units.suggestion(job.scheduler, list(known()))}')
-    scheduler = known()[job.scheduler]
+        raise RankbenchError(
+            f"no scheduler is named, by --scheduler or in [job]; known are {', '.join(find_schedulers())}"
+        )
+    if job.scheduler not in find_schedulers():
+        raise RankbenchError(
+            f'no scheduler "{job.scheduler}"; {units.suggestion(job.scheduler, list(find_schedulers()))}'
+        )
+    scheduler = find_schedulers()[job.scheduler]
     lacking = [field for field in scheduler.lacks if getattr(job, field)]
     if lacking:
         raise RankbenchError(
@@ -105,8 +109,8 @@ def chosen(job: Job) -> Scheduler:
 
 def clock_time(seconds: float) -> str:
     """Return hours, minutes and seconds, as job scripts have them: `1:30:00`."""
-    whole = max(60, round(seconds))
-    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    total_s = max(60, round(seconds))
+    return f"{total_s // 3600}:{total_s // 60 % 60:02}:{total_s % 60:02}"
 
 
 def job_name(name: str) -> str:
@@ -132,6 +136,6 @@ def in_quotes(value: str) -> str:
     return f'"{value}"'
 
 
-def matched(patterns: Sequence[tuple[str, Phase]], word: str) -> Phase:
+def match_phase(patterns: Sequence[tuple[str, Phase]], word: str) -> Phase:
     """Return the phase of the first pattern that a state's name fits."""
     return next(phase for pattern, phase in patterns if re.fullmatch(pattern, word))

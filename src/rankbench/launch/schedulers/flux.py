@@ -30,7 +30,7 @@ class Scheduler(schedulers.Scheduler):
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """Slots are tasks; named nodes are a requirement."""
-        asked = schedulers.options(
+        options = schedulers.options(
             ("--job-name=", name),
             ("--output=", log),
             ("--nodes=", job.nodes),
@@ -41,7 +41,7 @@ class Scheduler(schedulers.Scheduler):
             ("--bank=", job.account),
             ("--requires=host:", job.nodelist),
         )
-        return [f"#FLUX: {option}" for option in [*asked, *job.options]]
+        return [f"#FLUX: {option}" for option in [*options, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's instance shows it
         """The instance that the script runs in knows its hosts."""
@@ -55,7 +55,7 @@ class Scheduler(schedulers.Scheduler):
         """Of an ended job the result shows more: COMPLETED, FAILED, CANCELED, TIMEOUT."""
         if exit_code == 0 and text.split():
             word, *result = text.split()
-            phase = schedulers.matched(PHASES, word)
+            phase = schedulers.match_phase(PHASES, word)
             return schedulers.JobState(phase, result[0] if result and phase == "ended" else word)
         if "unknown" in text or "invalid" in text.lower():
             return schedulers.JobState("ended", "no longer known to Flux")

@@ -44,7 +44,7 @@ class Scheduler(schedulers.Scheduler):
         named = any(option.startswith(ENVIRONMENT) for option in job.options)
         called = re.sub(NOT_IN_NAMES, "_", name)
         hosts = "|".join(filter(None, job.nodelist.split(",")))
-        asked = schedulers.options(
+        options = schedulers.options(
             ("-N ", called if called[:1].isalpha() else f"r{called}"),
             ("-S /bin/bash", True),
             ("-j y", True),
@@ -58,7 +58,7 @@ class Scheduler(schedulers.Scheduler):
             ("-l h=", hosts and f"'{hosts}'"),
             ("-l exclusive=true", job.exclusive),
         )
-        return [f"#$ {option}" for option in [*asked, *job.options]]
+        return [f"#$ {option}" for option in [*options, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """The first word of each line is a host."""

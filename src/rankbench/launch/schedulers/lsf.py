@@ -36,7 +36,7 @@ class Scheduler(schedulers.Scheduler):
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """Slots are asked for, so many on a node; time is in hours and minutes."""
         minutes = -(-round(job.time_s) // 60)
-        asked = schedulers.options(
+        options = schedulers.options(
             ("-J ", name),
             ("-o ", log),
             ("-r", True),
@@ -48,7 +48,7 @@ class Scheduler(schedulers.Scheduler):
             ("-m ", job.nodelist and f'"{job.nodelist.replace(",", " ")}"'),
             ("-x", job.exclusive),
         )
-        return [f"#BSUB {option}" for option in [*asked, *job.options]]
+        return [f"#BSUB {option}" for option in [*options, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """A host stands there once for each of its slots."""
@@ -63,7 +63,9 @@ class Scheduler(schedulers.Scheduler):
         if exit_code == 0 and text.split():
             word, *reason = text.split()
             sentence = " ".join(reason).strip("- ")
-            return schedulers.JobState(schedulers.matched(PHASES, word), f"{word} ({sentence})" if sentence else word)
+            return schedulers.JobState(
+                schedulers.match_phase(PHASES, word), f"{word} ({sentence})" if sentence else word
+            )
         if "is not found" in text:
             return schedulers.JobState("ended", "no longer known to LSF")
         return None

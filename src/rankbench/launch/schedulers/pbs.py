@@ -41,7 +41,7 @@ class Scheduler(schedulers.Scheduler):
         """A chunk has one node; where nodes are named, each chunk is on one of them."""
         chunk = f"ncpus={job.tasks_per_node}:mpiprocs={job.tasks_per_node}"
         chunks = [f"1:host={host}:{chunk}" for host in job.nodelist.split(",") if host] or [f"{job.nodes}:{chunk}"]
-        asked = schedulers.options(
+        options = schedulers.options(
             ("-N ", name[:15]),
             ("-j oe", True),
             ("-o ", log),
@@ -52,7 +52,7 @@ class Scheduler(schedulers.Scheduler):
             ("-q ", job.partition),
             ("-A ", job.account),
         )
-        return [f"#PBS {option}" for option in [*asked, *job.options]]
+        return [f"#PBS {option}" for option in [*options, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment says which
         """Read the file of the job's nodes, and let launchers start programs there as PBS wants it."""
@@ -66,7 +66,7 @@ class Scheduler(schedulers.Scheduler):
         """The state is a letter."""
         fields = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", text))
         if "job_state" in fields:
-            phase = schedulers.matched(PHASES, fields["job_state"])
+            phase = schedulers.match_phase(PHASES, fields["job_state"])
             code = f", exit status {fields['Exit_status']}" if phase == "ended" and "Exit_status" in fields else ""
             comment = f" ({fields['comment']})" if "comment" in fields else ""
             return schedulers.JobState(phase, f"{fields['job_state']}{code}{comment}")

@@ -44,7 +44,7 @@ class Scheduler(schedulers.Scheduler):
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """The batch shell hears of the end of its time before the end."""
-        asked = schedulers.options(
+        options = schedulers.options(
             ("--job-name=", name),
             ("--output=", log),
             ("--open-mode=append", True),
@@ -61,7 +61,7 @@ class Scheduler(schedulers.Scheduler):
             ("--mem=", memory(job)),
             ("--contiguous", job.contiguous),
         )
-        return [f"#SBATCH {option}" for option in [*asked, *job.options]]
+        return [f"#SBATCH {option}" for option in [*options, *job.options]]
 
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment shows it
         """Names are reported in brackets; scontrol spells them out."""
@@ -75,7 +75,7 @@ class Scheduler(schedulers.Scheduler):
         """Report the reason too: Resources, Priority, TimeLimit, NodeDown."""
         if match := re.search(r"\bJobState=(\w+) Reason=(\S+)", text):
             word, reason = match[1], "" if match[2] == "None" else f" ({match[2]})"
-            return schedulers.JobState(schedulers.matched(PHASES, word), f"{word}{reason}")
+            return schedulers.JobState(schedulers.match_phase(PHASES, word), f"{word}{reason}")
         if exit_code and "Invalid job id" in text:
             return schedulers.JobState("ended", "no longer known to Slurm")
         return None

@@ -26,6 +26,6 @@ def chart(view: CampaignView) -> Chart | None:
     if not rows:
         return None
     case = view.cases[0]
-    measure = marks.unmoved(view.measure(case))
+    measure = marks.drop_moved(view.measure(case))
     title = captions.line_title(view.case_name(case), measure)
     return Chart(form(view.candidates, measure), title, captions.circumstances(view), {"points": rows})

@@ -20,7 +20,7 @@ TITLE = "Curves"
 HELP = "Typical value (median over launches of each launch's median) with its interval, on logarithmic axes."
 SCOPE = "line"
 HEIGHT = 300
-TOLD = ("candidate", "size", "typical", "interval", "launches", "samples")
+TOOLTIP = ("candidate", "size", "typical", "interval", "launches", "samples")
 
 
 def chart(view: CampaignView) -> Chart | None:
@@ -31,7 +31,7 @@ def chart(view: CampaignView) -> Chart | None:
     rows = [row(view, case, summary, sizes) for case, summary in view.list_shown_summaries()]
     if not rows:
         return None
-    measure = marks.unmoved(view.measure(view.cases[0]))
+    measure = marks.drop_moved(view.measure(view.cases[0]))
     form = over_sizes(view.candidates, tuple(sizes), measure)
     title = captions.line_title(view.line_name(), measure)
     return Chart(form, title, captions.circumstances(view), {"points": rows})
@@ -58,6 +58,6 @@ def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Mea
     )
     line = base.mark_line(strokeWidth=2).encode(y=alt.Y("value:Q", scale=scale), strokeDash=palette.dash(candidates))
     point = base.mark_point(size=45, filled=True, opacity=1, cursor="pointer").encode(
-        y=alt.Y("value:Q", scale=scale), shape=palette.shape(candidates), tooltip=forms.tooltips(*TOLD)
+        y=alt.Y("value:Q", scale=scale), shape=palette.shape(candidates), tooltip=forms.tooltips(*TOOLTIP)
     )
     return forms.form([band, line, point], HEIGHT)

@@ -63,7 +63,7 @@ def ends(summaries: list[Summary]) -> tuple[float, float]:
     """Return where bins begin and end: from the fastest sample to where one in a hundred of the slowest is left."""
     low = max(min(summary.min_ns for summary in summaries), 0.1)
     high = max(max(summary.p99_ns, summary.high_ns) for summary in summaries)
-    return marks.rounded(low * 0.9999), marks.rounded(max(high, low) * 1.02)
+    return marks.shorten(low * 0.9999), marks.shorten(max(high, low) * 1.02)
 
 
 def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
@@ -103,7 +103,7 @@ def typical(summary: Summary, edge: float, measure: Measure) -> Row:
     """Return the typical value with its interval, and in words what lies beyond the right edge."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
     beyond = format_text("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
-    numbers = {name: marks.rounded(value) for name, value in values.items()}
+    numbers = {name: marks.shorten(value) for name, value in values.items()}
     return {"candidate": summary.candidate, **numbers, "beyond": beyond}
 
 
@@ -114,10 +114,10 @@ def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     hue = palette.colour(names)
     layers = [
         hills(names, measure).encode(color=hue),
-        placed(names, "typical", BELOW)
+        place_data(names, "typical", BELOW)
         .mark_rule(strokeWidth=7, opacity=0.3)
         .encode(x=alt.X("low:Q", scale=TIME), x2="high:Q", color=hue),
-        placed(names, "launches", BELOW)
+        place_data(names, "launches", BELOW)
         .transform_calculate(figure=forms.spelt(measure.kind, "figure_ns"))
         .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
@@ -126,14 +126,14 @@ def form(candidates: tuple[str, ...], measure: Measure) -> Row:
             color=hue,
             tooltip=forms.tooltips("candidate", "launch", "figure"),
         ),
-        placed(names, "typical", ABOVE)
+        place_data(names, "typical", ABOVE)
         .mark_text(align="right", fontSize=11)
         .encode(x=alt.value("width"), text="beyond:N"),
     ]
     return forms.form(layers, 74 * len(names) + 10)
 
 
-def placed(names: list[str], dataset: str, offset: float) -> alt.Chart:
+def place_data(names: list[str], dataset: str, offset: float) -> alt.Chart:
     """Return data on the row of its candidate, higher by an offset; the first candidate's row is the topmost."""
     rank = f"{len(names) - 1} - indexof({json.dumps(names)}, datum.candidate)"
     axis = alt.Axis(
@@ -153,7 +153,7 @@ def hills(names: list[str], measure: Measure) -> alt.Chart:
     """Return the bins of every candidate as bars on its row."""
     most = len(LETTERS) - 1
     step = f"pow(datum.high / datum.low, 1 / {BINS})"
-    base: alt.Chart = placed(names, "hills", 0).transform_calculate(letter="split(datum.letters, '')")
+    base: alt.Chart = place_data(names, "hills", 0).transform_calculate(letter="split(datum.letters, '')")
     chart: alt.Chart = (
         base.transform_flatten(["letter"])
         .transform_calculate(height=f"indexof('{LETTERS}', datum.letter) / {most}")

@@ -33,7 +33,7 @@ def chart(view: CampaignView) -> Chart | None:
     if not rows or max(row["launches"] for row in rows) < 2:
         return None
     case = view.cases[0]
-    measure = marks.unmoved(view.measure(case))
+    measure = marks.drop_moved(view.measure(case))
     name = view.line_name() if len(sizes) > 1 else view.case_name(case)
     form = (
         over_sizes(view.candidates, tuple(sizes), measure)
@@ -57,9 +57,9 @@ def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) ->
         "key": view.key(case),
         "size": view.size_text(case),
         "position": axes.size_position(case.size_bytes, sizes),
-        "value": marks.rounded(measure.value(summary.launches_mean_ns)),
-        "low": marks.rounded(min(ends)),
-        "high": marks.rounded(max(ends)),
+        "value": marks.shorten(measure.value(summary.launches_mean_ns)),
+        "low": marks.shorten(min(ends)),
+        "high": marks.shorten(max(ends)),
         "candidate": summary.candidate,
         "launches": summary.launches,
         "samples": summary.launches,

@@ -130,7 +130,7 @@ def chart(view: CampaignView) -> Chart | None:
     case = view.cases[0]
     if case.quantity == "memory":
         return None
-    panels = rings(view) or own(view)
+    panels = rings(view) or list_panels(view)
     if not panels:
         return None
     shown = panels[:MOST_ROWS]
@@ -161,7 +161,7 @@ def describe_bins(widths: Sequence[float]) -> str:
 # --- what is drawn ----------------------------------------------------------------------------------------------------
 
 
-def own(view: CampaignView) -> list[Panel]:
+def list_panels(view: CampaignView) -> list[Panel]:
     """Return a panel per candidate that has samples which count."""
     case = view.cases[0]
     texts = {summary.candidate for _, summary in view.list_shown_summaries()}
@@ -270,11 +270,11 @@ def draw(panel: Panel, axis: Axis, row: int) -> dict[str, list[Row]]:
     return {
         "bars": [bar for edges, counts in parts for bar in bars(panel, axis, edges, counts, height, row)],
         "levels": [
-            {"x": 0, "x2": 1, "y": rounded(height(np.array([level]))[0]), "label": format_whole(level)}
+            {"x": 0, "x2": 1, "y": round_place(height(np.array([level]))[0]), "label": format_whole(level)}
             for level in levels
         ],
         "ticks": [
-            {"x": rounded(axis.place(np.array([tick]))[0]), "y": row, "label": format_tick(tick)}
+            {"x": round_place(axis.place(np.array([tick]))[0]), "y": row, "label": format_tick(tick)}
             for tick in axis.ticks()
         ],
         "breaks": [{"x": axis.main - GAP / 2, "y": row, "top": row + BARS + 0.04}] if axis.main < 1 else [],
@@ -295,10 +295,10 @@ def bars(panel: Panel, axis: Axis, edges: Values, counts: NDArray[np.int64], hei
     for at in np.flatnonzero(counts):
         yield {
             "candidate": panel.candidate,
-            "x": rounded(places[at]),
-            "x2": rounded(places[at + 1]),
+            "x": round_place(places[at]),
+            "x2": round_place(places[at + 1]),
             "y": row,
-            "top": rounded(tops[at]),
+            "top": round_place(tops[at]),
             "count": int(counts[at]),
             "bin": format_text("{low:time} to {high:time}", low=float(edges[at]), high=float(edges[at + 1])),
         }
@@ -319,7 +319,7 @@ def draw_tail(
         expected = beyond[:-1] - beyond[1:]
         for place, y in zip(axis.place((inside[:-1] + inside[1:]) / 2), height(expected), strict=True):
             if y > row:
-                yield {"x": rounded(place), "y": rounded(y), "line": f"{row}.{number}"}
+                yield {"x": round_place(place), "y": round_place(y), "line": f"{row}.{number}"}
 
 
 def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
@@ -328,7 +328,7 @@ def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
         return
     for number, peak in enumerate(panel.modes, 1):
         place = float(axis.place(np.array([np.clip(peak.mode.location_ns, axis.low, axis.high)]))[0])
-        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "description": render(peak.text)}
+        yield {"x": round_place(place), "y": row + MARKS, "label": str(number), "description": render(peak.text)}
 
 
 def words(panel: Panel) -> str:
@@ -349,7 +349,7 @@ def mode_words(panel: Panel) -> str:
     return "; ".join(main + texts) + (" …" if len(panel.modes) > MOST_MODES else "")
 
 
-def rounded(value: float) -> float:
+def round_place(value: float) -> float:
     """Return a place, short enough to be embedded thousands of times."""
     return round(float(value), 4)
 

@@ -81,17 +81,17 @@ class Frame:
     @property
     def usual_width(self) -> float:
         """Return how wide a cell is unless a page changes it."""
-        return max(self.cell[1], (forms.WIDTH - self.left) / len(self.ranks))
+        return max(self.cell[1], (forms.WIDTH - self.left_space) / len(self.ranks))
 
     @property
-    def left(self) -> float:
+    def left_space(self) -> float:
         """Return the space on the left, in pixels: of marks and of ranks' numbers, or of the words above these."""
         return max(CORNER, STRIP * len(self.levels) + 8 + LETTER * len(str(max(self.ranks))))
 
     @property
     def margin(self) -> float:
         """Return the space on the left, in columns."""
-        return self.left / self.usual_width
+        return self.left_space / self.usual_width
 
     @property
     def above(self) -> int:
@@ -158,14 +158,14 @@ def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) 
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
     logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
-    found = {one.candidate: one for one in view.maps if one.case == case_labels.drop_ends(view.cases[0])}
+    by_candidate = {entry.candidate: entry for entry in view.maps if entry.case == case_labels.drop_ends(view.cases[0])}
     column = {rank: number for number, rank in enumerate(frame.ranks)}
     rows = []
     for (case, summary), log in zip(figures, logs, strict=True):
-        operation, own = view.operation(case), found[summary.candidate]
+        operation, own_map = view.operation(case), by_candidate[summary.candidate]
         pair = case_labels.find_ends(case, operation)
-        ways = maps.add_way_back({pair: case}, operation) if pair[::-1] not in own.cases else [pair]
-        shaded = cell(view, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
+        ways = maps.add_way_back({pair: case}, operation) if pair[::-1] not in own_map.cases else [pair]
+        shaded = cell(view, case, summary, own_map, pair) | {"shade": round((log - low) / span, 2)}
         for first, second in ways:
             at = {"x": column[second], "y": frame.top(summary.candidate) + frame.cell[0] * column[first]}
             rows.append(shaded | at)
@@ -185,7 +185,7 @@ def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: 
         if pair in pair_map.group
         else format_text("not known"),
         "odd": pair in pair_map.odd,
-        "value": marks.rounded(measure.value(summary.typical_ns)),
+        "value": marks.shorten(measure.value(summary.typical_ns)),
         "text": measure.text(summary.typical_ns),
         **marks.figures(summary, measure),
     }
@@ -341,7 +341,7 @@ def shades(measure: Measure, figures: list[float]) -> alt.Color:
     """Return the colour of values, dark where they are bad, with a legend that names both ends and the middle."""
     scale = alt.Scale(type="log", range=list(PALETTE[::-1] if measure.per_second else PALETTE), nice=False)
     low, high = min(figures), max(figures)
-    ends = {marks.rounded(measure.value(one)): measure.text(one) for one in (low, math.sqrt(low * high), high)}
+    ends = {marks.shorten(measure.value(number)): measure.text(number) for number in (low, math.sqrt(low * high), high)}
     label = " : ".join(f"datum.value === {value} ? {json.dumps(text)}" for value, text in ends.items()) + " : ''"
     legend = alt.Legend(orient="top", title=None, values=list(ends), labelExpr=label, gradientLength=240)
     return alt.Color("value:Q", scale=scale, legend=legend)

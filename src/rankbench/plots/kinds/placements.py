@@ -45,7 +45,7 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in figures)]
     sizes = sorted({case.size_bytes for case in view.cases})
-    measure = marks.unmoved(view.measure(view.cases[0]))
+    measure = marks.drop_moved(view.measure(view.cases[0]))
     side = panels(shown, sizes)
     at = dict(zip(sizes, side.values, strict=True))
     rows = [
@@ -92,5 +92,5 @@ def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure
     """Return a panel per candidate with a line, its interval and its points for each placement."""
     series = plots_panels.Series("placement", names, palette.PLACE_COLOURS)
     fields = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
-    layers = plots_panels.panelled(panels, panels.axis(format_text("message size"), words), series, measure, fields)
+    layers = plots_panels.draw_panels(panels, panels.axis(format_text("message size"), words), series, measure, fields)
     return forms.form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

@@ -34,13 +34,13 @@ BESIDE = 0.6
 def chart(view: CampaignView) -> Chart | None:
     """Draw the ranks of one case."""
     case = view.cases[0]
-    found = view.once("ranks", lambda: ranks_of(view)).get(case.key, [])
-    if not found:
+    rank_rows = view.once("ranks", lambda: ranks_of(view)).get(case.key, [])
+    if not rank_rows:
         return None
-    timed = [row for row in found if row["median_ns"] is not None]
+    timed = [row for row in rank_rows if row["median_ns"] is not None]
     name = view.case_name(case)
     if not timed:
-        rows = [share(view, row) for row in found]
+        rows = [share(view, row) for row in rank_rows]
         chosen = shares(view.candidates, case.ranks)
         title = format_text("{case}: how often each rank was the last", case=name)
     else:
@@ -66,7 +66,7 @@ def place(view: CampaignView, row: Row) -> Row:
 
 def share(view: CampaignView, row: Row) -> Row:
     """Return how often a rank was the last."""
-    return {**place(view, row), "share": marks.rounded(row["last"])}
+    return {**place(view, row), "share": marks.shorten(row["last"])}
 
 
 def times(view: CampaignView, row: Row) -> Row:
@@ -74,7 +74,7 @@ def times(view: CampaignView, row: Row) -> Row:
     known = {name: row[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
     return {
         **place(view, row),
-        **{name: marks.rounded(value) for name, value in known.items()},
+        **{name: marks.shorten(value) for name, value in known.items()},
         "began": format_text(
             "{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
         ),

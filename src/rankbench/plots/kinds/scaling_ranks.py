@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
     alone = len({place.nodes for place in cases}) == 1
     each = {place: series_name(view, place, alone=alone) for place in sorted(cases, key=lambda case: case[::-1])}
     letters = round((forms.WIDTH - 60) / len(shown) / LETTER)
-    panels = Panels(tuple(folded(name, letters) for name in shown), tuple(map(float, totals)))
+    panels = Panels(tuple(fold_name(name, letters) for name in shown), tuple(map(float, totals)))
     measure = view.measure(view.cases[0])
     sketch = Sketch(
         panels,
@@ -57,7 +57,7 @@ def chart(view: CampaignView) -> Chart | None:
     points = sketch.points(standings, view.campaign)
     foot = sketch.foot(standings, points, view.campaign)
     return Chart(
-        form(panels, tuple(dict.fromkeys(each.values())), marks.unmoved(measure), failed=bool(foot)),
+        form(panels, tuple(dict.fromkeys(each.values())), marks.drop_moved(measure), failed=bool(foot)),
         format_text("{case}: {what} by ranks", case=view.case_name(view.cases[0]), what=measure.heading),
         captions.everywhere(view, [standing.summary for standing in standings if standing.counts]),
         {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
@@ -73,7 +73,7 @@ def series_name(view: CampaignView, place: Site, *, alone: bool) -> str:
     return format_text("{n:count node}", n=place.nodes)
 
 
-def folded(name: str, letters: int) -> str:
+def fold_name(name: str, letters: int) -> str:
     """Return a name on several lines where it is longer than so many letters: compilers and versions on their own."""
     for mark in ("+", "-"):
         if max(map(len, name.split("\n"))) > letters:
@@ -89,7 +89,7 @@ def form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bo
     series = Series("series", names, palette.PLACE_COLOURS, 15 + 15 * panels.lines)
     fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     layers = [
-        *plots_panels.panelled(panels, x, series, measure, fields),
+        *plots_panels.draw_panels(panels, x, series, measure, fields),
         *(plots_panels.at_the_foot(x, series) if failed else ()),
     ]
     return forms.form(layers, plots_panels.PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))

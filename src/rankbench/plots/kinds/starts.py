@@ -56,7 +56,7 @@ def row(case: Case, summary: Summary, measure: Measure) -> Row:
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
     return {
         **marks.figures(summary, measure),
-        **{name: marks.rounded(value) for name, value in values.items()},
+        **{name: marks.shorten(value) for name, value in values.items()},
         "start": case.start,
         "judged": not summary.doubt,
         "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else format_text("not known"),

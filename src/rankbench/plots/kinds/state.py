@@ -29,7 +29,7 @@ LEAST = 1.5
 
 def chart(view: CampaignView) -> Chart | None:
     """Draw one point and one bar per launch."""
-    known = [state for state in states.met(view.launches) if state.known]
+    known = [state for state in states.find_states(view.launches) if state.known]
     if not known:
         return None
     ends = sorted(end for state in known for end in ends_of(state))
@@ -65,9 +65,9 @@ def row(view: CampaignView, state: Met) -> Row:
         "candidate": original[state.launch.candidate],
         "launch": state.launch.number,
         "block": state.launch.block,
-        "exchange_ns": marks.rounded(state.exchange_ns),
-        "before_ns": marks.rounded(before_ns),
-        "after_ns": marks.rounded(after_ns),
+        "exchange_ns": marks.shorten(state.exchange_ns),
+        "before_ns": marks.shorten(before_ns),
+        "after_ns": marks.shorten(after_ns),
         "before": format_time(before_ns),
         "after": format_time(after_ns),
         "changed": state.changing,

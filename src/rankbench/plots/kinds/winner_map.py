@@ -11,7 +11,7 @@ import altair as alt
 from rankbench.language import format_text
 from rankbench.plots import captions, forms, palette
 from rankbench.plots.chart import Chart
-from rankbench.plots.winner_cells import SHARED, cell, headings, shown
+from rankbench.plots.winner_cells import SHARED, cell, headings, list_shown
 
 if TYPE_CHECKING:
     from rankbench.plots.chart import Row
@@ -29,7 +29,7 @@ WIDTH_OF_LETTER = 6.2
 
 def chart(view: CampaignView) -> Chart | None:
     """Draw one placement: operations downwards, message sizes to the right."""
-    verdicts = shown(view)
+    verdicts = list_shown(view)
     if not verdicts:
         return None
     letters = captions.initials(view.candidates)

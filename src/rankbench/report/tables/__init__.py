@@ -127,7 +127,7 @@ def kinds() -> dict[str, ModuleType]:
     return dict(sorted(units.modules(tables).items(), key=lambda item: (item[1].ORDER, item[0])))
 
 
-def made_for(place: str, kind: ModuleType, view: CampaignView) -> list[Table]:
+def make_tables(place: str, kind: ModuleType, view: CampaignView) -> list[Table]:
     """Return the tables of a kind for a place: `page`, `text` or `latex`."""
     names = ("latex", "text") if place == "latex" else (place,)
     make = next((getattr(kind, name) for name in names if hasattr(kind, name)), kind.tables)
@@ -180,7 +180,7 @@ def interval(summary: Summary, estimator: str) -> tuple[float, float]:
     return summary.low_ns, summary.high_ns
 
 
-def ended(summary: Summary) -> str:
+def describe_end(summary: Summary) -> str:
     """Return how a case ended in the launches in which it did not end well."""
     return ", ".join(status.replace("-", " ") for status in summary.failures)
 
@@ -234,27 +234,27 @@ def join_winners(verdict: CaseVerdict, spread: str = "") -> str:
 
 def failures(view: CampaignView) -> Table:
     """Return what went wrong by candidate and reason, with the cases it befell."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    cases_of: dict[tuple[str, str], list[str]] = defaultdict(list)
     doubts: dict[str, dict[str, Summary]] = defaultdict(dict)
-    for one in view.verdict.summaries:
-        if one.doubt and not one.failures:
-            doubts[one.candidate][one.case] = one
+    for entry in view.verdict.summaries:
+        if entry.doubt and not entry.failures:
+            doubts[entry.candidate][entry.case] = entry
     texts = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
     for verdict in view.list_shown_verdicts():
         for candidate, reason in verdict.failures.items():
             text = texts[candidate] if verdict.case.key in doubts.get(candidate, {}) else render(reason)
-            found[candidate, text].append(verdict.case.key)
+            cases_of[candidate, text].append(verdict.case.key)
     for case, summary in view.list_shown_summaries():
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
                 text = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
                 befell = format_text("{status} in {count} of {all} launches", status=status, count=count, all=of)
-                found[summary.candidate, befell + text].append(case.key)
+                cases_of[summary.candidate, befell + text].append(case.key)
     names = case_names(view)
     rows = [
-        [Cell(candidate), Cell(reason), Cell(listed([names[key] for key in keys]), case=keys[0])]
-        for (candidate, reason), keys in found.items()
+        [Cell(candidate), Cell(reason), Cell(list_names([names[key] for key in keys]), case=keys[0])]
+        for (candidate, reason), keys in cases_of.items()
     ]
     columns = [format_text("candidate"), format_text("what happened"), format_text("cases")]
     return Table(format_text("Cases without figures, or with fewer"), columns, rows)
@@ -268,13 +268,13 @@ def not_judged(doubted: list[Summary]) -> str:
     return format_text("not judged: {doubt}", doubt=worst.doubt)
 
 
-def placed(view: CampaignView, case: Case) -> str:
+def name_circumstances(view: CampaignView, case: Case) -> str:
     """Return start and placement of a case, as the tail of a name, where they distinguish it from others."""
     several = len(view.campaign.plan.placements) > 1
-    return begun(view, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
+    return name_start(view, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
 
 
-def begun(view: CampaignView, case: Case) -> str:
+def name_start(view: CampaignView, case: Case) -> str:
     """Return the start of a case, as the tail of a name, where it is not the usual one."""
     return "" if view.has_usual_start(case) else f", {format_text('start {start}', start=case.start)}"
 
@@ -282,15 +282,15 @@ def begun(view: CampaignView, case: Case) -> str:
 def line_name(part: CampaignView) -> str:
     """Return how the line of a part is called."""
     case = part.cases[0]
-    return part.line_name() + placed(part, case)
+    return part.line_name() + name_circumstances(part, case)
 
 
 def case_names(view: CampaignView) -> dict[str, str]:
     """Return how each case is called."""
-    return {case.key: view.case_name(case) + placed(view, case) for case in view.cases}
+    return {case.key: view.case_name(case) + name_circumstances(view, case) for case in view.cases}
 
 
-def listed(names: list[str], most: int = 3) -> str:
+def list_names(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
     text = case_labels.join_names(names[:most])
     return format_text("{names} and {n} more", names=text, n=len(names) - most) if len(names) > most else text

@@ -62,10 +62,10 @@ def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
     places = {case.operation: number for number, case in reversed(list(enumerate(view.cases)))}
     turns = {name: number for number, name in enumerate(view.candidates)}
     rows = by_operation(frame(view)).rows(named=True)
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_placement: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda entry: (places[entry["operation"]], entry["form"], turns[entry["candidate"]])):
-        found.setdefault(row["placement"], []).append(row)
-    return found
+        by_placement.setdefault(row["placement"], []).append(row)
+    return by_placement
 
 
 def placement_table(view: CampaignView, placement: str, rows: list[dict[str, Any]]) -> Table:

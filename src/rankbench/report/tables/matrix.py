@@ -15,7 +15,7 @@ from rankbench import language
 from rankbench.language import format_text, render
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
-from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, ended, placed
+from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, describe_end, name_circumstances
 from rankbench.verdict import case_labels, maps
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def digits_table(
 
 def name_of(part: CampaignView, case: Case) -> str:
     """Return how a matrix is called."""
-    return case_labels.name_case(case_labels.drop_ends(case), part.operation(case)) + placed(part, case)
+    return case_labels.name_case(case_labels.drop_ends(case), part.operation(case)) + name_circumstances(part, case)
 
 
 def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Cell:
@@ -144,7 +144,7 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
             render(summary.doubt),
             case=case.key,
         )
-    return Cell(ended(summary) or format_text("not run"), case=case.key)
+    return Cell(describe_end(summary) or format_text("not run"), case=case.key)
 
 
 # --- what they say ----------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
 
 def maps_of(part: CampaignView) -> list[Map]:
     """Return the maps of one matrix, by candidate."""
-    return [one for one in part.maps if one.case == case_labels.drop_ends(part.cases[0])]
+    return [entry for entry in part.maps if entry.case == case_labels.drop_ends(part.cases[0])]
 
 
 def level_tables(part: CampaignView) -> Iterator[Table]:

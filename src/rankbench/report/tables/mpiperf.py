@@ -46,14 +46,14 @@ POOLED = (
 )
 
 
-def reported(case: Case) -> dict[str, str]:
+def find_headings(case: Case) -> dict[str, str]:
     """Return the headings by column of a case whose tool prints such a report itself; nothing for other cases."""
     return getattr(units.module(tools, case.suite), "REPORTED", {}) if case.suite else {}
 
 
 def wanted(view: CampaignView) -> bool:
     """Return whether a report has these tables: with MPIPerf's estimator, and of what MPIPerf measured."""
-    return view.campaign.plan.estimator == TRIMMED or any(map(reported, view.cases))
+    return view.campaign.plan.estimator == TRIMMED or any(map(find_headings, view.cases))
 
 
 def tables(view: CampaignView) -> list[Table]:
@@ -78,7 +78,7 @@ def line_table(part: CampaignView, valueses: Sequence[Values]) -> Table:
     """Return the table of one line."""
     sizes = {case.key: part.size_text(case) for case in part.cases}
     rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in valueses]
-    theirs = reported(part.cases[0])
+    theirs = find_headings(part.cases[0])
     caption = format_text(
         "{line}: as MPIPerf reports it, confidence {share:.0%}",
         line=line_name(part),
@@ -119,18 +119,22 @@ def frame(view: CampaignView) -> pl.DataFrame:
     """Return a row for each case and candidate, of what MPIPerf measured for each launch; times are in nanoseconds."""
     times = [case for case in view.cases if view.measure(case).kind == "time"]
     schema = {"case": pl.String, "candidate": pl.String, "launch": pl.Int64, **dict.fromkeys(COLUMNS, pl.Float64)}
-    rows = [row for case in times for row in (printed(view, case) if reported(case) else own(view, case))]
+    rows = [
+        row
+        for case in times
+        for row in (list_printed(view, case) if find_headings(case) else list_measured(view, case))
+    ]
     return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
-def own(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
+def list_measured(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
     """Yield the rows of a case that was measured here."""
     for _, summary in view.summaries_of.get(case.key, ()):
         if summary.candidate in view.candidates and summary.trimmed_samples:
-            yield {"case": case.key, "candidate": summary.candidate, **pooled(summary)}
+            yield {"case": case.key, "candidate": summary.candidate, **make_row(summary)}
 
 
-def pooled(summary: Summary) -> Values:
+def make_row(summary: Summary) -> Values:
     """Return the columns of a summary."""
     mean, error, half = summary.trimmed_mean_ns, summary.trimmed_error_ns, summary.trimmed_half_ns
     return {
@@ -149,7 +153,7 @@ def pooled(summary: Summary) -> Values:
     }
 
 
-def printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
+def list_printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
     """Yield a row for each launch of a case that MPIPerf measured, with the columns that it printed."""
     rows = view.case_rows.filter(
         pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(view.candidates))
@@ -160,7 +164,7 @@ def printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
         scale = row["figure_ns"] / mean if mean else math.nan
         columns = {
             name: (scale if name in TIMES else 1.0) * value
-            for name, heading in reported(case).items()
+            for name, heading in find_headings(case).items()
             if (value := values.get(heading)) is not None
         }
         yield {"case": case.key, "candidate": row["candidate"], "launch": row["launch"], **columns}

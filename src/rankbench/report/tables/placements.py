@@ -9,7 +9,7 @@ import polars as pl
 
 from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
-from rankbench.report.tables import Block, Cell, Charts, Hint, Table, begun, ended, launch_range
+from rankbench.report.tables import Block, Cell, Charts, Hint, Table, describe_end, launch_range, name_start
 from rankbench.statistics import placements
 from rankbench.verdict.view import select_judgeable
 
@@ -112,7 +112,7 @@ def placement_table(part: CampaignView, candidate: str, known: Known) -> Table:
         for size in sorted(lines)
     ]
     case = part.cases[0]
-    line, what = part.line_name() + begun(part, case), part.measure(case).heading
+    line, what = part.line_name() + name_start(part, case), part.measure(case).heading
     caption = format_text("{line}, {candidate}: {what} by placement", line=line, candidate=candidate, what=what)
     return Table(caption, [format_text("message size"), *names], rows)
 
@@ -124,7 +124,7 @@ def cell(part: CampaignView, candidate: str, placement: str, line: str, cases: d
     if case is None or summary is None:
         return Cell("–")
     if not summary.launches:
-        return Cell("–", ended(summary) or render(summary.doubt), case=case.key)
+        return Cell("–", describe_end(summary) or render(summary.doubt), case=case.key)
     base = next(name.name for name in part.campaign.plan.placements if name.name in cases)
     ratio = known.ratios.get((candidate, line, base, placement))
     sentence = f" {format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'}" if ratio else ""

@@ -28,7 +28,7 @@ MEANING = (
 OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --ranks</code>."
 Seats = dict[tuple[str, str, int], dict[tuple[str, int], None]]
 """Hosts and CPUs, each once, by candidate, placement and rank."""
-TOLD = 3
+MOST_NAMED = 3
 """Ranks named in a cell; the others are summed up."""
 
 
@@ -97,8 +97,10 @@ def last_table(part: CampaignView, by_case: dict[str, list[Row]]) -> Table:
 def last(ranks: list[Row]) -> str:
     """Return `rank 1: 62%, rank 0: 38%`, most often first; the tail is summed up."""
     ordered = sorted(ranks, key=lambda rank: (-rank["last"], rank["rank"]))
-    texts = [format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:TOLD]]
-    if rest := ordered[TOLD:]:
+    texts = [
+        format_text("rank {rank}: {share:.0%}", rank=row["rank"], share=row["last"]) for row in ordered[:MOST_NAMED]
+    ]
+    if rest := ordered[MOST_NAMED:]:
         texts.append(format_text("{n} others: {share:.0%}", n=len(rest), share=sum(row["last"] for row in rest)))
     return ", ".join(texts) or "–"
 
@@ -126,10 +128,10 @@ HEADS = ["message size", "candidate", "rank", "host", "CPU", "ends after", "p90"
 def times(row: Row, *, common: bool) -> list[str]:
     """Return when a rank ended, how often it was the last, and how late it began where there is a common start."""
     ended, began = [row["median_ns"], row["p90_ns"]], [row["began_ns"], row["began_p90_ns"]] if common else [None, None]
-    return [*map(spelled, ended), f"{row['last']:.0%}", *map(spelled, began)]
+    return [*map(spell_time, ended), f"{row['last']:.0%}", *map(spell_time, began)]
 
 
-def spelled(time_ns: float | None) -> str:
+def spell_time(time_ns: float | None) -> str:
     """Return a time, or a dash."""
     return "–" if time_ns is None else format_time(time_ns)
 

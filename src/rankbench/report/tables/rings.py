@@ -123,14 +123,14 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
     places = counted["site"].unique(maintain_order=True)
     lines = counted.sort("ring", maintain_order=True).partition_by(key, as_dict=True, maintain_order=True)
     order = list(rows["direction"].unique(maintain_order=True))
-    found = []
+    table_rows = []
     for name, line_rows in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
         by_site = {entry["site"]: entry for entry in line_rows.iter_rows(named=True)}
-        found.append(
+        table_rows.append(
             [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
         )
     heads = [f"{site} {what}" for site in places for what in USUAL]
-    return Table(caption, [*key, *heads], found)
+    return Table(caption, [*key, *heads], table_rows)
 
 
 def sites(rows: pl.DataFrame) -> pl.Expr:

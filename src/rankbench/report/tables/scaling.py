@@ -11,7 +11,7 @@ from markupsafe import Markup
 from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
-from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, begun, figure, margin_interval, winner
+from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, figure, margin_interval, name_start, winner
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import case_labels, measures
@@ -94,7 +94,7 @@ def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:
 def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     """Return the table of one case."""
     first = next(iter(cases.values()))
-    name, what = view.case_name(first) + begun(view, first), view.measure(first).heading
+    name, what = view.case_name(first) + name_start(view, first), view.measure(first).heading
     caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     fared = {

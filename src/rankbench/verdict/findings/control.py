@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.statistics.placements import turned
+from rankbench.statistics.placements import invert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     if len(wrong) <= TOLERATED * len(view.control):
         return
     largest = max(
-        (comparison if comparison.ratio > 1 else turned(comparison) for comparison in wrong),
+        (comparison if comparison.ratio > 1 else invert(comparison) for comparison in wrong),
         key=lambda comparison: comparison.ratio,
     )
     yield Finding(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rankbench.language import Text, listed, say
+from rankbench.language import Text, list_parts, say
 from rankbench.model import Finding
 from rankbench.plan.settings import OPTION
 
@@ -59,7 +59,7 @@ def _make_finding(view: CampaignView, candidate: str, request: str, report: str,
             "{candidate}{requested} used another algorithm in {cases}. It reports: {report}",
             candidate=candidate,
             requested=requested,
-            cases=listed(titles),
+            cases=list_parts(titles),
             report=report,
         ),
         advice=say("Leave this setting out for these calls: their times are those of the library's own choice."),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rankbench.language import listed, say
+from rankbench.language import list_parts, say
 from rankbench.model import Finding
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def find(view: CampaignView) -> Iterator[Finding]:
             yield Finding(
                 kind="ignored",
                 title=say("{candidate}: settings are ignored", candidate=candidate),
-                text=say("Of the settings of {candidate}, {clauses}.", candidate=candidate, clauses=listed(clauses)),
+                text=say(
+                    "Of the settings of {candidate}, {clauses}.", candidate=candidate, clauses=list_parts(clauses)
+                ),
                 advice=say("Correct it, or leave it out: the candidate is measured without."),
                 cases=[],
                 severity="warning",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import NOTHING, Text, ended, listed, say, sentences
+from rankbench.language import NOTHING, Text, end_sentence, list_parts, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import shapes
 from rankbench.verdict.advice import advise_tuning
@@ -135,12 +135,12 @@ def group_jumps(jumps: Sequence[Jump]) -> list[list[Jump]]:
 def _describe_jumps(
     view: CampaignView, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
 ) -> Iterator[Text]:
-    yield ended(listed(_describe_jump(jump, jumps) for jump in together))
+    yield end_sentence(list_parts(_describe_jump(jump, jumps) for jump in together))
     cache = _describe_cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
         text = say("All candidates do this, so the machine is the likely cause")
-        yield ended(say("{text} {cache}", text=text, cache=cache) if cache else text)
+        yield end_sentence(say("{text} {cache}", text=text, cache=cache) if cache else text)
     elif cache:
         yield say("The machine may be the cause {cache}.", cache=cache)
     elif shared:

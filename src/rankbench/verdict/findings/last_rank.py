@@ -16,7 +16,7 @@ import polars as pl
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
-from rankbench.statistics.contrasts import judged
+from rankbench.statistics.contrasts import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ def find_last(view: CampaignView) -> Iterator[Last]:
     every = {(row["case"], row["candidate"]) for row in frame.iter_rows(named=True)}
     logs = shares.with_columns(log=pl.col("last").log(), margin=pl.lit(math.log(MOST_OF)))
     by_rank: dict[tuple[str, int, str], list[str]] = {}
-    for contrast in judged(logs, ["case", "candidate", "rank"], view.campaign.plan.confidence):
+    for contrast in judge(logs, ["case", "candidate", "rank"], view.campaign.plan.confidence):
         case, candidate, rank = contrast.key
         if contrast.sure and candidate in view.candidates:
             by_rank.setdefault((view.case_of[case].placement, rank, candidate), []).append(case)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import signal_of
-from rankbench.language import NOTHING, Text, Words, listed, say, sentences
+from rankbench.language import NOTHING, Text, Words, list_parts, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def _describe_failure(failures: dict[CaseStatus, int], launches: Sequence[Launch
         return NOTHING
     status = max(failures, key=lambda status: failures[status])
     signals = {_describe_end(launch) for launch in launches if launch.status is LaunchStatus.CRASHED}
-    return listed(sorted(signals, key=_sort_key)) if status is CaseStatus.CRASHED and signals else _name_status(status)
+    return (
+        list_parts(sorted(signals, key=_sort_key)) if status is CaseStatus.CRASHED and signals else _name_status(status)
+    )
 
 
 def _sort_key(how: Words) -> str:
@@ -223,7 +225,7 @@ def _describe_working(limit: Limit, fates_of: Sequence[tuple[str, list[Fate]]]) 
     numbers = {AXES[limit.axis](fate.placement) for _, fates in fates_of for fate in fates if not fate.failed}
     below = sorted(numbers)
     return say(
-        "It works at {where}.", where=_name_numbers(limit.axis, listed(map(str, below)), 1 if below == [1] else 2)
+        "It works at {where}.", where=_name_numbers(limit.axis, list_parts(map(str, below)), 1 if below == [1] else 2)
     )
 
 

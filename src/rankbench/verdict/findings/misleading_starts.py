@@ -16,7 +16,7 @@ import polars as pl
 
 from rankbench.language import say, sentences
 from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, judged, within_launches
+from rankbench.statistics.contrasts import Claim, judge, within_launches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def find_shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[
         pl.col("candidate") != pl.col("candidate_other")
     )
     logs = both.with_columns(log=pl.col("log_other") - pl.col("log"))
-    for contrast in judged(logs, ["claim", "candidate", "candidate_other"], planned.confidence):
+    for contrast in judge(logs, ["claim", "candidate", "candidate_other"], planned.confidence):
         if contrast.sure:
             number, base, other = contrast.key
             case, usual = pairs[number]

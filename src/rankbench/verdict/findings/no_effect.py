@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from rankbench.language import listed, say
+from rankbench.language import list_parts, say
 from rankbench.model import Finding
 from rankbench.statistics import FEWEST_BLOCKS
 
@@ -50,7 +50,7 @@ def _is_equivalent(comparison: Comparison, threshold: float) -> bool:
 def _make_finding(view: CampaignView, first: Candidate, second: Candidate, compared: list[Comparison]) -> Finding:
     widest = max(compared, key=lambda comparison: max(comparison.high, 1 / comparison.low))
     names = sorted(first.settings.items() ^ second.settings.items())
-    settings = listed(dict.fromkeys(name for name, _ in names))
+    settings = list_parts(dict.fromkeys(name for name, _ in names))
     return Finding(
         kind="no_effect",
         title=say("{settings} changed nothing", settings=settings),

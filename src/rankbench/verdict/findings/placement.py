@@ -159,7 +159,7 @@ def compare_placements(
     ]
     ranks = list_partners(next(iter(first.values())), view.operations[next(iter(first.values())).operation])
     shared = {
-        name: placements.shared_kinds(list_launches(view, candidate, name), ranks, view.campaign.machine)
+        name: placements.find_shared_kinds(list_launches(view, candidate, name), ranks, view.campaign.machine)
         for name in names
     }
     jumps = {name: placements.jumps(view.judged_figures, list_keys(cases, name), candidate) for name in names}
@@ -182,7 +182,7 @@ def find_ratio(
     if comparison := ratios.get((candidate, key, near, far)):
         return comparison
     back = ratios.get((candidate, key, far, near))
-    return back and placements.turned(back)
+    return back and placements.invert(back)
 
 
 def list_partners(case: Case, operation: Operation) -> list[int]:
@@ -383,7 +383,7 @@ def explain_copying(line: Line, size_bytes: int) -> Iterator[Text]:
     equal = say("At {size:size} the two are equally fast", size=size_bytes)
     launches = [*line.launches(line.near), *line.launches(line.far)]
     cache_bytes = max((launch.facts.last_level_cache_bytes for launch in launches if launch.facts), default=0)
-    core = placements.copied_per_core(launches)
+    core = placements.measure_copying(launches)
     if not cache_bytes or size_bytes <= cache_bytes:
         yield say(
             "{equal}; messages may fit into the last-level cache of {cache:size}, so it is not known whether copying "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import Text, listed, say, sentences
+from rankbench.language import Text, list_parts, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import scaling
 from rankbench.verdict import case_labels
@@ -54,7 +54,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     judged = {timed_verdict.case.key: timed_verdict for timed_verdict in view.timed_verdicts}
     lines = {
         line: {place: judged[case.key] for place, case in cases.items() if case.key in judged}
-        for line, cases in scaling.scaled(view.campaign).items()
+        for line, cases in scaling.find_scaled(view.campaign).items()
     }
     for title, changes in group_changes(view, lines).items():
         yield make_change_finding(title, sorted(changes, key=lambda change: -change.margin))
@@ -127,14 +127,14 @@ def make_change_finding(title: str, changes: list[Change]) -> Finding:
 
 def name_growing(changes: Iterable[Change]) -> Text:
     """Return what grows: `nodes`, `ranks per node` or both."""
-    return listed(dict.fromkeys("nodes" if change.noun == "node" else "ranks per node" for change in changes))
+    return list_parts(dict.fromkeys("nodes" if change.noun == "node" else "ranks per node" for change in changes))
 
 
 def describe_change(change: Change) -> Text:
     """Return `at 8 B with 1 rank per node alpha is fastest from 2 to 4 nodes and beta is fastest on 8 nodes`."""
 
     def single(numbers: list[int]) -> Text:
-        return listed(count_units(count, change.noun) for count in numbers)
+        return list_parts(count_units(count, change.noun) for count in numbers)
 
     spans = [
         describe_run(run, describe_span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, judged, within_launches
+from rankbench.statistics.contrasts import Claim, judge, within_launches
 from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
 
@@ -61,7 +61,7 @@ def find_reversals(view: CampaignView) -> Iterator[Reversal]:
     ]
     logs = within_launches(view.judged_figures, claims)
     worst: dict[tuple[str, str, int], Reversal] = {}
-    for contrast in judged(logs, ["claim", "candidate"], view.campaign.plan.confidence):
+    for contrast in judge(logs, ["claim", "candidate"], view.campaign.plan.confidence):
         number, candidate = contrast.key
         line, smaller, larger = pairs[number]
         key = line.key, candidate, smaller

@@ -32,7 +32,7 @@ STOLEN = 0.02
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
-    observed = states.met(view.launches)
+    observed = states.find_states(view.launches)
     yield from _find_changes(observed, at_levels=bool(view.levels))
     yield from _find_restless(view)
     yield from _find_alone(view)
