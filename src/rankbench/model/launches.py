@@ -220,8 +220,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "what the library reported, while calls were checked before timing, of an algorithm that it was set to use "
             "and did not, such as `Alltoall pairwise_sendrecv_replace cannot be applied.`; empty: nothing, or it "
             "reports none",
-            since=14,
-            default_before="",
         ),
     ] = ""
     ranks: Annotated[
