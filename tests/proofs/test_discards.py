@@ -8,9 +8,10 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import fakes
+import pytest
 from mpi.test_core import in_time
 
 from proofs.judging import check_median, check_repeatedly
@@ -65,6 +66,18 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
     check_repeatedly(attempt)
 
 
+def measure_beside_others(core: Core, tmp_path: Path, job: Path) -> list[dict[str, Any]]:
+    """Return the case records of a job while another process wants each CPU."""
+    programs = [[sys.executable, "-c", BUSY.format(cpu=cpu)] for cpu in sorted(os.sched_getaffinity(0))]
+    busy = [subprocess.Popen(program) for program in programs]
+    try:
+        return core.stream(tmp_path, 2, "--job", str(job))
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
 def test_a_busy_machine_sets_neither_pace_nor_tolerance(core: Core, tmp_path: Path) -> None:
     """While another process wants each CPU, no start that is a microsecond late passes, and times stay those of calls.
 
@@ -74,14 +87,7 @@ def test_a_busy_machine_sets_neither_pace_nor_tolerance(core: Core, tmp_path: Pa
     job.write_text("rankbench-job 1\n" + VISITS * VISIT)
 
     def attempt() -> None:
-        programs = [[sys.executable, "-c", BUSY.format(cpu=cpu)] for cpu in sorted(os.sched_getaffinity(0))]
-        busy = [subprocess.Popen(program) for program in programs]
-        try:
-            records = core.stream(tmp_path, 2, "--job", str(job))
-        finally:
-            for process in busy:
-                process.kill()
-                process.wait()
+        records = measure_beside_others(core, tmp_path, job)
         valid = [record for record in records if record["status"] == "ok"]
         skew_ns = max(max(in_time(record, "skew_ns"), default=0) for record in valid)
         medians = sorted(statistics.median(in_time(record, "time_ns")) for record in valid)
@@ -95,5 +101,20 @@ def test_a_busy_machine_sets_neither_pace_nor_tolerance(core: Core, tmp_path: Pa
         assert skew_ns < 1000, text
         assert slow_ns < 10_000, text
         assert len(valid) > VISITS / 2, text
+
+    check_repeatedly(attempt)
+
+
+@pytest.mark.parametrize("operation", ["put", "get", "accumulate"])
+def test_a_busy_machine_makes_no_data_wrong(core: Core, tmp_path: Path, operation: str) -> None:
+    """Renewed data are inspected only after a call that brings them, also where the time ends just then."""
+    job = tmp_path / "job"
+    visit = VISIT.replace("allreduce", operation).replace("start=window", "start=none")
+    job.write_text("rankbench-job 1\n" + VISITS // 3 * visit)
+
+    def attempt() -> None:
+        records = measure_beside_others(core, tmp_path, job)
+        wrong = [record["reason"] for record in records if record["status"] == "wrong-data"]
+        assert not wrong, f"{len(wrong)} of {len(records)} visits: {wrong[0]}"
 
     check_repeatedly(attempt)

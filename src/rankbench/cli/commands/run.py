@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import launch, libraries
+from rankbench import extras, launch, libraries
 from rankbench.cli import meanwhile
 from rankbench.cli.display import print_text, spell_count
 from rankbench.cli.folders import campaign_folder, home, is_campaign
@@ -105,6 +105,7 @@ def run(
 
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """
+    extras.require("run", "`rankbench run`")  # Before anything is written; what needs it is loaded later.
     machine = launch.machine()
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
