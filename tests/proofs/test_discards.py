@@ -107,14 +107,13 @@ def test_a_busy_machine_sets_neither_pace_nor_tolerance(core: Core, tmp_path: Pa
 
 @pytest.mark.parametrize("operation", ["put", "get", "accumulate"])
 def test_a_busy_machine_makes_no_data_wrong(core: Core, tmp_path: Path, operation: str) -> None:
-    """Renewed data are inspected only after a call that brings them, also where the time ends just then."""
+    """Renewed data are inspected only after a call that brings them, also where the time ends just then.
+
+    Other work is no excuse here: a right library is never reported as wrong.
+    """
     job = tmp_path / "job"
     visit = VISIT.replace("allreduce", operation).replace("start=window", "start=none")
     job.write_text("rankbench-job 1\n" + VISITS // 3 * visit)
-
-    def attempt() -> None:
-        records = measure_beside_others(core, tmp_path, job)
-        wrong = [record["reason"] for record in records if record["status"] == "wrong-data"]
-        assert not wrong, f"{len(wrong)} of {len(records)} visits: {wrong[0]}"
-
-    check_repeatedly(attempt)
+    records = [record for _ in range(3) for record in measure_beside_others(core, tmp_path, job)]
+    wrong = [record["reason"] for record in records if record["status"] == "wrong-data"]
+    assert not wrong, f"{len(wrong)} of {len(records)} visits: {wrong[0]}"
