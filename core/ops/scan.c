@@ -43,7 +43,7 @@ static void check_exclusive(const struct call *call, struct mismatch *mismatch) 
 
 #define SCAN \
     COLLECTIVE, SENDS({.base = 1}), RECEIVES({.base = 1}), .data.sized = true, .data.datatypes = NUMBERS, \
-                                                         .data.in_place = IN_PLACE, .hooks.fill = fill_addends
+                                                           .data.in_place = IN_PLACE, .hooks.fill = fill_addends
 
 static const struct operation scan = {
     .name = "scan",
