@@ -50,8 +50,8 @@ def keep(kind: str, name: str, content: bytes) -> None:
         with contextlib.suppress(OSError):
             (folder / kind).mkdir(parents=True, exist_ok=True)
             files.write(folder / kind / name, _check(content) + content)
-            kept = [path for path in (folder / kind).iterdir() if not path.name.endswith(files.PART)]
-            for path in sorted(kept, key=lambda path: path.stat().st_mtime)[:-MOST]:
+            paths = [path for path in (folder / kind).iterdir() if not path.name.endswith(files.PART)]
+            for path in sorted(paths, key=lambda path: path.stat().st_mtime)[:-MOST]:
                 path.unlink(missing_ok=True)
 
 

@@ -78,15 +78,15 @@ def compare(name: str, folder: Path) -> dict[str, int]:
     """Return the bytes of the check and of the launch, each as recorded and as held."""
     home = Path(os.environ["RANKBENCH_HOME"])
     library = libraries.choose(name, libraries.find(libraries.make_search(home)))
-    made = build.build(library, home)
+    core = build.build(library, home)
     with Holding() as check:
-        ((found, recorded),) = preflight.check_alone_if_scarce(
-            [doctor.Trial(library, made, HERE, folder / "check", {})]
+        ((alone, recorded),) = preflight.check_alone_if_scarce(
+            [doctor.Trial(library, core, HERE, folder / "check", {})]
         )
-    if not found.works:
-        sys.exit(found.reason)
+    if not alone.works:
+        sys.exit(alone.reason)
     family, output = libraries.find_family(library), folder / "output"
-    line = family.make_launch_line(library, HERE, {}, [str(made.binary), *CASE])
+    line = family.make_launch_line(library, HERE, {}, [str(core.binary), *CASE])
     with Holding() as measuring, launch.Monitor(preflight.LOOK_S) as monitor:
         outcome = launch.run(Step(command=line, output=output, watch=output, limit_s=120))
     if outcome.exit_code != 0:

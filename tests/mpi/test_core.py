@@ -708,15 +708,15 @@ def test_calls_without_data_that_do_nothing_are_caught(
     """Each is tried several times: a rank without a CPU calls after the one that is late, and shows nothing then."""
     cases, reason = HOLLOW[call]
     before = ("env", f"LD_PRELOAD={hollow}", f"HOLLOW={call}")
-    left = cases
+    remaining = cases
     for _ in range(TRIES):
-        records = core.job(tmp_path, ranks, left, "--probe", before=before)
+        records = core.job(tmp_path, ranks, remaining, "--probe", before=before)
         wrong = [record for record in records if record["status"] != "ok"]
         assert [record["reason"] for record in wrong if not re.fullmatch(reason, record["reason"])] == []
-        left = [case for case, record in zip(left, records, strict=True) if record["status"] == "ok"]
-        if not left:
+        remaining = [case for case, record in zip(remaining, records, strict=True) if record["status"] == "ok"]
+        if not remaining:
             break
-    assert left == []
+    assert remaining == []
     right = core.job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow}"))
     assert [record["status"] for record in right] == ["ok"] * len(cases)
 

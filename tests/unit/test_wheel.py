@@ -17,12 +17,12 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a prefix into which pip has installed a wheel of this tree."""
     place = tmp_path_factory.mktemp("prefix")
     options = ["--no-deps", "--no-build-isolation", "--no-compile", "--disable-pip-version-check", "--ignore-installed"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pip", "install", *options, "--prefix", str(place), str(ROOT)],
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     return place
 
 

@@ -300,14 +300,14 @@ def check_candidates(
     show(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
-        found = examine(candidates, placements, used, builds, Path(folder).absolute())
-    refused = found.refused
+        preparation = examine(candidates, placements, used, builds, Path(folder).absolute())
+    refused = preparation.refused
     if len(refused) == len(candidates) * len(placements):
         for reason in filter(None, map(doctor.nameless, placements)):  # No library is to blame.
             raise RankbenchError(f"{wanted.plan.file}: hosts: {reason}")
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
-    return found
+    return preparation
 
 
 def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:

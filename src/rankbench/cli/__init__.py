@@ -46,9 +46,9 @@ def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so
 def find_version() -> str:
     """Return the version as the name of the installed package's metadata has it: to read these takes much longer."""
     places = [Path(folder).glob("rankbench-*.dist-info") for folder in sys.path if folder]
-    found = next((path.stem.partition("-")[2] for paths in places for path in paths), "")
-    if found:
-        return found
+    version = next((path.stem.partition("-")[2] for paths in places for path in paths), "")
+    if version:
+        return version
     from importlib import metadata
 
     return metadata.version("rankbench")

@@ -219,14 +219,16 @@ class Session(NamedTuple):
         It shows them by what it reports in the check of the campaign, or by MPI_T.
         """
         name = self.library.name
-        (candidate,) = (one for one in campaign.candidates if one.name == TUNED)
-        usage = [one for one in campaign.usage if one.candidate == TUNED]
-        if ignored := list(dict.fromkeys(clause for one in usage for clause in one.ignored)):
+        (candidate,) = (candidate for candidate in campaign.candidates if candidate.name == TUNED)
+        usage = [entry for entry in campaign.usage if entry.candidate == TUNED]
+        if ignored := list(dict.fromkeys(clause for entry in usage for clause in entry.ignored)):
             raise RankbenchError(f"{name}: {'; '.join(ignored)}")
         listed = variables(self.library, home(), candidate.settings)
-        shown = {one.name: one.value for one in listed.values() if one.type == "text" and one.value}
-        for one in usage:
-            shown |= one.uses
+        shown = {
+            variable.name: variable.value for variable in listed.values() if variable.type == "text" and variable.value
+        }
+        for entry in usage:
+            shown |= entry.uses
         for variable, value in candidate.settings.items():
             if variable not in shown:
                 continue

@@ -30,17 +30,17 @@ def evaluate(
     launches = store.launches()
     campaign = complete_campaign(_apply_rules(store.campaign, estimator, confidence, threshold), launches)
     name = kept.name_evaluation(store, campaign) if caching.is_used() else ""
-    if name and (found := kept.find(name, campaign)):
+    if name and (evaluation := kept.find(name, campaign)):
         return CampaignView(
             campaign=campaign,
             launches=launches,
-            verdict=found.verdict,
-            figures=kept.unpack(found.figures),
+            verdict=evaluation.verdict,
+            figures=kept.unpack(evaluation.figures),
             samples=store.samples(),
             rank_samples=store.rank_samples(),
             case_rows=store.cases(),
-            modes=dict(found.modes),
-            last_ranks=kept.unpack(found.last_ranks),
+            modes=dict(evaluation.modes),
+            last_ranks=kept.unpack(evaluation.last_ranks),
         )
     view = compute(store, campaign, launches)
     if name and name == kept.name_evaluation(store, campaign):  # No other process added a launch meanwhile.

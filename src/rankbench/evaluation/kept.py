@@ -49,16 +49,16 @@ def name_evaluation(store: Store, campaign: Campaign) -> str:
         store: its record, its committed launches, and the results of these count by the content of their files.
         campaign: with the estimator, the confidence and the threshold that were asked for.
     """
-    found = hashlib.blake2b(digest_size=20)
+    digest = hashlib.blake2b(digest_size=20)
     plan = campaign.plan
-    found.update(msgspec.msgpack.encode([code_state(), plan.estimator, plan.confidence, plan.threshold]))
+    digest.update(msgspec.msgpack.encode([code_state(), plan.estimator, plan.confidence, plan.threshold]))
     try:
         for path in store.list_files():
             with path.open("rb") as file:
-                found.update(path.name.encode() + hashlib.file_digest(file, "blake2b").digest())
+                digest.update(path.name.encode() + hashlib.file_digest(file, "blake2b").digest())
     except OSError:
         return ""
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 @cache
@@ -76,22 +76,22 @@ def find(name: str, campaign: Campaign) -> Kept | None:
     """Return what was kept under this name, or None. Its cases are those of the campaign, not only equal to them."""
     content = caching.find(KIND, name)
     try:
-        found = msgspec.msgpack.decode(content, type=Kept) if content else None
+        evaluation = msgspec.msgpack.decode(content, type=Kept) if content else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    if found is None:
+    if evaluation is None:
         return None
     cases = {case.key: case for case in campaign.cases}
-    for verdict in found.verdict.cases:
+    for verdict in evaluation.verdict.cases:
         msgspec.structs.force_setattr(verdict, "case", cases[verdict.case.key])
-    restore_texts(found)
-    return found
+    restore_texts(evaluation)
+    return evaluation
 
 
 def keep(name: str, view: CampaignView) -> None:
     """Keep an evaluation under this name."""
-    kept = Kept(view.verdict, pack(view.figures), pack(view.last_ranks), list(view.modes.items()))
-    caching.keep(KIND, name, msgspec.msgpack.encode(kept))
+    evaluation = Kept(view.verdict, pack(view.figures), pack(view.last_ranks), list(view.modes.items()))
+    caching.keep(KIND, name, msgspec.msgpack.encode(evaluation))
 
 
 def pack(frame: pl.DataFrame) -> bytes:

@@ -180,9 +180,9 @@ def stack_marks(marks: Sequence[Words]) -> list[Row]:
         others = [lines + len(other.lines) for lines, other in zip(below, marks, strict=False) if mark.meets(other)]
         below.append(max(others, default=0))
     return [
-        {"position": one.place + 0.5, "words": words, "side": one.side, "line": lines + number, "first": not number}
-        for lines, one in zip(below, marks, strict=True)
-        for number, words in enumerate(reversed(one.lines))
+        {"position": mark.place + 0.5, "words": words, "side": mark.side, "line": lines + number, "first": not number}
+        for lines, mark in zip(below, marks, strict=True)
+        for number, words in enumerate(reversed(mark.lines))
     ]
 
 

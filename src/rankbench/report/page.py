@@ -85,8 +85,8 @@ def templates() -> jinja2.Environment:
 def engine() -> str:
     """Return the script that draws charts. It is the same for every page, and kept: to bundle it takes seconds."""
     name = f"charts-{metadata.version('vl-convert-python')}.js"
-    if kept := caching.find("scripts", name):
-        return kept.decode()
+    if script := caching.find("scripts", name):
+        return script.decode()
     bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     caching.keep("scripts", name, bundle.encode())
     return bundle

@@ -72,10 +72,10 @@ def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
 
 
 def _outcome(result: CaseResult) -> dict[str, object]:
-    own = msgspec.structs.asdict(result) | {"status": result.status.value}
-    own["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
-    own |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
-    return {column.name: own[field] for field, column in _OUTCOME.items()}
+    fields = msgspec.structs.asdict(result) | {"status": result.status.value}
+    fields["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
+    fields |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
+    return {column.name: fields[field] for field, column in _OUTCOME.items()}
 
 
 class _MarkedSeries(NamedTuple):
@@ -133,10 +133,10 @@ def check_end(path: Path) -> Path:
         with path.open("rb") as file:
             length = file.seek(0, os.SEEK_END)
             file.seek(max(0, length - len(MAGIC)))
-            whole = file.read() == MAGIC
+            complete = file.read() == MAGIC
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {store.RESTORE}") from None
-    if not whole:
+    if not complete:
         raise RankbenchError(f"{path}: damaged (its end is missing); {store.RESTORE}")
     return path
 

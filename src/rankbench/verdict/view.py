@@ -419,7 +419,7 @@ class CampaignView:
         if case not in self._times:
             self._times.clear()  # Readers go from case to case, and those of a large campaign would fill the memory.
             few = sum(summary.samples for summary in self.summaries) <= ROWS_JUDGED
-            wanted = list({case, *(one.key for one in self.campaign.cases)}) if few else [case]
+            wanted = list({case, *(other.key for other in self.campaign.cases)}) if few else [case]
             self._times.update({key: {} for key in wanted})
             valid = self.samples.filter(~pl.col("discarded"), pl.col("case").is_in(wanted))
             frame = valid.select("case", "candidate", "time_ns").collect()

@@ -33,5 +33,5 @@ def test_modules_are_there_once_they_were_waited_for() -> None:
         "import sys\nfrom rankbench.cli import meanwhile\nloaded = meanwhile.load('xml.dom', 'rankbench.quantities')\n"
         "loaded()\nprint('xml.dom' in sys.modules, 'rankbench.quantities' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("True True\n", "")
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("True True\n", "")

@@ -70,7 +70,7 @@ def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytes
 def cpu_seconds(*words: str, home: Path) -> float:
     """Return the least CPU time that the program and all its processes took, of three runs; a busy machine adds."""
     code = "import sys; from rankbench.cli import main; sys.argv[0] = 'rankbench'; main()"
-    taken = []
+    times_s = []
     for _ in range(3):
         with subprocess.Popen(
             [sys.executable, "-c", code, *words],
@@ -80,8 +80,8 @@ def cpu_seconds(*words: str, home: Path) -> float:
             _, state, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(state)
         assert process.returncode == 0
-        taken.append(used.ru_utime + used.ru_stime)
-    return min(taken)
+        times_s.append(used.ru_utime + used.ru_stime)
+    return min(times_s)
 
 
 GENEROUS = 3
@@ -96,8 +96,8 @@ def test_little_cpu_time_is_needed_before_a_command(words: list[str], most_s: fl
 def test_a_campaign_that_was_evaluated_is_shown_in_little_cpu_time(tmp_path: Path) -> None:
     stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
     assert cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < GENEROUS * 1.0
-    (kept,) = (tmp_path / "home/kept/evaluations").iterdir()
-    assert kept.stat().st_size
+    (file,) = (tmp_path / "home/kept/evaluations").iterdir()
+    assert file.stat().st_size
 
 
 def test_a_kept_evaluation_is_shown_without_what_computes_it(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ PATIENCE_S = 10.0
 
 
 @contextlib.contextmanager
-def opened_terminal() -> Iterator[int]:
+def open_terminal() -> Iterator[int]:
     """Yield the other end of a terminal that is standard error; a fixture would come before pytest's own."""
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w", encoding="utf-8") as stream, contextlib.redirect_stderr(stream):
@@ -40,7 +40,7 @@ def read_until(terminal: int, wanted: str) -> str:
 
 def test_what_takes_long_is_shown_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Working, "DELAY_S", 0.01)
-    with opened_terminal() as terminal:
+    with open_terminal() as terminal:
         check_that_it_is_shown(terminal)
 
 
@@ -53,7 +53,7 @@ def check_that_it_is_shown(terminal: int) -> None:
 
 
 def test_what_is_over_soon_is_not_shown() -> None:
-    with opened_terminal() as terminal:
+    with open_terminal() as terminal:
         with Working("evaluating …") as working:
             working.update("drawing …")
         os.write(sys.stderr.fileno(), b"end")

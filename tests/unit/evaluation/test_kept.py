@@ -44,11 +44,11 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[CampaignView]:
     views: list[CampaignView] = []
     compute = evaluation.compute
 
-    def watched(*things: object) -> CampaignView:
+    def record(*things: object) -> CampaignView:
         views.append(compute(*things))  # type: ignore[arg-type]
         return views[-1]
 
-    monkeypatch.setattr(evaluation, "compute", watched)
+    monkeypatch.setattr(evaluation, "compute", record)
     return views
 
 
@@ -59,8 +59,8 @@ def test_what_is_kept_is_what_was_computed(stored: Store, computed: list[Campaig
     assert second is not first
     assert msgspec.json.encode(second.verdict) == msgspec.json.encode(first.verdict)
     assert second.verdict.conclusion == first.verdict.conclusion  # With texts within texts.
-    assert list(map(render, (one.text for one in second.verdict.findings))) == [
-        render(one.text) for one in first.verdict.findings
+    assert list(map(render, (finding.text for finding in second.verdict.findings))) == [
+        render(finding.text) for finding in first.verdict.findings
     ]
     assert second.figures.equals(first.figures)
     assert second.figures.schema == first.figures.schema
@@ -71,14 +71,14 @@ def test_what_is_kept_is_what_was_computed(stored: Store, computed: list[Campaig
     assert all(verdict.case is case for verdict, case in zip(second.verdict.cases, second.cases, strict=True))
 
 
-@pytest.mark.parametrize("asked", [{"estimator": "mean"}, {"confidence": 0.9}, {"threshold": 0.2}])
+@pytest.mark.parametrize("options", [{"estimator": "mean"}, {"confidence": 0.9}, {"threshold": 0.2}])
 def test_what_is_asked_otherwise_is_computed(
-    stored: Store, computed: list[CampaignView], asked: dict[str, float]
+    stored: Store, computed: list[CampaignView], options: dict[str, float]
 ) -> None:
     evaluate(stored)
-    evaluate(stored, **asked)  # type: ignore[arg-type]
+    evaluate(stored, **options)  # type: ignore[arg-type]
     assert len(computed) == 2
-    evaluate(stored, **asked)  # type: ignore[arg-type]
+    evaluate(stored, **options)  # type: ignore[arg-type]
     assert len(computed) == 2
 
 
@@ -97,8 +97,8 @@ def test_what_changed_on_the_disk_is_computed(stored: Store, computed: list[Camp
 def test_what_is_damaged_is_computed_again(stored: Store, folder: Path, computed: list[CampaignView]) -> None:
     evaluate(stored)
     (path,) = (folder / kept.KIND).iterdir()
-    whole = path.read_bytes()
-    for number, damaged in enumerate((b"", whole[: len(whole) // 2], b"\xff" * 100), 2):
+    content = path.read_bytes()
+    for number, damaged in enumerate((b"", content[: len(content) // 2], b"\xff" * 100), 2):
         path.write_bytes(damaged)
         evaluate(stored)
         evaluate(stored)

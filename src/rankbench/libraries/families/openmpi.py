@@ -121,7 +121,7 @@ def read_components(output: str) -> dict[str, str]:
     world = re.search(r"\[(\S+)\] coll:base:comm_select: new communicator: MPI_COMM_WORLD", output)
     lines = re.findall(rf"\[{re.escape(world[1])}\] coll:base:comm_select: (.*)", output) if world else []
     components: list[str] = []
-    for line in lines[next((at for at, one in enumerate(lines) if "MPI_COMM_WORLD" in one), 0) + 1 :]:
+    for line in lines[next((at for at, text in enumerate(lines) if "MPI_COMM_WORLD" in text), 0) + 1 :]:
         if line.startswith("new communicator"):
             break
         if match := re.match(r"selecting +(\w+), priority +\d+, Enabled", line):

@@ -103,13 +103,13 @@ def serves(rule: Rule, case: Case) -> bool:
 def pair_table(view: CampaignView, pair: Pair) -> Table:
     """Return the table of a pair, with counts of all cases in its caption."""
     changes = list(list_cases(view, pair))
-    own = format_text("own choice")
+    default = format_text("own choice")
     rows = [
         [
             Cell(change.case.operation, case=change.case.key),
             Cell(str(change.case.ranks)),
             Cell(view.size_text(change.case)),
-            Cell(change.variant or own),
+            Cell(change.variant or default),
             Cell(format_ratio(change.comparison.ratio), best=is_faster(change.comparison)),
             Cell(format_interval(change.comparison)),
             Cell(name_outcome(change.comparison)),

@@ -41,10 +41,12 @@ def _find_request(view: CampaignView, summary: Summary) -> str:
     """Return the settings that request an algorithm, as `NAME=VALUE`: those of the case, else of the candidate."""
     case = view.case_of[summary.case]
     in_case = view.campaign.plan.settings.get(case.options.get(OPTION, ""), {})
-    of_candidate = next(one.settings for one in view.campaign.candidates if one.name == summary.candidate)
+    of_candidate = next(
+        candidate.settings for candidate in view.campaign.candidates if candidate.name == summary.candidate
+    )
     chosen = [f"{name}={value}" for name, value in (of_candidate | in_case).items() if REQUEST in name]
     word = case.operation.replace("-", "_").upper()
-    return ", ".join([one for one in chosen if word in one] or chosen)
+    return ", ".join([clause for clause in chosen if word in clause] or chosen)
 
 
 def _make_finding(view: CampaignView, candidate: str, request: str, report: str, summaries: list[Summary]) -> Finding:
