@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench.campaign.changes import list_past_looks
+from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.decisions import LAST, evaluate_latest
 from rankbench.cli.display import answer, print_text, show_overview, spell_count, spell_seconds
 from rankbench.language import render
@@ -34,7 +35,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     view = evaluate_latest(store)
     LAST.clear()  # It holds the store, and with it the lock.
     verdict, launches = view.verdict, store.launches()
-    spent_s = sum(launch.duration_s for launch in launches)
+    spent_s = total_duration_s(launches)
     amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
     print_text(
         f"{store.folder.name}: done in {spell_seconds(spent_s)} ({amount}; {render(decision.reason)}). "
@@ -62,7 +63,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 def prospect(store: Store, verdict: Verdict, command: str) -> str:
     """Say what another minute would likely decide, and by which command it is measured."""
     planned = store.campaign.plan
-    spent_s = sum(launch.duration_s for launch in store.launches())
+    spent_s = total_duration_s(store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
     past_looks = list_past_looks(planned.stop, verdict.blocks)
     outlook = deciding.Outlook(

@@ -45,6 +45,11 @@ class Progress:
     evaluate: Callable[[], CampaignView]
     block_s: Sequence[float]
 
+    @property
+    def blocks_min(self) -> int:
+        """How many blocks are measured in any case."""
+        return self.plan.stop.blocks_min
+
     def look(self) -> Look:
         """Return which cases are decided, given up and open, and by whose further launches they may be decided."""
         plan, view = self.plan, self.evaluate()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.campaign.spending import OUTSIDE, PARTS, spending
+from rankbench.campaign.spending import OUTSIDE, PARTS, spending, total_duration_s
 from rankbench.model import Launch, LaunchStatus
 
 CORE = Path(__file__).parents[3] / "core"
@@ -40,6 +40,13 @@ def test_an_interruption_is_not_taken_for_time_between_launches() -> None:
     starts_s = [0, 11, 22, 33 + 86400]
     parts = spending([launch(block, at_s, 10, calls=10) for block, at_s in enumerate(starts_s, 1)])
     assert {part.part: part.seconds for part in parts} == {"between": pytest.approx(3), "calls": 40}
+
+
+def test_elapsed_time_includes_what_lies_between_launches_but_no_interruption() -> None:
+    starts_s = [0, 11, 22, 33 + 86400]
+    assert total_duration_s([launch(block, at_s, 10) for block, at_s in enumerate(starts_s, 1)]) == pytest.approx(43)
+    assert total_duration_s([launch(2, 12, 5), launch(1, 0, 5), launch(1, 0, 5)]) == pytest.approx(17)
+    assert total_duration_s([]) == 0
 
 
 def test_launches_that_show_nothing_have_no_parts() -> None:

@@ -119,6 +119,20 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
     assert decide(plan("time 1m"), never, block_s).stop is stop
 
 
+@pytest.mark.parametrize(
+    ("block_s", "reason"),
+    [
+        ([20, 20], "40 s of the plan's 60 s are spent"),
+        ([29, 30], "59 s of the plan's 60 s are spent"),
+        ([15] * 5, "75 s, not the plan's 60 s, since at least 5 blocks are measured"),
+        ([15] * 6, "90 s of the plan's 60 s are spent"),
+        ([10] * 4 + [30], "70 s of the plan's 60 s are spent"),
+    ],
+)
+def test_a_minimum_of_blocks_that_takes_longer_than_the_plan_is_the_reason(block_s: list[float], reason: str) -> None:
+    assert render(decide(plan("time 1m"), never, block_s).reason) == reason
+
+
 def test_blocks_stops_by_nothing_else() -> None:
     assert decide(plan("blocks"), never, [1e9]).stop is False
 

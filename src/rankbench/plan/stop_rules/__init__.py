@@ -60,6 +60,10 @@ class Progress(Protocol):
     def block_s(self) -> Sequence[float]:
         """How long each block so far took."""
 
+    @property
+    def blocks_min(self) -> int:
+        """How many blocks are measured in any case."""
+
     def look(self) -> Look:
         """Return which cases are decided, given up and open."""
 
