@@ -76,10 +76,10 @@ def list_c_names(text: str) -> Iterator[tuple[int, str]]:
 @pytest.mark.parametrize("folder", ["src", "core", "tests", "tools"])
 def test_names_say_what_they_are(folder: str) -> None:
     wrong = []
-    for path in list_files(".py", ".c", ".h"):
-        if path.startswith(f"{folder}/"):
-            text = (ROOT / path).read_text(encoding="utf-8")
-            names = list_names(ast.parse(text)) if path.endswith(".py") else list_c_names(text)
+    for path in list_files(".py", ".c", ".h", ""):
+        text = (ROOT / path).read_text(encoding="utf-8") if path.startswith(f"{folder}/") else ""
+        if text and (Path(path).suffix or "python" in text.split("\n", 1)[0]):
+            names = list_c_names(text) if path.endswith((".c", ".h")) else list_names(ast.parse(text))
             wrong += [f"{path}:{line} {name}" for line, name in sorted(set(names))]
     assert not wrong, "use the noun or the verb that says what it is:\n" + "\n".join(wrong)
 
