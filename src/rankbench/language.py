@@ -56,7 +56,7 @@ NOTHING = Text("")
 
 def say(template: str, **fields: object) -> Text:
     """Return a template with its fields. Iterables that are no lists become lists."""
-    return Text(template, {name: _plain(value) for name, value in fields.items()})
+    return Text(template, {name: convert_plain(value) for name, value in fields.items()})
 
 
 def sentences(lines: Iterable[Words]) -> Text:
@@ -106,7 +106,7 @@ def restore_texts(record: Any) -> None:
     """Make texts again of what was made of the texts within texts, wherever they are in a record that was decoded."""
     if isinstance(record, Text):
         for name, value in record.fields.items():
-            record.fields[name] = _text(value)
+            record.fields[name] = restore_text(value)
     elif isinstance(record, msgspec.Struct):
         for name in record.__struct_fields__:
             restore_texts(getattr(record, name))
@@ -121,18 +121,18 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == {"template", "fields"}
 
 
-def _text(value: Any) -> Any:
+def restore_text(value: Any) -> Any:
     """Return what was made of texts as texts again."""
     if _is_text(value):
-        return Text(value["template"], {name: _text(part) for name, part in value["fields"].items()})
-    return [_text(part) for part in value] if isinstance(value, list) else value
+        return Text(value["template"], {name: restore_text(part) for name, part in value["fields"].items()})
+    return [restore_text(part) for part in value] if isinstance(value, list) else value
 
 
 def _objects(value: Any) -> Any:
     """Return what was made of records, whose texts have their words, too."""
     if _is_text(value):
         fields = {name: _objects(part) for name, part in value["fields"].items()}
-        return {"template": value["template"], "fields": fields, "text": render(_text(value))}
+        return {"template": value["template"], "fields": fields, "text": render(restore_text(value))}
     if isinstance(value, dict):
         objects = {name: _objects(part) for name, part in value.items()}
         return {**objects, **objects["text"]} if _is_text(value.get("text")) else objects
@@ -145,12 +145,12 @@ def _several(template: str, **fields: list[Words]) -> Text:
     return only if isinstance(only, Text) else say(template, **fields) if parts else NOTHING
 
 
-def _plain(value: object) -> object:
+def convert_plain(value: object) -> object:
     """Return a value as JSON has it: lists instead of other iterables, numbers of Python instead of NumPy's."""
     if isinstance(value, str | Text):
         return str.__str__(value) if isinstance(value, str) else value
     if hasattr(value, "__iter__"):
-        return [_plain(element) for element in value]
+        return [convert_plain(element) for element in value]
     item = getattr(value, "item", None)
     return item() if callable(item) else value
 

@@ -71,14 +71,14 @@ def numbers(placement: Placement) -> list[str]:
     return [",".join(map(str, cpus)) for cpus in placement.cpus]
 
 
-def order(library: Library, core: Build, placement: Placement) -> launching.Order:
+def order(library: Library, core: Build, placement: Placement) -> launching.LaunchRequest:
     """Return the order of one launch of a ping-pong."""
     planned = plan.parse_plan(PLAN, "plan.toml", launch.machine())
     cases, _ = plan.expand_plan(planned, fakes.description(), launch.machine())
     cases_here = [case for case in cases if case.placement == placement.name]
     turn = Turn(1, library.name, placement.name)
     candidate = Candidate(name=library.name, library=library.name)
-    return launching.Order(1, turn, 0, candidate, library, placement, planned, core.binary, cases_here)
+    return launching.LaunchRequest(1, turn, 0, candidate, library, placement, planned, core.binary, cases_here)
 
 
 @pytest.mark.parametrize("name", ["there", "back"])
@@ -97,7 +97,7 @@ def two_sockets(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """Return a machine of two sockets, the even CPUs on one; launchers that ask hwloc take this one for it."""
     monkeypatch.setenv("HWLOC_XMLFILE", str(INTERLEAVED))
     monkeypatch.setenv("HWLOC_THISSYSTEM", "1")
-    cpus = topology.assemble(topology.of_xml(INTERLEAVED.read_text()), range(4))
+    cpus = topology.assemble(topology.parse_xml(INTERLEAVED.read_text()), range(4))
     return msgspec.structs.replace(launch.machine(), cpus=cpus, sockets=2, cores=4)
 
 

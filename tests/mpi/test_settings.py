@@ -201,7 +201,7 @@ def check_with(library: Library, settings: dict[str, str], folder: Path, home: P
     candidate = Candidate(name="tuned", library=library.name, settings=settings)
     placement = Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")
     builds = {library.name: build.build(library, home)}
-    (look,) = preflight.looks([candidate], [placement], {library.name: library}, builds, folder)
+    (look,) = preflight.check_candidates([candidate], [placement], {library.name: library}, builds, folder)
     return look
 
 

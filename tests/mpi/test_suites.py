@@ -161,7 +161,7 @@ def test_a_program_that_is_not_there(home: Path) -> None:
     mpich = libraries.choose("mpich", reach)
     operation = foreign.find_tools()["osu"].OPERATIONS[0]
     with pytest.raises(RankbenchError) as caught:
-        foreign.program(None, operation, mpich, reach, home)
+        foreign.find_program(None, operation, mpich, reach, home)
     assert str(caught.value) == (
         "osu-allgather: no osu_allgather in the libraries that rankbench finds; say where it is: "
         '[suites.osu] path = "FOLDER", source = "TARBALL" or module = "NAME"'

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ParamSpec
 
 import numpy as np
 
-from rankbench.launch.occupancy import QUIET, others_share, times
+from rankbench.launch.occupancy import QUIET, measure_others_share, read_times
 from rankbench.statistics import median_interval
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def check_median(measure: Callable[[], float], low: float, high: float, budget_s
 
     Raises AssertionError where it lies outside, CannotTellError where a limit lies inside when the budget is spent.
     """
-    before, values = times(), [measure() for _ in range(MIN_LAUNCHES)]
+    before, values = read_times(), [measure() for _ in range(MIN_LAUNCHES)]
     while True:
         least, most, _ = median_interval(np.array(values))
         text = f"median {np.median(values):.4g} of {len(values)}, 95 % interval {least:.4g}..{most:.4g}"
@@ -48,7 +48,7 @@ def check_median(measure: Callable[[], float], low: float, high: float, budget_s
         assert most >= low, f"{text}, below {low:.4g}"
         if time.monotonic() - before.wall_s > budget_s:
             raise UndecidedError(
-                f"{text}, claimed {low:.4g}..{high:.4g}; other work had {others_share(before):.0%} of the CPUs"
+                f"{text}, claimed {low:.4g}..{high:.4g}; other work had {measure_others_share(before):.0%} of the CPUs"
             )
         values.append(measure())
 
@@ -60,8 +60,8 @@ def check_repeatedly(attempt: Callable[[], None], budget_s: float = BUDGET_S, wa
     """
     began_s, so, failed, disturbed = time.monotonic(), 0, list[str](), list[float]()
     while so < wanted:
-        before, wrong = times(), run_attempt(attempt)
-        share = others_share(before)
+        before, wrong = read_times(), run_attempt(attempt)
+        share = measure_others_share(before)
         if not wrong:
             so += 1
         elif share <= QUIET:

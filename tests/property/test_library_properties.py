@@ -48,6 +48,6 @@ def test_calls_are_found_among_other_text(calls: set[str], between: str) -> None
 
 @given(CPUS)
 def test_kernel_lists_are_read_back(cpus: set[int]) -> None:
-    assert topology.numbers(",".join(map(str, sorted(cpus)))) == cpus
-    assert topology.numbers(placing.format_ranges(cpus)) == cpus
-    assert topology.numbers(f"{min(cpus)}-{max(cpus)}") == set(range(min(cpus), max(cpus) + 1))
+    assert topology.parse_list(",".join(map(str, sorted(cpus)))) == cpus
+    assert topology.parse_list(placing.format_ranges(cpus)) == cpus
+    assert topology.parse_list(f"{min(cpus)}-{max(cpus)}") == set(range(min(cpus), max(cpus) + 1))

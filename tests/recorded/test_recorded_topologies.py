@@ -21,7 +21,9 @@ EVERY = range(4096)
 
 def read(name: str, usable: range | set[int] = EVERY) -> dict[int, Cpu]:
     """Return the CPUs of a recorded machine by number."""
-    return {cpu.number: cpu for cpu in topology.assemble(topology.of_xml((HERE / f"{name}.xml").read_text()), usable)}
+    return {
+        cpu.number: cpu for cpu in topology.assemble(topology.parse_xml((HERE / f"{name}.xml").read_text()), usable)
+    }
 
 
 def cpu(number: int, core: int, socket: int, numa: int, place: tuple[int, int], **caches: int) -> Cpu:

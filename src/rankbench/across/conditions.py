@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -57,7 +58,7 @@ class Difference(NamedTuple):
 # --- who is matched with whom -----------------------------------------------------------------------------------------
 
 
-def matches(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Match]:
+def match_candidates(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Match]:
     """Return which candidates to compare, in the new campaign's order: as requested, by name, and last by family.
 
     A family matches where one candidate of it is left on either side, or one with the same settings.
@@ -67,7 +68,7 @@ def matches(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Mat
     pairs += [Match(old=name, new=name, by="name") for name in now if name in then]
     for kind in (_family_and_settings, _family):
         then, now = _list_unmatched(old, pairs, "old"), _list_unmatched(new, pairs, "new")
-        pairs += _only(then, now, lambda name, kind=kind: kind(old, name), lambda name, kind=kind: kind(new, name))  # type: ignore[misc]
+        pairs += match_singles(then, now, partial(kind, old), partial(kind, new))
     places = {name: place for place, name in enumerate(candidates(new))}
     return sorted(pairs, key=lambda match: places[match.new])
 
@@ -107,7 +108,7 @@ def _list_unmatched(campaign: Campaign, pairs: Iterable[Match], side: str) -> li
     return [name for name in candidates(campaign) if name not in matched_names]
 
 
-def _only(
+def match_singles(
     then: Sequence[str], now: Sequence[str], of_then: Callable[[str], object], of_now: Callable[[str], object]
 ) -> Iterator[Match]:
     """Yield those that alone on their sides are of one kind; those of no kind match nobody."""
@@ -145,7 +146,7 @@ def library(campaign: Campaign, name: str) -> Library:
 # --- what else differs ------------------------------------------------------------------------------------------------
 
 
-def of_machine(campaign: Campaign) -> dict[str, str]:
+def describe_machine(campaign: Campaign) -> dict[str, str]:
     """Return what the machine is."""
     machine = campaign.machine
     return {
@@ -159,7 +160,7 @@ def of_machine(campaign: Campaign) -> dict[str, str]:
     }
 
 
-def of_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
+def describe_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     """Return what measured."""
     cores = dict.fromkeys(launch.facts.core for launch in launches if launch.facts)
     sources = dict.fromkeys(receipt.core_sha256[:12] for receipt in campaign.receipts)
@@ -170,7 +171,7 @@ def of_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, st
     }
 
 
-def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
+def describe_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     """Return how was measured, as far as it is no part of a case."""
     planned = campaign.plan
     sources = dict.fromkeys(launch.facts.source for launch in launches if launch.facts)
@@ -183,7 +184,7 @@ def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     }
 
 
-def of_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
+def describe_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
     """Return what a candidate is made of, with the version that its library reports at run time."""
     record, build = candidate(campaign, name), library(campaign, name)
     texts = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == name)
@@ -201,7 +202,7 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[Differe
     return [Difference(what, then[what], now[what]) for what in then if then[what] != now[what]]
 
 
-def of_library(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
+def compare_libraries(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
     """Return what has changed in a candidate. The text of another version differs anyway and is not reported."""
     all_differences = differences(then, now)
     return [
@@ -232,7 +233,7 @@ class Probes(Record, frozen=True, omit_defaults=True):
         return min([1.0, *self.known]) <= ratio <= max([1.0, *self.known])
 
 
-def probes(then: Iterable[Launch], now: Iterable[Launch]) -> Probes:
+def compare_probes(then: Iterable[Launch], now: Iterable[Launch]) -> Probes:
     """Return how the raw probes of two campaigns compare: medians over their launches."""
     before, after = list(then), list(now)
     copy = [_copy(launches) for launches in (before, after)]

@@ -12,8 +12,8 @@ import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.across import conditions
-from rankbench.across.two_campaigns import between, common, title
-from rankbench.evaluation.scales import fate
+from rankbench.across.two_campaigns import format_interval, list_common_cases, title_case
+from rankbench.evaluation.scales import describe_result
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
 from rankbench.statistics import FEWEST_BLOCKS
@@ -83,7 +83,7 @@ class Ratio(NamedTuple):
     @property
     def text(self) -> Text:
         """Return `1.31× (1.25–1.38×)`."""
-        known = between(self.low, self.high) if math.isfinite(self.high) else say("no interval")
+        known = format_interval(self.low, self.high) if math.isfinite(self.high) else say("no interval")
         return say("{ratio:ratio} ({known})", ratio=self.ratio, known=known)
 
 
@@ -93,28 +93,28 @@ class Ratio(NamedTuple):
 def then_and_now(pair: CampaignPair) -> list[Check]:
     """Return the checks of a campaign against an older one: of everything that had a figure then."""
     then, now, comparison = pair.then, pair.now, pair.comparison
-    shared = {case.key for case in common(then.campaign, now.campaign)}
+    shared = {case.key for case in list_common_cases(then.campaign, now.campaign)}
     if not shared or not comparison.matches:
         what = "case" if comparison.matches else "candidate"
         raise RankbenchError(f"{comparison.new} has no {what} in common with {comparison.old}; nothing to gate")
     changes = {(change.case, change.old): change for change in comparison.changes}
     partners = {match.old: match.new for match in comparison.matches}
     checks = []
-    for case, name, summary in with_figures(then, conditions.candidates(then.campaign)):
+    for case, name, summary in list_measured(then, conditions.candidates(then.campaign)):
         current = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
-        ruling = _ruling(summary, current, changes.get((case.key, name)), comparison, matched=name in partners)
+        ruling = rule_change(summary, current, changes.get((case.key, name)), comparison, matched=name in partners)
         checks.append(check(now if current else then, case, partners.get(name, name), ruling, current))
     return checks
 
 
-def only_then(pair: CampaignPair) -> list[Check]:
+def check_missing(pair: CampaignPair) -> list[Check]:
     """Return the checks of what has no counterpart in the newer campaign: a candidate that is gone, or a case."""
-    shared = {case.key for case in common(pair.then.campaign, pair.now.campaign)}
+    shared = {case.key for case in list_common_cases(pair.then.campaign, pair.now.campaign)}
     partners = {match.new for match in pair.comparison.matches}
     return [check for check in then_and_now(pair) if check.case not in shared or check.candidate not in partners]
 
 
-def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
+def rule_change(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
     """Return what became of a figure that was there."""
     if not matched:
         advice = say(
@@ -126,7 +126,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
     if change is None:
         return Ruling("skipped", say("its times are too short for the clock"))
     if change.levels is not None:
-        return by_levels(
+        return rule_by_level(
             [
                 LevelRatio(
                     level.name, Ratio(level.ratio, level.low, level.high, level.p_adjusted, enough=True, memory=False)
@@ -163,19 +163,19 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, now: ThenA
 # --- within a campaign ------------------------------------------------------------------------------------------------
 
 
-def within(view: CampaignView, new: str, old: str) -> list[Check]:
+def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
     """Return the checks of one candidate against another of the same campaign, paired within blocks.
 
     Comparisons test against the threshold of the evaluation.
     """
     worth = view.campaign.plan.threshold
     checks = []
-    for case, _, summary in with_figures(view, [old]):
+    for case, _, summary in list_measured(view, [old]):
         current = summary_of(view, case, new)
         comparison = _comparison(view, case, new, old)
         ruling = find_loss(summary, current, view.campaign.name, say("({name} has figures)", name=old))
         if not ruling and comparison is None:
-            ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
+            ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), advise_more())
         if not ruling and comparison:
             memory = case.quantity == "memory"
             enough = comparison.blocks >= FEWEST_BLOCKS
@@ -186,9 +186,9 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
                 old=old,
             )
             ruling = (
-                _skip_reversal(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, finding)
+                _skip_reversal(comparison) if comparison.reverses else rule_as_tables(comparison, ratio, worth, finding)
             )
-            ruling = ruling._replace(relation=relation(comparison), ratio=None if comparison.reverses else ratio)
+            ruling = ruling._replace(relation=name_relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:
             checks.append(check(view, case, new, ruling, current))
     if not checks:
@@ -196,7 +196,7 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
     return checks
 
 
-def relation(comparison: Comparison) -> Relation:
+def name_relation(comparison: Comparison) -> Relation:
     """Return what the other candidate of a comparison is, as the tables say it."""
     if comparison.reverses:
         return "depends"
@@ -205,7 +205,7 @@ def relation(comparison: Comparison) -> Relation:
     return "equivalent" if comparison.alike else "undecided"
 
 
-def _as_in_tables(comparison: Comparison, ratio: Ratio, threshold: float, finding: Text) -> Ruling:
+def rule_as_tables(comparison: Comparison, ratio: Ratio, threshold: float, finding: Text) -> Ruling:
     """Return the ruling on a comparison whose outcome is that of the tables, which test against the same threshold.
 
     What is different by the test fails, though the interval of the ratio may reach below the threshold: to ask for the
@@ -232,7 +232,7 @@ def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Compariso
 def _skip_reversal(comparison: Comparison) -> Ruling:
     """Return that no single ratio stands for a case, since the faster one depends on the level of the reference."""
     near, far = (
-        say("{ratio:ratio} ({interval})", ratio=level.ratio, interval=between(level.low, level.high))
+        say("{ratio:ratio} ({interval})", ratio=level.ratio, interval=format_interval(level.low, level.high))
         for level in comparison.levels
     )
     return Ruling(
@@ -250,7 +250,7 @@ def _skip_reversal(comparison: Comparison) -> Ruling:
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def with_figures(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
+def list_measured(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
     """Yield every case and candidate that works and has figures."""
     for case in view.campaign.cases:
         for name in names:
@@ -270,7 +270,7 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
     ratio = ruling.ratio
     return Check(
         case=case.key,
-        title=title(view, case),
+        title=title_case(view, case),
         candidate=name,
         outcome=ruling.outcome,
         text=ruling.text,
@@ -299,7 +299,7 @@ def find_loss(old: Summary, new: Summary | None, campaign: str, remark: Text = N
     broken = {status for status in new.failures if status in BROKEN}
     known = {status for status in old.failures if status in BROKEN}
     if not new.launches or CaseStatus.WRONG_DATA in broken or broken - known:
-        ending = fate(new, counts=False)
+        ending = describe_result(new, counts=False)
         return Ruling(
             "failed",
             say("{fate} {remark}", fate=ending, remark=remark) if remark else ending,
@@ -315,7 +315,7 @@ class LevelRatio(NamedTuple):
     ratio: Ratio
 
 
-def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ruling:
+def rule_by_level(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ruling:
     """Return what is said of a case that has a ratio at each level: it fails at one, passes at all, else is open.
 
     `than` names the other side, such as `its time in old`.
@@ -362,7 +362,7 @@ def rule(ratio: Ratio, threshold: float, finding: Text, advice: Text = NOTHING) 
     if ratio.enough and above(ratio.p_adjusted, ratio.low, threshold):
         return _fail(ratio, threshold, finding)
     if ratio.high <= 1 + threshold:
-        return Ruling("passed", finding, relation=_not_slower(ratio, threshold), ratio=ratio)
+        return Ruling("passed", finding, relation=rule_not_slower(ratio, threshold), ratio=ratio)
     return _leave_open(ratio, threshold, advice)
 
 
@@ -388,17 +388,17 @@ def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Rulin
         ratio=ratio.text,
         threshold=threshold * 100,
     )
-    return Ruling("skipped", text, advice or more(), "undecided", ratio)
+    return Ruling("skipped", text, advice or advise_more(), "undecided", ratio)
 
 
-def _not_slower(ratio: Ratio, threshold: float) -> Relation:
+def rule_not_slower(ratio: Ratio, threshold: float) -> Relation:
     """Return what a ratio is that is surely not above the threshold."""
     if ratio.high < 1 / (1 + threshold):
         return "faster"
     return "equivalent" if ratio.low >= 1 / (1 + threshold) else "undecided"
 
 
-def more() -> Text:
+def advise_more() -> Text:
     """Return what to do where too little is known."""
     return say("Measure more launches: raise `blocks` in the plan.")
 

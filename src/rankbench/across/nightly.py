@@ -71,14 +71,14 @@ def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
 def _predict(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
     """Return a prediction for each case and candidate of the new campaign that has enough earlier values."""
     newest = stores[-1].campaign
-    figures = [trend.figures_of(store, newest.plan.estimator) for store in stores]
+    figures = [trend.read_launch_values(store, newest.plan.estimator) for store in stores]
     pasts = [trend.past_of(store, store.campaign.name, figure) for store, figure in zip(stores, figures, strict=True)]
-    tracks = trend.tracks(pasts)
+    tracks = trend.follow_candidates(pasts)
     bases = _bases(pasts, tracks, base)
     series: dict[Key, list[float]] = {}
     for track in (track for track in tracks if track.names.get(len(stores) - 1, base) != base):
         logs_of = [
-            typical_logs(figures[place], track.names.get(place, ""), bases.get(place, "") if base else None)
+            compute_typical_logs(figures[place], track.names.get(place, ""), bases.get(place, "") if base else None)
             for place in range(len(stores))
         ]
         for case in newest.cases:
@@ -105,7 +105,7 @@ def _version(campaign: Campaign, name: str) -> str:
     return conditions.library(campaign, name).version
 
 
-def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str, float]:
+def compute_typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str, float]:
     """Return the logarithm of a candidate's typical value by case: its median over launches.
 
     With a base it is the median over blocks of the ratios to it, which are paired within blocks and visits.
@@ -121,13 +121,13 @@ def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str
 def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction], threshold: float) -> list[Check]:
     """Return a check of everything that had a figure in the campaign before the new one."""
     then, now = (evaluate(store) for store in stores[-2:])
-    partners = {match.old: match.new for match in conditions.matches(then.campaign, now.campaign, {})}
+    partners = {match.old: match.new for match in conditions.match_candidates(then.campaign, now.campaign, {})}
     checks = []
-    for case, name, summary in gate.with_figures(then, conditions.candidates(then.campaign)):
+    for case, name, summary in gate.list_measured(then, conditions.candidates(then.campaign)):
         who = partners.get(name, name)
         current = gate.summary_of(now, case, who) if case in now.campaign.cases else None
         lost = gate.find_loss(summary, current, now.campaign.name)
-        ruling = lost or _ruling(
+        ruling = lost or _rule_on_prediction(
             predicted.get((case.key, who)), current, base, threshold, memory=case.quantity == "memory"
         )
         checks.append(gate.check(now if current else then, case, who, ruling, current))
@@ -136,7 +136,7 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
     return checks
 
 
-def _ruling(
+def _rule_on_prediction(
     prediction: Prediction | None, summary: Summary | None, base: str, threshold: float, *, memory: bool
 ) -> Ruling:
     if summary and summary.candidate == base:

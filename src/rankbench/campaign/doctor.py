@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench import launch, libraries, samples
 from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT
-from rankbench.campaign.pinning import core, not_as_asked
-from rankbench.launch.topology import numbers
+from rankbench.campaign.pinning import check_placement, core
+from rankbench.launch.topology import parse_list
 from rankbench.model import LaunchFacts, Library, Outcome, Placement, RankbenchError, RankFact, Record, Step, Stream
 
 if TYPE_CHECKING:
@@ -68,25 +68,25 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
 
     A launcher may end before it has handed on what ssh said: where nobody knows why nothing began, it is asked again.
     """
-    checks = [Check(works=False, reason=nameless(trial.placement)) for trial in trials]
+    checks = [Check(works=False, reason=find_unknown_host(trial.placement)) for trial in trials]
     pending = [place for place, check in enumerate(checks) if not check.reason]
     for _ in range(TRIES):
-        tried = attempt([trials[place] for place in pending])
+        tried = check_trials([trials[place] for place in pending])
         for place, (check, _) in zip(pending, tried, strict=True):
             checks[place] = check
         pending = [place for place, (_, unexplained) in zip(pending, tried, strict=True) if unexplained]
     return checks
 
 
-def attempt(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
+def check_trials(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
     """Launch once; return what each trial found, and whether it is not known why it found nothing."""
-    steps = [step(trial) for trial in trials]
+    steps = [make_step(trial) for trial in trials]
     outcomes = iter(launch.run_together([entry for entry in steps if isinstance(entry, Step)]))
     ends = [next(outcomes) if isinstance(entry, Step) else entry for entry in steps]
     return [examine(trial, end) for trial, end in zip(trials, ends, strict=True)]
 
 
-def step(trial: Trial) -> Step | RankbenchError:
+def make_step(trial: Trial) -> Step | RankbenchError:
     """Return how a trial is launched, or why it cannot be."""
     trial.folder.mkdir(parents=True, exist_ok=True)
     stream_file = trial.folder / "stream.jsonl"
@@ -115,7 +115,7 @@ def examine(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
 def explain(library: Library, outcome: Outcome, output: Path) -> str | None:
     """Return what a launch that went wrong means, as far as what it printed shows."""
     text = output.read_text(encoding="utf-8", errors="replace")
-    return libraries.find_family(library).explain(text) or exit_causes.meaning(text, outcome.exit_code)
+    return libraries.find_family(library).explain(text) or exit_causes.explain_log(text, outcome.exit_code)
 
 
 def judge_check(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
@@ -123,24 +123,24 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
     stream = samples.read(stream_file, [])
     text = output.read_text(encoding="utf-8", errors="replace")
     reason = (
-        wrong_world(library, placement, stream)
+        check_world(library, placement, stream)
         or stream.damage
-        or wrong_end(outcome, stream, explain(library, outcome, output), text)
-        or wrong_library(library, stream)
-        or wrong_file(library, stream.ranks)
+        or explain_end(outcome, stream, explain(library, outcome, output), text)
+        or check_library(library, stream)
+        or check_files(library, stream.ranks)
     )
-    elsewhere = "" if reason else not_as_asked(placement, stream.ranks)
+    elsewhere = "" if reason else check_placement(placement, stream.ranks)
     return Check(
         works=not (reason or elsewhere),
         reason=reason or elsewhere,
         facts=stream.facts,
         ranks=tuple(stream.ranks),
         elsewhere=bool(elsewhere),
-        flags=() if reason or elsewhere else tuple(flags(stream.ranks)),
+        flags=() if reason or elsewhere else tuple(list_warnings(stream.ranks)),
     )
 
 
-def nameless(placement: Placement) -> str:
+def find_unknown_host(placement: Placement) -> str:
     """Return which host of a placement has a name that means nothing here, before launchers hang over it.
 
     Another remote shell than ssh, and a scheduler, may know names that the system does not.
@@ -162,9 +162,9 @@ def find_unresolved(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def flags(ranks: Iterable[RankFact]) -> Iterator[str]:
+def list_warnings(ranks: Iterable[RankFact]) -> Iterator[str]:
     """Yield what ranks that work have against them: too few cores, or else freedom to move."""
-    places = {rank: {core(cpu) for cpu in numbers(rank.cpus)} for rank in ranks}
+    places = {rank: {core(cpu) for cpu in parse_list(rank.cpus)} for rank in ranks}
     crowds = list(find_crowded(places))
     free = [rank for rank, cores in places.items() if len(cores) > 1]
     yield from crowds[:1]
@@ -184,7 +184,7 @@ def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
             yield f"{on}: times show how a library waits, and may be a thousand times longer; compare none of them"
 
 
-def wrong_world(library: Library, placement: Placement, stream: Stream) -> str:
+def check_world(library: Library, placement: Placement, stream: Stream) -> str:
     """Return why the world is not the one that was asked for."""
     ranks = stream.facts.ranks if stream.facts else placement.ranks
     if ranks == placement.ranks:
@@ -200,7 +200,7 @@ def wrong_world(library: Library, placement: Placement, stream: Stream) -> str:
     )
 
 
-def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, text: str) -> str:
+def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text: str) -> str:
     """Return why the launch did not end well: what the family makes of its output, else its first line."""
     if outcome.exit_code == WRONG_DATA_EXIT and stream.facts:
         return "data sent between neighbouring ranks came back wrong"
@@ -214,7 +214,7 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, text: s
     return f"{how}: {explanation or next(lines, 'it printed nothing')}"
 
 
-def wrong_library(library: Library, stream: Stream) -> str:
+def check_library(library: Library, stream: Stream) -> str:
     """Return why the library inside the launch is not the one that was meant; a library without a name passes."""
     inside = stream.facts.library_version if stream.facts else ""
     recognised = libraries.recognise(inside)
@@ -228,7 +228,7 @@ def wrong_library(library: Library, stream: Stream) -> str:
     return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
 
 
-def wrong_file(library: Library, ranks: Iterable[RankFact]) -> str:
+def check_files(library: Library, ranks: Iterable[RankFact]) -> str:
     """Return which file is mapped that is none of the library's, whatever it says of itself."""
     reasons = (libraries.explain_wrong_libmpi(library, file) for file in dict.fromkeys(rank.libmpi for rank in ranks))
     return next(filter(None, reasons), "")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Ending(NamedTuple):
+class LaunchExit(NamedTuple):
     """How a launch ended."""
 
     status: LaunchStatus
@@ -153,7 +153,7 @@ class Surroundings(Record, frozen=True):
     """On the disk that takes what a launch leaves."""
 
 
-def surroundings(folder: Path, root: Path = Path("/")) -> Surroundings:
+def count_kills(folder: Path, root: Path = Path("/")) -> Surroundings:
     """Return what is counted now."""
     disk = os.statvfs(folder)
     return Surroundings(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
@@ -202,12 +202,12 @@ def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
     if texts and set(texts) == {"SIGKILL"} and 0 < listed < ranks:
         return ""
     direct = [name for name in texts if name not in COLLATERAL]
-    return next(iter(direct or texts), name_signal(of_exit_code(exit_code)))
+    return next(iter(direct or texts), name_signal(find_signal_of_code(exit_code)))
 
 
 def ended_from_outside(exit_code: int | None, log: str) -> bool:
     """Return whether a signal from outside ended the launcher itself, which then says nothing about ranks."""
-    return name_signal(of_exit_code(exit_code)) in FROM_OUTSIDE and not any(find_signals(log))
+    return name_signal(find_signal_of_code(exit_code)) in FROM_OUTSIDE and not any(find_signals(log))
 
 
 def find_signals(log: str) -> Iterator[str]:
@@ -215,12 +215,12 @@ def find_signals(log: str) -> Iterator[str]:
     for pattern in SIGNAL_PATTERNS:
         for match in re.finditer(pattern, log, re.MULTILINE):
             groups = match.groupdict()
-            number = int(groups.get("number") or 0) or of_exit_code(int(groups.get("code") or 0))
+            number = int(groups.get("number") or 0) or find_signal_of_code(int(groups.get("code") or 0))
             if name := name_signal(number) or NAMES.get(groups.get("name") or "", ""):
                 yield name
 
 
-def of_exit_code(code: int | None) -> int:
+def find_signal_of_code(code: int | None) -> int:
     """Return the signal's number that an exit code reports, 0 if it reports none."""
     return -code if code and code < 0 else max(0, (code or 0) - DEATH)
 
@@ -237,7 +237,7 @@ def ending_text(exit_code: int | None, log: str = "", ranks: int = 0) -> str:
     return f"exit code {exit_code}" + (f" ({name})" if name else "")
 
 
-def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | None:
+def explain_log(log: str, exit_code: int | None = None, ranks: int = 0) -> str | None:
     """Return one line on what a launch's output says of its surroundings, and what to change.
 
     It is asked after the library's family, which knows its own words better.
@@ -248,7 +248,7 @@ def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | Non
     return SIGNALS.get(signal_of(exit_code, log, ranks))
 
 
-def stuck(log: str) -> tuple[CaseStatus, str] | None:
+def find_stuck_phase(log: str) -> tuple[CaseStatus, str] | None:
     """Return how the case ended in which ranks were stuck, and why, by the rank that had an error if one had."""
     match = min(STUCK.finditer(log), key=lambda hit: hit["why"] == NO_RETURN, default=None)
     if not match:
@@ -261,7 +261,7 @@ def stuck(log: str) -> tuple[CaseStatus, str] | None:
     )
 
 
-def unwritten(exit_code: int | None, log: str) -> str:
+def explain_stream_error(exit_code: int | None, log: str) -> str:
     """Return why the core could not write its samples, nothing where it could. Its line may be lost on the way."""
     match = UNWRITTEN.search(log)
     return match[1] if match else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""

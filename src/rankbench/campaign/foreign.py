@@ -22,7 +22,7 @@ import msgspec
 
 from rankbench import libraries, units
 from rankbench.campaign import exit_causes
-from rankbench.campaign.exit_causes import EMPTY, Ending
+from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
 from rankbench.suites import Text, lines, reading, tools
 from rankbench.suites.figures import make_case_result
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from rankbench.campaign.launching import Order
+    from rankbench.campaign.launching import LaunchRequest
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
     from rankbench.suites import Line, Row, Table
 
@@ -92,7 +92,7 @@ def spec(name: str, key: str, where: str) -> SuiteSpec:
 # --- where programs are -----------------------------------------------------------------------------------------------
 
 
-def programs(
+def find_programs(
     planned: Plan, operations: Sequence[Operation], used: Iterable[Library], reach: Sequence[Library], home: Path
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
     """Return the programs of foreign operations for each library, and why others cannot be run."""
@@ -104,7 +104,7 @@ def programs(
             if operation.foreign:
                 spec = specs.get(operation.foreign.suite)
                 try:
-                    by_operation[library.name, operation.name] = program(spec, operation, library, reach, home)
+                    by_operation[library.name, operation.name] = find_program(spec, operation, library, reach, home)
                 except RankbenchError as error:
                     refused[library.name, operation.name] = str(error)
     if refused and not by_operation:
@@ -112,7 +112,7 @@ def programs(
     return by_operation, refused
 
 
-def program(
+def find_program(
     spec: SuiteSpec | None, operation: Operation, library: Library, reach: Sequence[Library], home: Path
 ) -> Program:
     """Return a benchmark's program for a library. Raises RankbenchError where there is none that would load it."""
@@ -150,20 +150,20 @@ def look_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequenc
         return Looked(Path(executable) if executable else None, where, modules.environment)
     if spec and spec.source:
         folder = build_tarball(Path(spec.source).expanduser(), library, home)
-        return Looked(below(folder, name), f"what was built from {spec.source}")
+        return Looked(find_below(folder, name), f"what was built from {spec.source}")
     if spec and spec.path:
-        folder = folder_of(spec, library)
-        return Looked(below(folder, name), str(folder))
+        folder = find_folder(spec, library)
+        return Looked(find_below(folder, name), str(folder))
     beside = find_shipped(name, [library, *reach])
-    return Looked(below(beside, name) if beside else None, "the libraries that rankbench finds")
+    return Looked(find_below(beside, name) if beside else None, "the libraries that rankbench finds")
 
 
-def below(folder: Path, name: str) -> Path | None:
+def find_below(folder: Path, name: str) -> Path | None:
     """Return the first file of a name anywhere below a folder."""
     return next((path for path in sorted(folder.rglob(name)) if path.is_file()), None)
 
 
-def folder_of(spec: SuiteSpec, library: Library) -> Path:
+def find_folder(spec: SuiteSpec, library: Library) -> Path:
     """Return the folder of a tool's programs for a library."""
     texts = {"library": library.name, "family": library.family, "version": library.version}
     try:
@@ -197,7 +197,7 @@ def build_tarball(source: Path, library: Library, home: Path) -> Path:
             f'{source}: has no configure; unpack and build it yourself, and say where: path = "FOLDER"'
         )
     with (folder / "build.log").open("wb") as log:
-        for step in steps(configure, library):
+        for step in list_build_commands(configure, library):
             environment = os.environ | library.environment | library.build_environment
             process = subprocess.run(step, cwd=configure.parent, env=environment, stdin=subprocess.DEVNULL, stdout=log,
                                   stderr=log, check=False)  # fmt: skip
@@ -219,7 +219,7 @@ def unpack(source: Path, folder: Path) -> None:
         raise RankbenchError(f"{source}: no tarball that can be unpacked ({why})") from None
 
 
-def steps(configure: Path, library: Library) -> list[list[str]]:
+def list_build_commands(configure: Path, library: Library) -> list[list[str]]:
     """Return the commands that build what was unpacked, with a library's wrappers."""
     wrapper = Path(library.wrapper)
     cxx = wrapper.with_name(wrapper.name.replace("mpicc", "mpicxx", 1))
@@ -232,7 +232,7 @@ def steps(configure: Path, library: Library) -> list[list[str]]:
 # --- launches ---------------------------------------------------------------------------------------------------------
 
 
-def command(order: Order, benchmark: Program, folder: Path) -> list[str]:
+def command(order: LaunchRequest, benchmark: Program, folder: Path) -> list[str]:
     """Return a program with its arguments for the cases of a launch."""
     assert benchmark.operation.foreign
     tool = units.module(tools, benchmark.operation.foreign.suite)
@@ -241,7 +241,7 @@ def command(order: Order, benchmark: Program, folder: Path) -> list[str]:
     return [str(benchmark.path), *arguments, *benchmark.arguments]
 
 
-def classify(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
+def classify(order: LaunchRequest, operation: Operation, outcome: Outcome, output: Path, log: str) -> LaunchExit:
     """Return how a launch ended, with what its output says of each case; the first size that is not there broke it."""
     how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     try:
@@ -256,11 +256,11 @@ def classify(order: Order, operation: Operation, outcome: Outcome, output: Path,
         end = LaunchStatus.CRASHED, how
     elif unreadable:
         end = LaunchStatus.CRASHED, f"its output cannot be read: {unreadable}"
-    elif wrong := wrong_world(order, operation, tables) or wrong_numbers(operation, tables):
-        return Ending(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
+    elif wrong := check_world(order, operation, tables) or check_datatype(operation, tables):
+        return LaunchExit(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
     else:
         end = LaunchStatus.OK, ""
-    return Ending(*end, outcome, stream_of(order.cases, tables[:1], ended_well=end[0] == LaunchStatus.OK))
+    return LaunchExit(*end, outcome, stream_of(order.cases, tables[:1], ended_well=end[0] == LaunchStatus.OK))
 
 
 def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
@@ -271,7 +271,7 @@ def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
     return lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
 
 
-def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> str:
+def check_world(order: LaunchRequest, operation: Operation, tables: Sequence[Table]) -> str:
     """Return why a program did not run as so many ranks of one world."""
     ranks = order.placement.ranks
     others = {table.ranks for table in tables} - {0, ranks, operation.ranks_exactly}
@@ -281,7 +281,7 @@ def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> 
     return f"{what} where one of {ranks} ranks was asked for; is the launcher another library's?"
 
 
-def wrong_numbers(operation: Operation, tables: Sequence[Table]) -> str:
+def check_datatype(operation: Operation, tables: Sequence[Table]) -> str:
     """Return why a program did not calculate with numbers of the datatype of its cases."""
     other = next((table.datatype for table in tables if table.datatype not in {"", operation.datatype}), "")
     if operation.datatype == "byte" or not other:
@@ -308,12 +308,12 @@ def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -
         make_case_result(tables[0], case, by_size[case.size_bytes]) for case in cases if case.size_bytes in by_size
     ]
     if ended_well:
-        results += [not_there(cases[index], tables[0]) for index in missing]
+        results += [make_missing_row(cases[index], tables[0]) for index in missing]
     unfinished = cases[missing[0]] if missing and not ended_well else None
     return Stream(facts=None, ranks=[], results=results, unfinished=unfinished, complete=ended_well)
 
 
-def not_there(case: Case, table: Table) -> CaseResult:
+def make_missing_row(case: Case, table: Table) -> CaseResult:
     """Return the row of a size that a program did not measure."""
     measured = ", ".join(str(row.size_bytes) for row in table.rows[:MOST_TOLD])
     more = " ..." if len(table.rows) > MOST_TOLD else ""
@@ -322,7 +322,7 @@ def not_there(case: Case, table: Table) -> CaseResult:
     )
 
 
-def refusals(programs: Mapping[tuple[str, str], str]) -> list[str]:
+def list_refusals(programs: Mapping[tuple[str, str], str]) -> list[str]:
     """Return a line for each reason for which programs cannot be run."""
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for (library, _), reason in programs.items():

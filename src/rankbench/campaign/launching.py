@@ -12,7 +12,7 @@ import msgspec
 
 from rankbench import files, launch, libraries, samples
 from rankbench.campaign import exit_causes, foreign
-from rankbench.campaign.exit_causes import EMPTY, Ending
+from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.campaign.pinning import drop_moved
 from rankbench.model import (
     THREADS,
@@ -51,7 +51,7 @@ SPEAKS_TO_MPI = (
 """Beginnings of environment variables that change what a library does, whoever set them."""
 
 
-class Order(NamedTuple):
+class LaunchRequest(NamedTuple):
     """All that one launch needs."""
 
     number: int
@@ -73,7 +73,7 @@ class Order(NamedTuple):
     """Why it does not take turns with others, where its candidate cannot."""
 
 
-class Circumstances(NamedTuple):
+class LaunchContext(NamedTuple):
     """What surrounded a launch."""
 
     started: str
@@ -102,7 +102,7 @@ Made = tuple[Launch, list[CaseResult]]
 """A launch and its rows."""
 
 
-def make(order: Order, folder: Path) -> Made:
+def make(order: LaunchRequest, folder: Path) -> Made:
     """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts.
 
     Raises UnwatchedError where the launch was ended for a reason outside of it, and has to be made again.
@@ -113,7 +113,7 @@ def make(order: Order, folder: Path) -> Made:
     return answer
 
 
-def make_together(orders: Sequence[Order], folder: Path) -> list[Made | launch.UnwatchedError]:
+def make_together(orders: Sequence[LaunchRequest], folder: Path) -> list[Made | launch.UnwatchedError]:
     """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
     cases = len(orders[0].among or orders[0].cases)
     with closing(launch.Turns(len(orders), cases, over_hosts=bool(orders[0].placement.hosts))) as turns:
@@ -121,8 +121,8 @@ def make_together(orders: Sequence[Order], folder: Path) -> list[Made | launch.U
 
 
 def _perform(
-    orders: Sequence[Order], steps: Sequence[Step], turn_ended: Callable[[int], None] = lambda _: None
-) -> list[Ending | launch.UnwatchedError]:
+    orders: Sequence[LaunchRequest], steps: Sequence[Step], turn_ended: Callable[[int], None] = lambda _: None
+) -> list[LaunchExit | launch.UnwatchedError]:
     outcomes = launch.run_together(steps, turn_ended)
     return [
         outcome if isinstance(outcome, launch.UnwatchedError) else classify_end(order, step, outcome)
@@ -131,37 +131,37 @@ def _perform(
 
 
 def _make(
-    orders: Sequence[Order],
+    orders: Sequence[LaunchRequest],
     folder: Path,
-    performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending | launch.UnwatchedError]],
+    performed: Callable[[Sequence[LaunchRequest], Sequence[Step]], list[LaunchExit | launch.UnwatchedError]],
     turns: launch.Turns | None = None,
 ) -> list[Made | launch.UnwatchedError]:
     steps = [_step(order, folder / str(place) if turns else folder, turns, place) for place, order in enumerate(orders)]
-    before, unknown_before = state(orders[0])
-    around = exit_causes.surroundings(folder)
+    before, unknown_before = measure_state(orders[0])
+    around = exit_causes.count_kills(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     endings = performed(orders, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
-    after, unknown_after = state(orders[0])
-    evidence = exit_causes.evidence(around, exit_causes.surroundings(folder))
+    after, unknown_after = measure_state(orders[0])
+    evidence = exit_causes.evidence(around, exit_causes.count_kills(folder))
     answers: list[Made | launch.UnwatchedError] = []
-    outcomes = [end.outcome for end in endings if isinstance(end, Ending) and end.outcome]
+    outcomes = [end.outcome for end in endings if isinstance(end, LaunchExit) and end.outcome]
     for order, step, ending in zip(orders, steps, endings, strict=True):
         if isinstance(ending, launch.UnwatchedError):
             answers.append(ending)
             continue
         log = tail(step.output)
         code = ending.outcome.exit_code if ending.outcome and not order.program else None
-        if why := exit_causes.unwritten(code, log):
+        if why := exit_causes.explain_stream_error(code, log):
             raise RankbenchError(f"{step.watch}: cannot be written ({why}); what was stored before is safe")
-        circumstances = Circumstances(
+        circumstances = LaunchContext(
             started=started.isoformat(timespec="milliseconds"),
             load=load,
             stolen_s=stolen_s / len(orders),
             before=before,
             after=after,
             state_reason=unknown_before or unknown_after,
-            environment=environment(step.command),
+            environment=list_variables(step.command),
             evidence=evidence,
             together=len(orders),
             beside=[order.candidate.name for order in orders] if len(orders) > 1 else [],
@@ -172,13 +172,22 @@ def _make(
     return answers
 
 
-def _step(order: Order, folder: Path, turns: launch.Turns | None, place: int) -> Step:
+def _step(order: LaunchRequest, folder: Path, turns: launch.Turns | None, place: int) -> Step:
     """Return how a launch is made."""
     job, stream, output = prepare_files(order, folder)
     taking = turns.arguments(place) if turns else []
-    core = [str(order.binary), *flags(order.turn.group), *taking, "--job", str(job), "--stream", str(stream), "--quiet"]
+    core = [
+        str(order.binary),
+        *list_core_flags(order.turn.group),
+        *taking,
+        "--job",
+        str(job),
+        "--stream",
+        str(stream),
+        "--quiet",
+    ]
     return Step(
-        command=line(order, core, folder),
+        command=make_launch_line(order, core, folder),
         output=output,
         watch=output if order.program else stream,
         limit_s=order.plan.launch_limit_s,
@@ -186,7 +195,7 @@ def _step(order: Order, folder: Path, turns: launch.Turns | None, place: int) ->
     )
 
 
-def line(order: Order, core: list[str], folder: Path) -> CommandLine:
+def make_launch_line(order: LaunchRequest, core: list[str], folder: Path) -> CommandLine:
     """Return how the core is launched, or a foreign program in its place."""
     library, program = order.library, core
     if order.program:
@@ -197,12 +206,12 @@ def line(order: Order, core: list[str], folder: Path) -> CommandLine:
 
 
 def make_records(
-    order: Order, command: CommandLine, ending: Ending, around: Circumstances, log: str
+    order: LaunchRequest, command: CommandLine, ending: LaunchExit, around: LaunchContext, log: str
 ) -> tuple[Launch, list[CaseResult]]:
     """Return the record of a launch that has ended, and its rows."""
     well, family = ending.status == LaunchStatus.OK, libraries.find_family(order.library)
     code = ending.outcome.exit_code if ending.outcome else None
-    meaning = None if well else family.explain(log) or exit_causes.meaning(log, code, order.placement.ranks)
+    meaning = None if well else family.explain(log) or exit_causes.explain_log(log, code, order.placement.ranks)
     record = Launch(
         number=order.number,
         block=order.turn.block,
@@ -235,7 +244,7 @@ def make_records(
         log=log,
     )
     return record, list(
-        drop_moved(order.placement, ending.stream.ranks, drop_network_bytes(rows(ending), record.output_bytes))
+        drop_moved(order.placement, ending.stream.ranks, drop_network_bytes(list_rows(ending), record.output_bytes))
     )
 
 
@@ -249,7 +258,7 @@ def drop_network_bytes(results: list[CaseResult], output_bytes: int) -> list[Cas
     return [msgspec.structs.replace(result, printed_bytes=0) for result in results]
 
 
-def state(order: Order) -> tuple[State | None, str]:
+def measure_state(order: LaunchRequest) -> tuple[State | None, str]:
     """Return the state of the machine, or why it is not known: that never costs a launch."""
     command = CommandLine(arguments=[str(order.binary), "--state"], environment=order.library.environment)
     try:
@@ -258,12 +267,12 @@ def state(order: Order) -> tuple[State | None, str]:
         return None, str(error)
 
 
-def flags(group: str) -> list[str]:
+def list_core_flags(group: str) -> list[str]:
     """Return what all ranks of a launch group must know before they start MPI; the job is read by rank 0 alone."""
     return ["--threads"] if group == THREADS else []
 
 
-def prepare_files(order: Order, folder: Path) -> tuple[Path, Path, Path]:
+def prepare_files(order: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]:
     """Return paths for the job, written, and for stream and output, cleared of those of an earlier launch."""
     folder = folder.absolute()  # Ranks on other nodes may begin elsewhere.
     job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
@@ -277,7 +286,7 @@ def prepare_files(order: Order, folder: Path) -> tuple[Path, Path, Path]:
     return job, stream, output
 
 
-def perform(order: Order, step: Step) -> Ending:
+def perform(order: LaunchRequest, step: Step) -> LaunchExit:
     """Run the step, again if its keeper is killed, and say how it ended."""
     try:
         return classify_end(order, step, launch.run(step))
@@ -287,50 +296,50 @@ def perform(order: Order, step: Step) -> Ending:
         return classify_end(order, step, error)
 
 
-def classify_end(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending:
+def classify_end(order: LaunchRequest, step: Step, outcome: Outcome | RankbenchError) -> LaunchExit:
     """Return how a step ended that ran, or was refused."""
     if isinstance(outcome, RankbenchError):
-        return Ending(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
+        return LaunchExit(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
     if order.program:
         return foreign.classify(order, order.program.operation, outcome, step.output, tail(step.output))
     return classify(order, outcome, step.watch, tail(step.output))
 
 
-def classify(order: Order, outcome: Outcome, stream_file: Path, log: str = "") -> Ending:
+def classify(order: LaunchRequest, outcome: Outcome, stream_file: Path, log: str = "") -> LaunchExit:
     """Return how a launch ended, by its exit code, by what its stream says, and by what its launcher printed."""
     try:
         lines = samples.read_job(stream_file.with_name(JOB), order.cases, order.plan, order.once)
         stream = samples.read(stream_file, lines)
     except RankbenchError as error:
-        return Ending(LaunchStatus.CRASHED, f"its stream cannot be read: {error}", outcome, EMPTY)
+        return LaunchExit(LaunchStatus.CRASHED, f"its stream cannot be read: {error}", outcome, EMPTY)
     ranks = stream.facts.ranks if stream.facts else 0
     if stream.facts and ranks != order.placement.ranks:
         reason = (
             f"started a world of {ranks} instead of {order.placement.ranks} ranks; is the launcher another library's?"
         )
-        return Ending(LaunchStatus.REFUSED, reason, outcome, EMPTY)
+        return LaunchExit(LaunchStatus.REFUSED, reason, outcome, EMPTY)
     if stream.damage:
         status = LaunchStatus.HUNG if outcome.hung else LaunchStatus.CRASHED
-        return Ending(status, f"its stream is damaged: {stream.damage}", outcome, stream)
+        return LaunchExit(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if outcome.hung and stream.complete:
-        return Ending(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
+        return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
     if outcome.hung:
-        return Ending(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
-    if not stream.complete and (stuck_case := exit_causes.stuck(log)):
+        return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
+    if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log)):
         case_status, reason = stuck_case
         launch_status = LaunchStatus.HUNG if case_status == CaseStatus.HUNG else LaunchStatus.CRASHED
-        return Ending(launch_status, reason, outcome, stream, case_status)
+        return LaunchExit(launch_status, reason, outcome, stream, case_status)
     how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     if not stream.facts:
-        return Ending(LaunchStatus.REFUSED, f"did not start: {how}", outcome, stream)
+        return LaunchExit(LaunchStatus.REFUSED, f"did not start: {how}", outcome, stream)
     if not stream.complete:
-        return Ending(LaunchStatus.CRASHED, f"ended before its last case: {how}", outcome, stream)
+        return LaunchExit(LaunchStatus.CRASHED, f"ended before its last case: {how}", outcome, stream)
     if outcome.exit_code not in {0, WRONG_DATA_EXIT}:
-        return Ending(LaunchStatus.CRASHED, f"ended badly after its last case: {how}", outcome, stream)
-    return Ending(LaunchStatus.OK, "", outcome, stream)
+        return LaunchExit(LaunchStatus.CRASHED, f"ended badly after its last case: {how}", outcome, stream)
+    return LaunchExit(LaunchStatus.OK, "", outcome, stream)
 
 
-def rows(ending: Ending) -> list[CaseResult]:
+def list_rows(ending: LaunchExit) -> list[CaseResult]:
     """Return the rows of the launch: what was measured, and the case in which it crashed or hung."""
     unfinished = ending.stream.unfinished
     if unfinished is None:
@@ -341,7 +350,7 @@ def rows(ending: Ending) -> list[CaseResult]:
     return [*others, CaseResult(case=unfinished, status=deadly, reason=ending.reason)]
 
 
-def environment(command: CommandLine) -> dict[str, str]:
+def list_variables(command: CommandLine) -> dict[str, str]:
     """Return what is set that a library may listen to: by the launch line, or by whoever started rankbench."""
     ambient = {name: value for name, value in os.environ.items() if name.startswith(SPEAKS_TO_MPI)}
     return ambient | command.environment

@@ -43,7 +43,7 @@ UNWATCHED_LAUNCHES = 3
 """Launches of a turn that may be lost because the process that watches over them was killed."""
 
 
-Asked = tuple[launching.Order, list[Case]]
+Asked = tuple[launching.LaunchRequest, list[Case]]
 """What a launch is to measure, and all cases of its turn."""
 Decide = Callable[["Store"], Decision]
 
@@ -113,7 +113,7 @@ class Loop:
         One that does not measure a case which others do passes its turn. What they leave, since one of them crashed or
         cannot take part, is measured by launches of its own.
         """
-        groups: dict[tuple[str, int], list[tuple[launching.Order, list[Case]]]] = {}
+        groups: dict[tuple[str, int], list[tuple[launching.LaunchRequest, list[Case]]]] = {}
         divided = launch_groups(self.campaign, block)
         for position, candidate in enumerate(candidates):
             if (candidate.name, placement.name) in self.refused:
@@ -151,11 +151,11 @@ class Loop:
 
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
         """Return whether a launch of these cases shows the same while others are there."""
-        return may_share(self.campaign, candidate, placement, cases, {*self.programs, *self.without})
+        return can_interleave(self.campaign, candidate, placement, cases, {*self.programs, *self.without})
 
     def in_one_order(
-        self, block: int, placement: Placement, orders: Sequence[launching.Order]
-    ) -> list[launching.Order]:
+        self, block: int, placement: Placement, orders: Sequence[launching.LaunchRequest]
+    ) -> list[launching.LaunchRequest]:
         """Return launches that go through the cases of a placement in one order, each through its own."""
         wanted = {key for key, _ in self.wanted}
         measured_keys = {case.key for order in orders for case in order.cases}
@@ -169,7 +169,7 @@ class Loop:
             for order, keys in zip(orders, own_keys, strict=True)
         ]
 
-    def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
+    def launch_together(self, orders: Sequence[launching.LaunchRequest], cases: Sequence[Sequence[Case]]) -> None:
         """Make launches at the same time, and store them one after the other.
 
         One that measured nothing beside the others has no rows: the turn's next launch is made alone. So is that of one
@@ -251,9 +251,9 @@ class Loop:
 
     def order(
         self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: list[Case]
-    ) -> launching.Order:
+    ) -> launching.LaunchRequest:
         """Return what a launch of some cases needs."""
-        return launching.Order(
+        return launching.LaunchRequest(
             number=self.history.last_number + 1,
             turn=turn,
             position=position,
@@ -309,7 +309,7 @@ class Loop:
 def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     """Run blocks until it is decided that there are enough; return why it ended."""
     store, campaign = prepared.store, prepared.store.campaign
-    history = replay(store, watch)
+    history = replay_store(store, watch)
     loop = Loop(
         store, campaign, prepared.binaries, watch, history, prepared.refused, prepared.programs, prepared.without
     )
@@ -329,7 +329,7 @@ def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     return Decision(stop=True, reason=f"the plan's {stop.blocks_max} blocks are done")
 
 
-def may_share(
+def can_interleave(
     campaign: Campaign,
     candidate: Candidate,
     placement: Placement,
@@ -369,7 +369,7 @@ def select_wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[
     return {(case, name) for case, name in everything if original[name] in open_cases.get(case, ())}
 
 
-def replay(store: Store, watch: Watch) -> History:
+def replay_store(store: Store, watch: Watch) -> History:
     """Return what the store holds, and report it to the watch."""
     history = History(store.campaign.plan.threshold)
     cases = {case.key: case for case in store.campaign.cases}

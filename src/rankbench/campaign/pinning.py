@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankbench.launch.topology import numbers
+from rankbench.launch.topology import parse_list
 from rankbench.model import CaseResult, CaseStatus
 from rankbench.plan.placing import FARTHEST, format_ranges
 
@@ -29,14 +29,14 @@ MOVED = re.compile(r"rank (\d+) from CPU (\d+) to CPU (\d+)")
 """As the core shows it."""
 
 
-def not_as_asked(placement: Placement, ranks: Sequence[RankFact]) -> str:
+def check_placement(placement: Placement, ranks: Sequence[RankFact]) -> str:
     """Return one line on which ranks sat elsewhere than the placement says, nothing if none did."""
-    looks = (wrong_nodes, wrong_sockets, wrong_cpus, find_shared_cores)
+    looks = (check_nodes, check_sockets, check_cpus, find_shared_cores)
     reasons = (reason for look in looks for reason in look(placement, ranks))
     return next((f"{NOT_AS_ASKED}: {reason}" for reason in reasons), "")
 
 
-def wrong_nodes(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
+def check_nodes(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
     """Yield ranks that share a host and should not, or the other way round: ranks fill node after node."""
     first_on: dict[str, RankFact] = {}
     first_of: dict[int, RankFact] = {}
@@ -50,7 +50,7 @@ def wrong_nodes(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str
             yield f"ranks {mate.rank} and {rank.rank} are on hosts {mate.host} and {rank.host}, one was asked for"
 
 
-def wrong_sockets(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
+def check_sockets(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
     """Yield ranks on one socket where sockets take turns, and on two where one is asked for."""
     kind = placement.name.partition(":")[0]
     if placement.binding == "none" or kind not in {"socket", "sockets", FARTHEST}:
@@ -65,12 +65,12 @@ def wrong_sockets(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[s
             yield f"ranks {fact.rank} and {other.rank} are on {on}, {placement.name} asks for one"
 
 
-def wrong_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
+def check_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
     """Yield ranks that may run elsewhere than asked for; where no CPUs are named, on more than one core."""
     if placement.binding == "none":
         return
     for rank in ranks:
-        allowed, seat_cpus = numbers(rank.cpus), seat(placement, rank.rank)
+        allowed, seat_cpus = parse_list(rank.cpus), seat(placement, rank.rank)
         if seat_cpus and not (allowed and allowed <= seat_cpus):
             named = (
                 f"CPU {format_ranges(seat_cpus)} was"
@@ -88,7 +88,7 @@ def find_shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterat
         return
     first_on: dict[tuple[str, int], RankFact] = {}
     for rank in ranks:
-        first = min(numbers(rank.cpus))
+        first = min(parse_list(rank.cpus))
         fact = first_on.setdefault((rank.host, core(first) if is_here(rank) else first), rank)
         if fact is not rank:
             yield f"ranks {fact.rank} and {rank.rank} are bound to the same core (CPUs {fact.cpus} and {rank.cpus})"
@@ -106,7 +106,7 @@ def is_here(rank: RankFact) -> bool:
 
 def on_one_core(rank: RankFact, ranks: Sequence[RankFact]) -> bool:
     """Return whether a rank may run on one core only. Of other hosts it is known on which cores ranks ran."""
-    allowed = numbers(rank.cpus)
+    allowed = parse_list(rank.cpus)
     if is_here(rank):
         return len({core(cpu) for cpu in allowed}) == 1
     cores = {
@@ -118,7 +118,7 @@ def on_one_core(rank: RankFact, ranks: Sequence[RankFact]) -> bool:
 def core(cpu: int) -> int:
     """Return the name of a core of this host: the first of the CPUs that are its hardware threads."""
     siblings = CPU_FOLDER / f"cpu{cpu}" / "topology" / "thread_siblings_list"
-    return min(numbers(siblings.read_text(encoding="ascii"))) if siblings.exists() else cpu
+    return min(parse_list(siblings.read_text(encoding="ascii"))) if siblings.exists() else cpu
 
 
 # --- results ----------------------------------------------------------------------------------------------------------
@@ -129,13 +129,13 @@ def drop_moved(placement: Placement, ranks: Sequence[RankFact], results: Sequenc
 
     A rank that was moved stays where it is, so that nothing counts that the launch measures after it.
     """
-    reason, moved_before = not_as_asked(placement, ranks), ""
+    reason, moved_before = check_placement(placement, ranks), ""
     for result in results:
         moved = result.moved if left_its_seat(placement, ranks, result.moved) else ""
         later = moved_before and f"{NOT_AS_ASKED}: {moved_before} in an earlier case"
         text = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
         moved_before = moved or moved_before
-        yield without_samples(result, text) if text and result.status == CaseStatus.OK else result
+        yield make_misplaced_row(result, text) if text and result.status == CaseStatus.OK else result
 
 
 def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
@@ -147,9 +147,9 @@ def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -
     seat_cpus = seat(placement, rank)
     if seat_cpus or not ranks or is_here(ranks[rank]):
         return end not in seat_cpus if seat_cpus else core(start) != core(end)
-    return end not in numbers(ranks[rank].cpus)  # All of one core, else it did not sit as asked.
+    return end not in parse_list(ranks[rank].cpus)  # All of one core, else it did not sit as asked.
 
 
-def without_samples(result: CaseResult, reason: str) -> CaseResult:
+def make_misplaced_row(result: CaseResult, reason: str) -> CaseResult:
     """Return the row of a case that was measured elsewhere than asked for."""
     return CaseResult(case=result.case, status=CaseStatus.NOT_AS_ASKED, reason=reason)

@@ -72,7 +72,7 @@ def examine(
     folder: Path,
 ) -> Examined:
     """Check each candidate in each placement."""
-    checks = list(looks(candidates, placements, used, builds, folder))
+    checks = list(check_candidates(candidates, placements, used, builds, folder))
     failed = {(look.candidate.name, look.placement.name): look.refusal for look in checks if not look.check.works}
     uses = {(look.candidate.name, look.placement.name): look.used for look in checks if look.check.works}
     refused = {
@@ -84,7 +84,7 @@ def examine(
     return Examined(refused, uses, [look.usage for look in checks if look.usage])
 
 
-def looks(
+def check_candidates(
     candidates: Sequence[Candidate],
     placements: Sequence[Placement],
     used: Mapping[str, Library],

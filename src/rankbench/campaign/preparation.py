@@ -88,13 +88,13 @@ def prepare(wanted: Wanted, show: Show) -> Prepared:
     lock_file = store.lock(wanted.folder)
     try:
         files.remove_leftovers(wanted.folder)
-        return (resume if (wanted.folder / "campaign.json").exists() else begin)(wanted, lock_file, show)
+        return (resume if (wanted.folder / "campaign.json").exists() else begin_campaign)(wanted, lock_file, show)
     except BaseException:
         lock_file.close()
         raise
 
 
-def begin(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
+def begin_campaign(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
     """Make a new campaign; nothing but its lock is left in its folder if it cannot be made."""
     candidates, used = find_candidates(wanted)
     builds = build_cores(used.values(), wanted.home, show)
@@ -115,11 +115,11 @@ def begin(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
         machine=machine,
         libraries=list(used.values()),
         receipts=[core.receipt for core in builds.values()],
-        candidates=with_control(candidates, wanted.plan, refused),
+        candidates=add_control(candidates, wanted.plan, refused),
         cases=cases,
         operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
-        notes=[*notes, *refusals(refused), *foreign.refusals(without)],
+        notes=[*notes, *list_refusals(refused), *foreign.list_refusals(without)],
         usage=usage,
     )
     for note in record.notes:
@@ -157,7 +157,7 @@ def resume(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
         for note in plan.check_calls(wanted.plan, description, record.cases):
             show(f"note: {note}")
     refused, uses, _ = check_candidates(record.candidates, wanted, used, builds, show)
-    for line in refusals(refused):
+    for line in list_refusals(refused):
         show(f"note: {line}; not launched now")
     changes.take_over(opened, wanted.plan, wanted.more)
     return Prepared(opened, binaries(builds), refused, *find_programs(wanted, record.operations, used), uses)
@@ -171,7 +171,7 @@ def find_programs(
     if not theirs:
         return {}, {}
     reach = find_libraries(wanted)
-    return foreign.programs(wanted.plan, theirs, used.values(), reach, wanted.home)
+    return foreign.find_programs(wanted.plan, theirs, used.values(), reach, wanted.home)
 
 
 def require_libraries(wanted: Wanted, record: Campaign) -> None:
@@ -200,7 +200,7 @@ def require_machine(folder: Path, began: Machine, here: Machine) -> None:
             )
 
 
-def refusals(refused: Refusals) -> list[str]:
+def list_refusals(refused: Refusals) -> list[str]:
     """Return a line for each candidate that failed its check."""
     return [f"{candidate} refused on {placement}: {why.reason}" for (candidate, placement), why in refused.items()]
 
@@ -303,14 +303,14 @@ def check_candidates(
         preparation = examine(candidates, placements, used, builds, Path(folder).absolute())
     refused = preparation.refused
     if len(refused) == len(candidates) * len(placements):
-        for reason in filter(None, map(doctor.nameless, placements)):  # No library is to blame.
+        for reason in filter(None, map(doctor.find_unknown_host, placements)):  # No library is to blame.
             raise RankbenchError(f"{wanted.plan.file}: hosts: {reason}")
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
     return preparation
 
 
-def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:
+def add_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:
     """Add the A/A twin of the first candidate that works in every placement."""
     places = [placement.name for placement in planned.placements]
     sound = [candidate for candidate in candidates if not any((candidate.name, place) in refused for place in places)]

@@ -41,7 +41,7 @@ class Probe(Record, frozen=True):
     answers: list[Answer]
 
 
-def probe(library: Library, home: Path, show: Callable[[str], None]) -> Probe:
+def probe_library(library: Library, home: Path, show: Callable[[str], None]) -> Probe:
     """Return what a library has and does right; `show` hears of it where it must be asked, which takes a while.
 
     Raises RankbenchError where the core cannot be built with it, or does not start.
@@ -59,7 +59,7 @@ def probe(library: Library, home: Path, show: Callable[[str], None]) -> Probe:
 def ask(library: Library, home: Path) -> Probe:
     """Call every operation in every form."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        results = selftest.probe(selftest.bench(library, RANKS, home, Path(folder)))
+        results = selftest.probe_operations(selftest.prepare_bench(library, RANKS, home, Path(folder)))
     return Probe(
         answers=[
             Answer(operation=result.case.operation, form=result.case.form, status=result.status, reason=result.reason)

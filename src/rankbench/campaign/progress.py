@@ -42,7 +42,7 @@ class Progress:
         self.note: Words = ""
         self.look: Look | None = None
         """What the campaign saw when it looked last."""
-        self.turns = turns(campaign, ())
+        self.turns = list_turn_cases(campaign, ())
         """Cases of each candidate's turn in each placement, in the blocks that follow from the last look."""
         self.failures: list[str] = []
         self.notes: list[str] = []
@@ -81,7 +81,7 @@ class Progress:
         """Take note of why another block follows, or not."""
         self.note = decision.reason or self.note
         if decision.look:
-            self.look, self.turns = decision.look, turns(self.campaign, [decision.look])
+            self.look, self.turns = decision.look, list_turn_cases(self.campaign, [decision.look])
 
     @property
     def block(self) -> int:
@@ -154,7 +154,7 @@ class Progress:
         return median(medians) if medians else None
 
 
-def turns(campaign: Campaign, looks: Sequence[Look]) -> Counter[tuple[str, str]]:
+def list_turn_cases(campaign: Campaign, looks: Sequence[Look]) -> Counter[tuple[str, str]]:
     """Return the cases of each candidate's turn in each placement, after these looks."""
     placement = {case.key: case.placement for case in campaign.cases}
     open_cases = select_wanted(campaign, looks, campaign.plan.stop.blocks_max + 1)

@@ -33,7 +33,7 @@ class Both(NamedTuple):
     """Old and new, as the plan names them."""
 
 
-def both(
+def make_joint_plan(
     old: Campaign, new: Campaign, pairs: Sequence[tuple[str, str]], reach: list[Library], stop: Stop | None
 ) -> Both:
     """Return the plan of the newer campaign with the candidates of both sides of the pairs.
@@ -62,7 +62,7 @@ def both(
     return Both(plan, [(titles[0][old_name], titles[1][new_name]) for old_name, new_name in pairs])
 
 
-def limit_stop(seconds: str, blocks: int) -> Stop | None:
+def make_stop(seconds: str, blocks: int) -> Stop | None:
     """Return when a campaign ends that has a limit of time, of blocks, or both; nothing where it has none.
 
     `seconds` is as a plan writes it: "60s", "2m".
@@ -77,7 +77,7 @@ def recorded_alike(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
     """Return whether two campaigns record the same build and the same settings of two candidates."""
     candidate, two = (candidate_of(campaign, name) for campaign, name in zip((old, new), pair, strict=True))
     builds = library_of(old, candidate), library_of(new, two)
-    return candidate.settings == two.settings and not _differing(*builds)
+    return candidate.settings == two.settings and not find_difference(*builds)
 
 
 def candidate_of(campaign: Campaign, name: str) -> Candidate:
@@ -104,15 +104,15 @@ def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> Ca
     """Return a candidate as a plan names it, whose library is the one that was recorded."""
     candidate = candidate_of(campaign, name)
     library = library_of(campaign, candidate)
-    if same := next((other for other in reach if not _differing(library, other)), None):
+    if same := next((other for other in reach if not find_difference(library, other)), None):
         return CandidateSpec(library=same.name, name=title, settings=candidate.settings)
     spec = dict(zip((candidate.name for candidate in campaign.candidates), campaign.plan.candidates, strict=False)).get(
         name
     )
     here = _derive(spec, reach) if spec else None
-    if spec is None or here is None or _differing(library, here):
+    if spec is None or here is None or find_difference(library, here):
         called = next((other for other in reach if other.name == library.name), None)
-        raise RankbenchError(_missing(campaign, library, here or called))
+        raise RankbenchError(report_missing(campaign, library, here or called))
     return msgspec.structs.replace(spec, name=title, settings=candidate.settings)
 
 
@@ -124,12 +124,12 @@ def _derive(spec: CandidateSpec, reach: list[Library]) -> Library | None:
         return None
 
 
-def _differing(recorded: Library, here: Library) -> str:
+def find_difference(recorded: Library, here: Library) -> str:
     """Return the first field in which two libraries are not the same build, empty where they are."""
     return next((what for what in COMPARED if getattr(recorded, what) != getattr(here, what)), "")
 
 
-def _missing(campaign: Campaign, library: Library, here: Library | None) -> str:
+def report_missing(campaign: Campaign, library: Library, here: Library | None) -> str:
     """Return that a library is not here as it was measured, and what to do."""
     get = f" or install it again: rankbench get {library.family}=={library.version}" if library.source == "pypi" else ""
     if here is None:
@@ -137,7 +137,7 @@ def _missing(campaign: Campaign, library: Library, here: Library | None) -> str:
             f"{library.name} of campaign {campaign.name} is not found here (it was in {library.prefix}); "
             f"give its --prefix or --modules{get}"
         )
-    what = _differing(library, here)
+    what = find_difference(library, here)
     before, now = getattr(library, what) or "none", getattr(here, what) or "none"
     return (
         f"{library.name} of campaign {campaign.name} is another build here ({what} {before} then, {now} here); "

@@ -76,7 +76,7 @@ class Bench(NamedTuple):
     """Takes what launches leave."""
 
 
-def bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
+def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
     """Build the core and check it with so many ranks. They share cores only where there are not enough."""
     machine = launch.machine()
     placement = Placement(
@@ -101,7 +101,7 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
     result = study.read(stream_file)
     text = output.read_text(encoding="utf-8", errors="replace")
-    reason = result.stream.damage or doctor.wrong_end(outcome, result.stream, family.explain(text), text)
+    reason = result.stream.damage or doctor.explain_end(outcome, result.stream, family.explain(text), text)
     if reason:
         raise RankbenchError(f"{bench.library.name}: {reason}")
     return result
@@ -121,12 +121,12 @@ def thorough_data(bench: Bench) -> list[CaseResult]:
     for name, option in options.items():
         integers = {"datatypes": [INTEGERS]} if name == "reduction" else {}
         if option.values and name not in OF_TIMES:
-            results += check_data(bench, having(name), options={name: option.values}, **integers)
+            results += check_data(bench, has_option(name), options={name: option.values}, **integers)
     free = bench._replace(placement=msgspec.structs.replace(bench.placement, binding="none"))
-    return results + check_data(free, having("threads"), options={"threads": [str(THREADS)]})
+    return results + check_data(free, has_option("threads"), options={"threads": [str(THREADS)]})
 
 
-def having(name: str) -> Callable[[Case], bool]:
+def has_option(name: str) -> Callable[[Case], bool]:
     """Return whether a case has an option."""
     return lambda case: name in case.options
 
@@ -138,7 +138,7 @@ def check_data(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **
     return run(bench, planned_so, [case for case in cases if wanted(case)], PROBE)
 
 
-def probe(bench: Bench) -> list[CaseResult]:
+def probe_operations(bench: Bench) -> list[CaseResult]:
     """Call every operation in every form, to learn which the library has and does right."""
     return check_data(bench, sizes_bytes=[PROBED_BYTES])
 
@@ -151,19 +151,19 @@ class Waits(NamedTuple):
     """Share of the machine's CPU time that other work had while they ran."""
 
 
-def waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> Waits:
+def measure_waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> Waits:
     """Run operations of known time with every start by one time source.
 
     Starts that are `failing` after the first launch are launched again, LAUNCHES times in all.
     """
-    began = occupancy.times()
+    began = occupancy.read_times()
     wanted = make_plan(bench, clock=clock, sampling=Sampling(good=SAMPLES))
     cases = [wait_case(bench, operation, start.name) for start in bench.description.starts for operation in operations]
     by_launch = [run(bench, wanted, cases)]
     wrong = failing(by_launch)
     again = [case for case in cases if case.start in wrong]
     by_launch += [run(bench, wanted, again) for _ in range(1, LAUNCHES) if again]
-    return Waits(by_launch, occupancy.others_share(began))
+    return Waits(by_launch, occupancy.measure_others_share(began))
 
 
 def wait_case(bench: Bench, operation: str, start: str) -> Case:
@@ -201,14 +201,23 @@ def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> l
     library, place = bench.library, bench.placement
     candidate = Candidate(name=library.name, library=library.name)
     turn = Turn(1, candidate.name, place.name)
-    order = launching.Order(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
+    order = launching.LaunchRequest(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
     job, stream, output = launching.prepare_files(order, bench.folder)
     group = cases[0].launch_group
-    program = [str(order.binary), *launching.flags(group), *mode, "--job", str(job), "--stream", str(stream), "--quiet"]
+    program = [
+        str(order.binary),
+        *launching.list_core_flags(group),
+        *mode,
+        "--job",
+        str(job),
+        "--stream",
+        str(stream),
+        "--quiet",
+    ]
     family = libraries.find_family(library)
     command = family.make_launch_line(library, place, {}, program)
     ending = launching.perform(order, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))
-    if rows := launching.rows(ending):
+    if rows := launching.list_rows(ending):
         return rows
     reason = "; ".join(filter(None, [ending.reason, family.explain(launching.tail(output))]))
     return [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in cases]

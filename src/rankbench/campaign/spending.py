@@ -59,7 +59,7 @@ def spending(launches: Sequence[Launch]) -> list[Spent]:
         for part, took in parts:
             total[part] += took
         total["start"] += max(0.0, sum(launch.duration_s for launch in group) - sum(took for _, took in parts))
-    total["between"] = _between_s(groups)
+    total["between"] = measure_gaps_s(groups)
     total_s = sum(total.values())
     return [Spent(part, total[part], total[part] / total_s) for part in PARTS if total[part] > 0]
 
@@ -68,10 +68,10 @@ def total_duration_s(launches: Sequence[Launch]) -> float:
     """Return how long a campaign took, from its first launch to the end of its last one."""
     ordered = sorted(launches, key=lambda launch: launch.started)
     groups = [list(group) for _, group in groupby(ordered, key=lambda launch: launch.started)]
-    return sum(launch.duration_s for launch in launches) + _between_s(groups)
+    return sum(launch.duration_s for launch in launches) + measure_gaps_s(groups)
 
 
-def _between_s(groups: Sequence[Sequence[Launch]]) -> float:
+def measure_gaps_s(groups: Sequence[Sequence[Launch]]) -> float:
     """Return the time between groups of launches. Each gap counts as a typical one: an interruption may last days."""
     gaps_s = [_gap_s(before, after) for before, after in pairwise(groups)]
     return median(gaps_s) * len(gaps_s) if gaps_s else 0.0

@@ -51,7 +51,7 @@ def choose_cases(cases: list[Case], operations: list[str], forms: list[str], siz
     return selection
 
 
-def missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
+def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
     if summary and summary.doubt:
         return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
@@ -69,10 +69,10 @@ def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str
         return ""
     ends = (high, low) if per_second and low > 0 else (low, high)
     below, above = (typical_ns / end if per_second and low > 0 else end / typical_ns for end in ends)
-    return around(below, above, 50 * (high - low) / typical_ns)
+    return format_spread(below, above, 50 * (high - low) / typical_ns)
 
 
-def around(below: float, above: float, percent: float) -> str:
+def format_spread(below: float, above: float, percent: float) -> str:
     """Return the ends of an interval, relative to the value within, or half of its width, in percent."""
     if max(1 - below, above - 1) > WIDE:
         more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
@@ -80,7 +80,7 @@ def around(below: float, above: float, percent: float) -> str:
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
 
 
-def by_case_and_candidate(view: CampaignView) -> dict[tuple[str, str], Summary]:
+def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
     """Return the summaries by what they are of."""
     return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
 

@@ -32,7 +32,7 @@ def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
     cases, notes = plan.expand_plan(wanted.plan, description, wanted.machine)
     console.print(Text(f"{wanted.folder.name}: {wanted.plan.question}", "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
-    for name, text in rows(wanted, candidates, cases, description):
+    for name, text in list_rows(wanted, candidates, cases, description):
         table.add_row(name, Text(text))
     console.print(table)
     for note in [*wanted.plan.notes, *notes]:
@@ -55,7 +55,7 @@ def describe_core(used: Iterable[Library], wanted: Wanted) -> Description:
     raise RankbenchError(reason)
 
 
-def rows(
+def list_rows(
     wanted: Wanted, candidates: Sequence[Candidate], cases: Sequence[Case], description: Description
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of a forecast, each with its name."""
@@ -66,7 +66,7 @@ def rows(
         "placements",
         ", ".join(f"{placement.name} ({spell_count(placement.ranks, 'rank')})" for placement in planned.placements),
     )
-    yield "cases", f"{len(cases)}: {', '.join(operations(cases))}"
+    yield "cases", f"{len(cases)}: {', '.join(list_operations(cases))}"
     block = (len(candidates) + planned.control) * len({(case.placement, case.launch_group) for case in cases})
     yield "launches", launches(planned, block)
     yield "time", time_text(wanted, len(cases), len(candidates) + planned.control)
@@ -80,7 +80,7 @@ def rows(
     yield "folder", f"{wanted.folder}{' (holds a campaign, which would go on)' if is_campaign(wanted.folder) else ''}"
 
 
-def operations(cases: Sequence[Case]) -> Iterator[str]:
+def list_operations(cases: Sequence[Case]) -> Iterator[str]:
     """Yield each operation with its sizes."""
     for name in dict.fromkeys(case.operation for case in cases):
         sizes = sorted({case.size_bytes for case in cases if case.operation == name})

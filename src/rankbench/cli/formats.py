@@ -61,12 +61,12 @@ def print_markdown(rows: Sequence[Sequence[str]]) -> None:
         print(f"| {' | '.join(row)} |")  # noqa: T201 - for other documents
 
 
-def plain(cell: object) -> str:
+def strip_style(cell: object) -> str:
     """Return the text of a cell without its style."""
     return cell.plain if isinstance(cell, Text) else str(cell)
 
 
-def with_output(command: Callable[..., None]) -> Callable[..., None]:
+def add_output_option(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has `--output FILE` besides its own options."""
     signature = inspect.signature(command, eval_str=True)
     option = inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OUTPUT)
@@ -74,7 +74,7 @@ def with_output(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def write(*values: Any, output: Path | None = None, **options: Any) -> None:
-        with destination(output):
+        with redirect_output(output):
             command(*values, **options)
 
     write.__signature__ = signature.replace(parameters=[*parameters, option])  # type: ignore[attr-defined]
@@ -83,7 +83,7 @@ def with_output(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextlib.contextmanager
-def destination(path: Path | None) -> Iterator[None]:
+def redirect_output(path: Path | None) -> Iterator[None]:
     """Let what is printed go into a file, if one is named; where the command ends in an error, nothing is written."""
     if path is None:
         yield

@@ -82,7 +82,7 @@ def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in options.items() if value not in ("", None, [])}
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
+def add_job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of `request_campaign` besides its own; it gets the campaign of these."""
     shared, special = inspect.signature(request_campaign).parameters, dict(inspect.signature(command).parameters)
     special.pop("wanted")

@@ -43,26 +43,26 @@ MEANINGS = {
 """What a script's last word means."""
 
 
-def last_job(folder: Path) -> Submitted | None:
+def find_last_job(folder: Path) -> Submitted | None:
     """Return the job of a campaign that was submitted last."""
-    return jobs.last(folder / FOLDER)
+    return jobs.read_last(folder / FOLDER)
 
 
-def in_the_queue(folder: Path) -> str:
+def describe_queued_job(folder: Path) -> str:
     """Return a line on a campaign's job that has not ended, nothing where there is none."""
-    job = last_job(folder)
-    where = state(job) if job else None
+    job = find_last_job(folder)
+    where = query_state(job) if job else None
     return f"job {job.number} is {where.phase} ({where.reason})" if job and where and where.phase != "ended" else ""
 
 
-def state(job: Submitted) -> JobState:
+def query_state(job: Submitted) -> JobState:
     """Return where a job stands."""
-    return jobs.state(schedulers.find_schedulers()[job.scheduler], job.number)
+    return jobs.query_state(schedulers.find_schedulers()[job.scheduler], job.number)
 
 
 def follow(opened: Store) -> None:
     """Follow a campaign's job to its end, showing what changes; then say what the campaign found."""
-    job = last_job(opened.folder)
+    job = find_last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
     launch_count, text, silent = len(opened.launches()), "", 0
@@ -70,7 +70,9 @@ def follow(opened: Store) -> None:
         where = query_job(job)
         silent = 0 if where else silent + 1
         decision = take_in(opened)
-        text, launch_count = news(opened, f"job {job.number}: {where.reason}" if where else text, text, launch_count)
+        text, launch_count = print_news(
+            opened, f"job {job.number}: {where.reason}" if where else text, text, launch_count
+        )
         if where and where.phase == "ended":
             break
         if silent == SILENT_LOOKS:
@@ -97,17 +99,17 @@ def follow(opened: Store) -> None:
 def query_job(job: Submitted) -> JobState | None:
     """Return where a job stands, nothing where the scheduler does not answer: it may answer again."""
     try:
-        return state(job)
+        return query_state(job)
     except RankbenchError as error:
         print_text(str(error))
         return None
 
 
-def news(opened: Store, state: str, text: str, launch_count: int) -> tuple[str, int]:
+def print_news(opened: Store, state: str, text: str, launch_count: int) -> tuple[str, int]:
     """Print where the job stands and what launches came back, as far as that is new."""
     if state != text:
         print_text(state)
-    launches, flawed = opened.launches(), wrong_cases(opened)
+    launches, flawed = opened.launches(), count_failed_cases(opened)
     for launch in launches[launch_count:]:
         end = ", ".join(flawed.get(launch.number, [])) if launch.status == LaunchStatus.OK else ""
         end = end or launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
@@ -119,7 +121,7 @@ def news(opened: Store, state: str, text: str, launch_count: int) -> tuple[str, 
 
 def tell_job(opened: Store, decision: Decision | None) -> None:
     """Print where the campaign's job stands, and what to do next."""
-    job, folder = last_job(opened.folder), opened.folder
+    job, folder = find_last_job(opened.folder), opened.folder
     where = query_job(job) if job else None
     if decision and decision.stop:
         print_text(f"done: {render(decision.reason)}")
@@ -153,22 +155,22 @@ def show_status(opened: Store) -> None:
         f"{spell_seconds(sum(launch.duration_s for launch in launches))} min"
     )
     console.print()
-    console.print(table(opened), markup=False)
+    console.print(make_table(opened), markup=False)
     console.print()
-    lines = list(wrong(opened))
+    lines = list(list_failed_launches(opened))
     for line in lines[-FAILURES_SHOWN:]:
         print_text(line)
     if len(lines) > FAILURES_SHOWN:
         print_text(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report shows all")
 
 
-def table(opened: Store) -> Table:
+def make_table(opened: Store) -> Table:
     """Return launches by candidate and placement, and how they ended."""
-    flawed = wrong_cases(opened)
+    flawed = count_failed_cases(opened)
     ends = Counter((launch.candidate, launch.placement, launch.status) for launch in opened.launches())
     sound = Counter((launch.candidate, launch.placement) for launch in opened.launches() if is_sound(launch, flawed))
     scheduled = (opened.folder / FOLDER).exists()
-    standings = collect_results.standing(opened) if scheduled else {}
+    standings = collect_results.count_turns(opened) if scheduled else {}
     rows = columns(
         "candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), text_columns=2
     )
@@ -183,9 +185,9 @@ def table(opened: Store) -> Table:
     return rows
 
 
-def wrong(opened: Store) -> Iterator[str]:
+def list_failed_launches(opened: Store) -> Iterator[str]:
     """Yield a line for each launch that did not end well."""
-    flawed = wrong_cases(opened)
+    flawed = count_failed_cases(opened)
     for launch in opened.launches():
         if launch.status != LaunchStatus.OK:
             yield from failures(launch, ())
@@ -199,7 +201,7 @@ def is_sound(launch: Launch, flawed: Container[int]) -> bool:
     return launch.status == LaunchStatus.OK and launch.number not in flawed
 
 
-def wrong_cases(opened: Store) -> dict[int, list[str]]:
+def count_failed_cases(opened: Store) -> dict[int, list[str]]:
     """Return, by the number of a launch, what is wrong with how many of its cases: `2 wrong data`."""
     if not opened.launches():
         return {}

@@ -159,14 +159,14 @@ class Screen:
         if look:
             table.add_column("fastest")
         operations = {operation.name: operation for operation in record.operations}
-        firsts = first_of_each(record.cases)
+        firsts = list_first_cases(record.cases)
         for case in firsts[:FIGURES_SHOWN]:
             operation = operations[case.operation]
             measure = measures.choose_measure(case, operation, *self.progress.moved.get(case.key, ()))
             figures = [self.progress.figure_ns(name, case) for name in names]
             texts = ("–" if figure is None else measure.format(figure) for figure in figures)
             place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
-            fastest = [Text(verdict_so_far(look, case))] if look else []
+            fastest = [Text(describe_leader(look, case))] if look else []
             table.add_row(Text(case_labels.name_case(case, operation) + place), *texts, *fastest)
         if len(firsts) > FIGURES_SHOWN:
             table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
@@ -181,13 +181,13 @@ class Screen:
             yield from (Text(f"  {line}", overflow="ellipsis", no_wrap=True) for line in failures[-FAILURES_SHOWN:])
 
 
-def verdict_so_far(look: Look, case: Case) -> str:
+def describe_leader(look: Look, case: Case) -> str:
     """Return who is fastest, as far as is known, and whether that may still change."""
     winners = " ~ ".join(look.winners.get(case.key, []))
     return f"{winners} (open)" if case.key in look.open else winners
 
 
-def first_of_each(cases: Sequence[Case]) -> list[Case]:
+def list_first_cases(cases: Sequence[Case]) -> list[Case]:
     """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
     firsts: dict[str, Case] = {}
     for case in sorted(cases, key=lambda case: case.size_bytes):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def begin(act: Callable[[], T]) -> Callable[[], T]:
+def start_thread(act: Callable[[], T]) -> Callable[[], T]:
     """Begin an act in a thread; return what waits for its end and returns its result, or raises what it raised.
 
     The process does not end before the act has, so that no program which it has started is left behind.
@@ -25,4 +25,4 @@ def begin(act: Callable[[], T]) -> Callable[[], T]:
 
 def load(*names: str) -> Callable[[], object]:
     """Begin to load modules in a thread; return what waits until they are there."""
-    return begin(lambda: [importlib.import_module(name) for name in names])
+    return start_thread(lambda: [importlib.import_module(name) for name in names])

@@ -66,7 +66,7 @@ class Measured(NamedTuple):
     threshold: str = ""
 
 
-def wish(
+def make_plan(
     words: Sequence[str], preset: str, measured: Measured, place_options: Mapping[str, object], machine: Machine
 ) -> Wish:
     """Return the plan that words and options name. `place_options`: where ranks run."""
@@ -75,8 +75,8 @@ def wish(
     if not files and not preset:
         if not candidates:
             raise RankbenchError(nothing_named())
-        values = values if "operations" in values else missing_operations(candidates)
-        values = {"question": question(values), **values}
+        values = values if "operations" in values else refuse_missing_operations(candidates)
+        values = {"question": make_question(values), **values}
         return Wish(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values))
     path = find_plan(files[0] if files else None, preset)
     if not values:
@@ -117,7 +117,7 @@ def nothing_named() -> str:
     )
 
 
-def missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
+def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
     """Refuse candidates without operations; a word that should be a plan is one of them, too."""
     raise RankbenchError(
         f"{' '.join(candidates)}: no plan of this name, and no operations for a candidate of this name; add "
@@ -167,7 +167,7 @@ def blocks_of(text: str) -> int | dict[str, int]:
     return {"min": int(match[1]), "max": int(match[2])} if match[2] else int(match[1])
 
 
-def question(values: Mapping[str, Any]) -> str:
+def make_question(values: Mapping[str, Any]) -> str:
     """Return the question that a plan without a file asks."""
     operations = values["operations"]
     what = ", ".join(operations) if len(operations) <= FEW else f"{len(operations)} operations"

@@ -16,18 +16,18 @@ class Output(io.TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write a text."""
-        with unread(self):
+        with close_if_unread(self):
             super().write(text)
         return len(text)
 
     def flush(self) -> None:
         """Write what waits."""
-        with unread(self):
+        with close_if_unread(self):
             super().flush()
 
 
 @contextlib.contextmanager
-def unread(output: Output) -> Iterator[None]:
+def close_if_unread(output: Output) -> Iterator[None]:
     """Turn to /dev/null if nobody reads."""
     try:
         yield

@@ -25,7 +25,7 @@ def choose_folder(folder: Path | None) -> Path:
     return find_campaign(folder) if folder else store.newest(results_folder())
 
 
-def current(folder: Path | None) -> Store:
+def open_current(folder: Path | None) -> Store:
     """Return a campaign, without a folder the newest below results, with what a job of it has brought meanwhile."""
     opened = store.open(choose_folder(folder))
     if (opened.folder / JOB).exists():

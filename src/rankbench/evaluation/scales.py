@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NOT_RUN = "not-run"
 
 
-class Standing(NamedTuple):
+class SiteResult(NamedTuple):
     """A candidate at one place."""
 
     case: Case
@@ -31,11 +31,11 @@ class Standing(NamedTuple):
     """That in a word or two: `crashed`; `crashed at times` if other launches ended well."""
 
 
-def standings(view: CampaignView, cases: dict[Site, Case], names: Iterable[str]) -> list[Standing]:
+def list_results(view: CampaignView, cases: dict[Site, Case], names: Iterable[str]) -> list[SiteResult]:
     """Return how candidates fared, by the ranks per node, by the nodes, and in the order of the names."""
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     return [
-        standing(view.verdict_of[cases[place].key], place, summary)
+        make_result(view.verdict_of[cases[place].key], place, summary)
         for place in ordered
         for name in names
         for _, summary in view.summaries_of.get(cases[place].key, ())
@@ -43,11 +43,11 @@ def standings(view: CampaignView, cases: dict[Site, Case], names: Iterable[str])
     ]
 
 
-def standing(verdict: CaseVerdict, place: Site, summary: Summary) -> Standing:
+def make_result(verdict: CaseVerdict, place: Site, summary: Summary) -> SiteResult:
     """Return how one candidate fared at one place."""
     counts = summary.candidate in verdict.ranking
-    befell, worst = fate(summary, counts=counts), ending(summary)
-    return Standing(verdict.case, place, summary.candidate, summary, counts, befell, worst.words if worst else befell)
+    befell, worst = describe_result(summary, counts=counts), ending(summary)
+    return SiteResult(verdict.case, place, summary.candidate, summary, counts, befell, worst.words if worst else befell)
 
 
 class Ending(NamedTuple):
@@ -75,7 +75,7 @@ def ending(summary: Summary) -> Ending | None:
     return Ending(status.replace("-", " "), ends[status], well + sum(ends.values()), always=not well)
 
 
-def fate(summary: Summary, *, counts: bool) -> Text:
+def describe_result(summary: Summary, *, counts: bool) -> Text:
     """Return what befell a candidate."""
     if worst := ending(summary):
         return say("{status} in {n} of {all:count launch}", status=worst.status, n=worst.launches, all=worst.tried)
@@ -84,14 +84,16 @@ def fate(summary: Summary, *, counts: bool) -> Text:
 
 def place_name(place: Site, campaign: Campaign) -> str:
     """Return `4x2`, with a remark where ranks share cores."""
-    return f"{place.nodes}x{place.ranks_per_node}{remark(place, campaign)}"
+    return f"{place.nodes}x{place.ranks_per_node}{describe_oversubscription(place, campaign)}"
 
 
 def ranks_name(ranks: int, campaign: Campaign) -> str:
     """Return `2 ranks per node`, with the same remark."""
-    return f"{choose_word(ranks, 'rank', with_number=True)} per node{remark(Site(1, ranks), campaign)}"
+    return (
+        f"{choose_word(ranks, 'rank', with_number=True)} per node{describe_oversubscription(Site(1, ranks), campaign)}"
+    )
 
 
-def remark(place: Site, campaign: Campaign) -> str:
+def describe_oversubscription(place: Site, campaign: Campaign) -> str:
     """Return what must be said of more ranks on a node than it has cores."""
     return ", more than cores" if oversubscribed(place, campaign) else ""

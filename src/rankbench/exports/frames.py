@@ -10,7 +10,7 @@ import polars as pl
 
 from rankbench import store
 from rankbench.exports import Measured
-from rankbench.exports.tidy import tables
+from rankbench.exports.tidy import make_tables
 from rankbench.language import render
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class CampaignFrames:
 
     @cached_property
     def _tables(self) -> dict[str, pl.DataFrame]:
-        return tables(self._measured.view)
+        return make_tables(self._measured.view)
 
 
 def read(folder: str | Path) -> CampaignFrames:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from rankbench.exports.values import values
+from rankbench.exports.values import list_values
 from rankbench.report import csv_frames
 from rankbench.statistics.estimators import VISITS
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
+def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return tidy tables, each row with its whole case: the summaries, every launch's figure, the comparisons."""
     frames = csv_frames(view)
     summary = frames.pop("summary")
@@ -29,7 +29,7 @@ def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
         orient="row",
     )
     frame = pl.DataFrame(
-        [msgspec.structs.astuple(value) for value in values(view)],
+        [msgspec.structs.astuple(value) for value in list_values(view)],
         schema={
             "case": pl.String,
             "candidate": pl.String,
@@ -43,12 +43,12 @@ def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     key = ["case", "candidate"]
     with_values = summary.join(frame, on=key, how="left", maintain_order="left")
     figures = cases.join(view.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
-    named = {"": with_values, "launches": with_first_calls(figures, view.first_calls)}
+    named = {"": with_values, "launches": join_first_calls(figures, view.first_calls)}
     owned = {name: table.join(library, on="candidate", maintain_order="left") for name, table in named.items()}
     return {**owned, **frames}
 
 
-def with_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
+def join_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
     """Return the launches' figures with the first two calls of the cases that saw the first of their operation."""
     if first_calls.is_empty():
         return figures.with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("first_ns", "second_ns"))
@@ -56,7 +56,7 @@ def with_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.Dat
     return figures.join(frame, on=["launch", "case"], how="left", maintain_order="left")
 
 
-def siblings(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:
+def list_files(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:
     """Yield each tidy table with its file: the summaries' own, `x-launches.csv` and `x-comparisons.csv` beside it."""
-    for name, frame in tables(view).items():
+    for name, frame in make_tables(view).items():
         yield path.with_stem(f"{path.stem}-{name}") if name else path, frame

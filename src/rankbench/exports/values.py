@@ -32,7 +32,7 @@ class Value(Record, frozen=True):
     high: float | None
 
 
-def values(view: CampaignView) -> Iterator[Value]:
+def list_values(view: CampaignView) -> Iterator[Value]:
     """Yield the value of each case and candidate, A/A twins included, in the order of the cases."""
     for case in view.campaign.cases:
         measure = view.measure(case)

@@ -23,7 +23,7 @@ def machine(root: Path = Path("/")) -> Machine:
         host=platform.node(),
         cpu=field(information, "model name") or platform.machine(),
         sockets=max(1, len({cpu.socket for cpu in cpus})),
-        cores=max(1, min(len({cpu.core for cpu in cpus}), quota(root))),
+        cores=max(1, min(len({cpu.core for cpu in cpus}), read_quota(root))),
         memory_bytes=memory_bytes(root),
         kernel=platform.release(),
         distribution=distribution(root),
@@ -38,7 +38,7 @@ def field(table: str, name: str) -> str:
     return match[1].strip() if match else ""
 
 
-def quota(root: Path) -> int:
+def read_quota(root: Path) -> int:
     """Return the CPUs that this container's limit allows, or more than any machine has."""
     most, _, period = text(root / "sys/fs/cgroup/cpu.max").partition(" ")
     return int(most) // int(period) if most.isdigit() else 1 << 20

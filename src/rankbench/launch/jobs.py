@@ -57,7 +57,7 @@ def submit(scheduler: Scheduler, script: Path) -> str:
     return number[1]
 
 
-def state(scheduler: Scheduler, number: str) -> JobState:
+def query_state(scheduler: Scheduler, number: str) -> JobState:
     """Return where a job stands. Raises RankbenchError where the scheduler does not answer."""
     answer = ask(scheduler.question(number))
     job_state = scheduler.state(answer.exit_code, answer.output)
@@ -79,7 +79,7 @@ def remember(folder: Path, scheduler: str, number: str) -> None:
     files.append(folder / SUBMITTED, msgspec.json.encode(line) + b"\n")
 
 
-def last(folder: Path) -> Submitted | None:
+def read_last(folder: Path) -> Submitted | None:
     """Return the job that was submitted last. Raises RankbenchError where its line is damaged.
 
     The list may come from elsewhere with its campaign, and the number becomes an argument of commands.

@@ -75,7 +75,7 @@ def keep() -> None:
     try:
         child, copying = start(step)
     except (OSError, ValueError) as error:
-        answer({"error": refusal(step, error)})
+        write_answer({"error": explain_refusal(step, error)})
         return
     hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("sign"))
     duration_s = time.monotonic() - began
@@ -84,7 +84,7 @@ def keep() -> None:
     reap()
     copying.join(GRACE_S)
     ended = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
-    answer(ended | {"output_bytes": copying.copied})
+    write_answer(ended | {"output_bytes": copying.copied})
 
 
 def prctl(option: int, value: int) -> None:
@@ -92,7 +92,7 @@ def prctl(option: int, value: int) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def answer(message: dict[str, Any]) -> None:
+def write_answer(message: dict[str, Any]) -> None:
     """Write a line to standard output, without a buffer that Python would flush again after rankbench is gone."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(message).encode() + b"\n")
@@ -163,14 +163,14 @@ def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], Copying]:
     return child, copying
 
 
-def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
+def explain_refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
     """Return why the command was not started; ValueError is for arguments or names that no process can be given."""
     if isinstance(error, OSError):
         return f"{error.filename or step['arguments'][0]}: {error.strerror}"
     return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
 
 
-def number(sign: tuple[str, int] | None) -> bytes:
+def read_sign(sign: tuple[str, int] | None) -> bytes:
     """Return a number that changes while the command lives, as it stands in memory that is a file."""
     if not sign:
         return b""
@@ -190,7 +190,7 @@ def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, sign: tupl
     changed, state = time.monotonic(), (-1, 0, b"")
     while not poll.poll(1000 * min(LOOK_S, limit_s / 4)) and child.poll() is None:
         facts = watch.stat() if watch.exists() else None
-        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), number(sign))
+        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_sign(sign))
         if now != state:
             changed, state = time.monotonic(), now
         still_s = time.monotonic() - changed
@@ -278,15 +278,15 @@ def signal_all(pids: list[int], number: signal.Signals) -> None:
 
 def descendants() -> list[int]:
     """Return the processes below this one that still run."""
-    return below({os.getpid()}, running())
+    return find_descendants({os.getpid()}, list_parents())
 
 
-def running() -> dict[int, int]:
+def list_parents() -> dict[int, int]:
     """Return the parent of every process that has not ended."""
     return dict(filter(None, map(parent, Path("/proc").glob("[0-9]*"))))
 
 
-def below(ancestors: set[int], parents: dict[int, int]) -> list[int]:
+def find_descendants(ancestors: set[int], parents: dict[int, int]) -> list[int]:
     """Return the processes that have one of these above them."""
     pids: list[int] = []
     generation = ancestors

@@ -48,7 +48,7 @@ def run_together(
     `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
     interruption goes on. If a keeper is killed, its step is an UnwatchedError.
     """
-    known_pids = set(keeper.below({os.getpid()}, keeper.running()))
+    known_pids = set(keeper.find_descendants({os.getpid()}, keeper.list_parents()))
     keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 1)
     processes = [
         subprocess.Popen(
@@ -71,7 +71,7 @@ def run_together(
             select.select([outputs[place] for place in pending], [], [])
             for place in pending:
                 if select.select([outputs[place]], [], [], 0)[0]:
-                    answers[place] = answer(processes[place], known_pids)
+                    answers[place] = read_answer(processes[place], known_pids)
                     ended(place)
     finally:
         for process in processes:
@@ -95,7 +95,7 @@ def send(process: subprocess.Popen[bytes], line: bytes) -> None:
         process.stdin.flush()
 
 
-def answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
+def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
     """Return the answer of a keeper. If it was killed, everything that it had started is ended first."""
     assert process.stdout
     if line := process.stdout.readline():
@@ -112,10 +112,10 @@ def end_orphans(known_pids: set[int]) -> None:
     adopted: set[int] = set()
 
     def orphans() -> list[int]:
-        parents = keeper.running()
+        parents = keeper.list_parents()
         roots = {pid for pid, above in parents.items() if above == os.getpid()} - known_pids
         adopted.update(roots)
-        return [*roots, *keeper.below(roots, parents)]
+        return [*roots, *keeper.find_descendants(roots, parents)]
 
     if orphans():
         keeper.end_all(orphans)

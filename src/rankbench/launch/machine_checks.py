@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.launch import host
-from rankbench.launch.topology import numbers, text
+from rankbench.launch.topology import parse_list, text
 from rankbench.plan.placing import format_ranges
 from rankbench.quantities import format_size
 
@@ -59,11 +59,11 @@ class Usage(NamedTuple):
     stolen_s: float
 
 
-def hindrances(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
+def check_machine(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
     """Return all that stands in the way on this machine; it takes a moment to see what else runs."""
     before = usage(root)
     time.sleep(look_s)
-    return [*list_settled(root), *busy(before, usage(root), os.getpid()), *nameless(socket.gethostname())]
+    return [*list_settled(root), *check_load(before, usage(root), os.getpid()), *check_name(socket.gethostname())]
 
 
 def list_settled(root: Path) -> Iterator[Hindrance]:
@@ -113,7 +113,7 @@ def threads(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def quota(root: Path) -> Iterator[Hindrance]:
+def check_quota(root: Path) -> Iterator[Hindrance]:
     """Yield that this container may not use its CPUs all the time."""
     most, _, period = text(root / "sys/fs/cgroup/cpu.max").strip().partition(" ")
     old = root / "sys/fs/cgroup/cpu"
@@ -131,7 +131,7 @@ def quota(root: Path) -> Iterator[Hindrance]:
 def usable(root: Path) -> set[int]:
     """Return the CPUs that this process may use."""
     allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", text(root / "proc/self/status"), re.MULTILINE)
-    return numbers(allowed[1]) if allowed else set()
+    return parse_list(allowed[1]) if allowed else set()
 
 
 def virtual(root: Path) -> Iterator[Hindrance]:
@@ -157,7 +157,7 @@ def huge_pages(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def balancing(root: Path) -> Iterator[Hindrance]:
+def check_balancing(root: Path) -> Iterator[Hindrance]:
     """Yield that the kernel moves memory from node to node."""
     several = len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) > 1
     if several and text(root / "proc/sys/kernel/numa_balancing").strip() == "1":
@@ -180,7 +180,7 @@ def check_shared_memory(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def limits(root: Path) -> Iterator[Hindrance]:
+def check_limits(root: Path) -> Iterator[Hindrance]:
     """Yield limits of this process that ranks will have too."""
     table = text(root / "proc/self/limits")
     yield from (
@@ -188,7 +188,7 @@ def limits(root: Path) -> Iterator[Hindrance]:
     )
 
 
-def limit(table: str, name: str) -> float:
+def find_limit(table: str, name: str) -> float:
     """Return a limit as it holds now, infinity where there is none."""
     match = re.search(rf"^{re.escape(name)}\s+(\d+)", table, re.MULTILINE)
     return float(match[1]) if match else float("inf")
@@ -196,7 +196,7 @@ def limit(table: str, name: str) -> float:
 
 def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that little memory may be pinned, where there is a network that needs it."""
-    most = limit(table, "Max locked memory")
+    most = find_limit(table, "Max locked memory")
     if most < float("inf") and list((root / "sys/class/infiniband").glob("*")):
         yield Hindrance(
             f"only {format_size(int(most))} of memory may be locked",
@@ -207,7 +207,7 @@ def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
 
 def stack(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that the stack is small."""
-    if (most := limit(table, "Max stack size")) < LEAST_STACK_BYTES:
+    if (most := find_limit(table, "Max stack size")) < LEAST_STACK_BYTES:
         yield Hindrance(
             f"the stack is limited to {format_size(int(most))}", "libraries crash in deep calls", "ulimit -s 8192"
         )
@@ -215,7 +215,7 @@ def stack(_root: Path, table: str) -> Iterator[Hindrance]:
 
 def cores(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that a crash writes down all memory."""
-    if limit(table, "Max core file size") > 0 and "Max core file size" in table:
+    if find_limit(table, "Max core file size") > 0 and "Max core file size" in table:
         yield Hindrance(
             "a crash writes a core file",
             "of every rank, with all its memory, which fills the disk and takes the time of others",
@@ -225,7 +225,7 @@ def cores(_root: Path, table: str) -> Iterator[Hindrance]:
 
 def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that files may not become large."""
-    if (most := limit(table, "Max file size")) < float("inf"):
+    if (most := find_limit(table, "Max file size")) < float("inf"):
         yield Hindrance(
             f"no file may be larger than {format_size(int(most))}",
             "the samples of a long launch may not fit",
@@ -235,7 +235,7 @@ def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
 
 def files(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that few files may be open."""
-    if (most := limit(table, "Max open files")) < LEAST_FILES:
+    if (most := find_limit(table, "Max open files")) < LEAST_FILES:
         yield Hindrance(
             f"only {most:.0f} files may be open at once",
             "launchers hold several for each rank",
@@ -266,8 +266,8 @@ def load(root: Path) -> Iterator[Hindrance]:
 
 
 LOOKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
-    *(governor, turbo, threads, quota, virtual),
-    *(huge_pages, balancing, check_shared_memory, limits, clock_source, load),
+    *(governor, turbo, threads, check_quota, virtual),
+    *(huge_pages, check_balancing, check_shared_memory, check_limits, clock_source, load),
 )
 
 
@@ -276,18 +276,18 @@ LOOKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
 
 def usage(root: Path) -> Usage:
     """Return what CPUs have done so far."""
-    processes = dict(filter(None, map(process, (root / "proc").glob("[0-9]*"))))
+    processes = dict(filter(None, map(read_process, (root / "proc").glob("[0-9]*"))))
     up = text(root / "proc/uptime").split()
     return Usage(float(up[0]) if up else 0.0, processes, host.stolen_s(root))
 
 
-def process(folder: Path) -> tuple[int, tuple[str, float]] | None:
+def read_process(folder: Path) -> tuple[int, tuple[str, float]] | None:
     """Return a process' command and the CPU time it has used, nothing for one that is gone."""
     match = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", text(folder / "stat"), re.DOTALL)
     return (int(folder.name), (match[1], (int(match[2]) + int(match[3])) / TICK_HZ)) if match else None
 
 
-def busy(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]:
+def check_load(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]:
     """Yield what took the CPUs between two looks, less the process that looks."""
     passed_s = after.at_s - before.at_s
     if passed_s <= 0:
@@ -317,7 +317,7 @@ def busy(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]:
         )
 
 
-def nameless(name: str) -> Iterator[Hindrance]:
+def check_name(name: str) -> Iterator[Hindrance]:
     """Yield that the machine's own name has no address."""
     try:
         socket.getaddrinfo(name, None)

@@ -20,7 +20,7 @@ class Times(NamedTuple):
     own_s: float
 
 
-def times() -> Times:
+def read_times() -> Times:
     """Return the times until now; time that the hypervisor gave to others counts as busy."""
     user, nice, system, _idle, _wait, irq, soft, steal = (
         float(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split()[1:9]
@@ -30,8 +30,8 @@ def times() -> Times:
     return Times(time.monotonic(), user + nice + system + irq + soft + steal, own_s)
 
 
-def others_share(since: Times) -> float:
+def measure_others_share(since: Times) -> float:
     """Return the share of the machine's CPU time since then that was not of this process and its ended children."""
-    now = times()
+    now = read_times()
     wall_s = (now.wall_s - since.wall_s) * (os.cpu_count() or 1)
     return max(0.0, (now.busy_s - since.busy_s) - (now.own_s - since.own_s)) / wall_s

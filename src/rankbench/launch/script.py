@@ -79,17 +79,17 @@ class Script(NamedTuple):
     """Beginnings of the environment variables that are kept with each launch."""
 
 
-def text(script: Script, scheduler: Scheduler) -> str:
+def render_script(script: Script, scheduler: Scheduler) -> str:
     """Return the script for a scheduler."""
     parts = [
         "#!/bin/bash",
         *directives(script, scheduler),
-        *head(script, scheduler),
+        *render_head(script, scheduler),
         "",
         rule("how each candidate is launched in each placement; the core and its arguments follow as $@"),
         "",
         "declare -A ranks core checked",
-        *(part for line in script.lines for part in function(line)),
+        *(part for line in script.lines for part in render_function(line)),
         "",
         FUNCTIONS.read_text(encoding="utf-8").rstrip(),
         "",
@@ -99,7 +99,7 @@ def text(script: Script, scheduler: Scheduler) -> str:
         *(f"check {line.name}" for line in script.lines if not line.checked),
     ]
     for number, turns in enumerate(script.blocks, start=1):
-        parts += ["", f"block {number}", *map(turn, turns), "end_block"]
+        parts += ["", f"block {number}", *map(render_turn, turns), "end_block"]
     return "\n".join([*parts, "", 'echo "all launches" >"$job/stopped"', 'say "all launches are done"', ""])
 
 
@@ -112,7 +112,7 @@ def directives(script: Script, scheduler: Scheduler) -> list[str]:
     return lines
 
 
-def turn(job_turn: Turn) -> str:
+def render_turn(job_turn: Turn) -> str:
     """Return the line that makes a turn."""
     return " ".join(
         [
@@ -125,7 +125,7 @@ def turn(job_turn: Turn) -> str:
     )
 
 
-def head(script: Script, scheduler: Scheduler) -> list[str]:
+def render_head(script: Script, scheduler: Scheduler) -> list[str]:
     """Return what a person may want to change, and the nodes of the job."""
     sentence = f"Campaign {script.campaign.name}, by rankbench {version('rankbench')}: {script.question}"
     more = "Run or submit it again at any time: what is done is not done again. Take a launch out by a # before it."
@@ -160,7 +160,7 @@ def rule(title: str) -> str:
     return RULE.format(title).ljust(WIDTH, "-")
 
 
-def function(line: Line) -> list[str]:
+def render_function(line: Line) -> list[str]:
     """Return the bash function that launches a candidate in a placement."""
     words = [f"{name}={value}" for name, value in line.command.environment.items()]
     files = line.command.files
@@ -174,12 +174,12 @@ def function(line: Line) -> list[str]:
         *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
         f"{line.name}() {{",
         *(write_file_line(name, content) for name, content in files.items()),
-        f"    {broken(texts if line.checked else [*texts, OWN])}",
+        f"    {break_command(texts if line.checked else [*texts, OWN])}",
         "}",
     ]
 
 
-def broken(words: Sequence[str]) -> str:
+def break_command(words: Sequence[str]) -> str:
     """Return a command over as many lines as it needs."""
     lines, line = [], ""
     for word in words:
@@ -212,6 +212,6 @@ def write_file_line(name: str, content: str) -> str:
     return f'    cat >"$out/{name}" <<END\n{insert_nodes(escape(content, "$`"))}END'
 
 
-def identifier(text: str) -> str:
+def make_identifier(text: str) -> str:
     """Return a name that bash allows for a function."""
     return re.sub(r"\W+", "_", text)

@@ -57,9 +57,9 @@ def cpus(root: Path = Path("/")) -> list[Cpu]:
     usable = os.sched_getaffinity(0)
     sentence = ask_lstopo() if root == Path("/") else ""
     with contextlib.suppress(ValueError):
-        if cpu_list := assemble(of_xml(sentence), usable):
+        if cpu_list := assemble(parse_xml(sentence), usable):
             return cpu_list
-    return assemble(of_system(root, usable), usable)
+    return assemble(read_system(root, usable), usable)
 
 
 def ask_lstopo() -> str:
@@ -81,7 +81,7 @@ def ask_lstopo() -> str:
 # --- hwloc ------------------------------------------------------------------------------------------------------------
 
 
-def of_xml(text: str) -> Reading:
+def parse_xml(text: str) -> Reading:
     """Return what lstopo's XML shows. Raises ValueError where it is no such thing."""
     try:
         topology = ElementTree.fromstring(text)  # noqa: S314 - what lstopo prints here
@@ -89,17 +89,17 @@ def of_xml(text: str) -> Reading:
         raise ValueError(str(error)) from None
     objects = list(topology.iter("object"))
     threads = {int(element.get("os_index", "")) for element in objects if element.get("type") == "PU"}
-    allowed = members(next((element.get("allowed_cpuset", "") for element in objects), ""), threads)
-    return Reading([part for each in objects for part in share(each, threads)], allowed or frozenset(threads))
+    allowed = parse_cpuset(next((element.get("allowed_cpuset", "") for element in objects), ""), threads)
+    return Reading([part for each in objects for part in yield_shares(each, threads)], allowed or frozenset(threads))
 
 
-def share(element: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]:
+def yield_shares(element: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]:
     """Yield what an object of hwloc's is to the CPUs below it; of most kinds, nothing."""
     level = re.fullmatch(r"L(\d)Cache", element.get("type", "")) or re.fullmatch(r"(\d)", cache_of_1(element))
     kind = f"L{level[1]}" if level and int(level[1]) >= FIRST_SHARED_LEVEL else KINDS.get(element.get("type", ""))
     if kind:
         cpuset = element.get("complete_cpuset", "") or element.get("cpuset", "")
-        yield Share(kind, int(element.get("os_index", "0")), members(cpuset, threads))
+        yield Share(kind, int(element.get("os_index", "0")), parse_cpuset(cpuset, threads))
 
 
 def cache_of_1(element: ElementTree.Element) -> str:
@@ -109,7 +109,7 @@ def cache_of_1(element: ElementTree.Element) -> str:
     return element.get("depth", "") if holds_data else ""
 
 
-def members(cpuset: str, threads: Collection[int]) -> frozenset[int]:
+def parse_cpuset(cpuset: str, threads: Collection[int]) -> frozenset[int]:
     """Return which of the CPUs are in a set as hwloc writes it."""
     endless, _, rest = cpuset.partition(",") if cpuset.startswith(EVERY_HIGHER) else ("", "", cpuset)
     words = [int(word or "0", 16) for word in rest.split(",")] if rest else []
@@ -121,7 +121,7 @@ def members(cpuset: str, threads: Collection[int]) -> frozenset[int]:
 # --- the kernel -------------------------------------------------------------------------------------------------------
 
 
-def of_system(root: Path, usable: Collection[int]) -> Reading:
+def read_system(root: Path, usable: Collection[int]) -> Reading:
     """Return what /sys shows; where it is hidden, the usable CPUs have nothing in common."""
     folder = root / "sys/devices/system/cpu"
     known = sorted(int(path.name[3:]) for path in folder.glob("cpu[0-9]*") if (path / "topology").exists())
@@ -129,7 +129,7 @@ def of_system(root: Path, usable: Collection[int]) -> Reading:
     for cpu in known:
         for kind, name in read_parts(folder / f"cpu{cpu}"):
             groups[kind, name].add(cpu)
-    allowed = numbers(text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
+    allowed = parse_list(text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
     shares = [
         Share(kind, int(name) if name.isdigit() else 0, frozenset(group)) for (kind, name), group in groups.items()
     ]
@@ -156,7 +156,7 @@ def text(path: Path) -> str:
     return ""
 
 
-def numbers(kernel_list: str) -> set[int]:
+def parse_list(kernel_list: str) -> set[int]:
     """Return the numbers of a kernel list such as `0-3,8`."""
     ranges = [part.partition("-") for part in kernel_list.split(",") if part]
     return {number for first, _, last in ranges for number in range(int(first), int(last or first) + 1)}
@@ -172,7 +172,7 @@ def assemble(reading: Reading, usable: Collection[int]) -> list[Cpu]:
         for cpu in part.cpus:
             shares_of[cpu][part.kind] = part
     order = order_cpus(reading.shares, reading.allowed, shares_of)
-    core_of = {cpu: first(shares_of[cpu].get("core"), reading.allowed, cpu) for cpu in order}
+    core_of = {cpu: find_first(shares_of[cpu].get("core"), reading.allowed, cpu) for cpu in order}
     ordinals = {cpu: ordinal for ordinal, cpu in enumerate(order)}
     core_ordinals = {core: ordinal for ordinal, core in enumerate(dict.fromkeys(core_of.values()))}
     wanted = reading.allowed & set(usable)
@@ -181,10 +181,10 @@ def assemble(reading: Reading, usable: Collection[int]) -> list[Cpu]:
         parts = shares_of[cpu]
         return Cpu(
             number=cpu,
-            core=first(parts.get("core"), wanted, cpu),
+            core=find_first(parts.get("core"), wanted, cpu),
             socket=parts["socket"].number if "socket" in parts else 0,
             numa=parts["numa"].number if "numa" in parts else 0,
-            caches={kind: first(part, wanted, cpu) for kind, part in sorted(parts.items()) if kind[0] == "L"},
+            caches={kind: find_first(part, wanted, cpu) for kind, part in sorted(parts.items()) if kind[0] == "L"},
             ordinal=ordinals[cpu],
             core_ordinal=core_ordinals[core_of[cpu]],
         )
@@ -205,6 +205,6 @@ def order_cpus(shares: Iterable[Share], allowed: Iterable[int], shares_of: dict[
     return sorted(allowed, key=place)
 
 
-def first(part: Share | None, among: Collection[int], cpu: int) -> int:
+def find_first(part: Share | None, among: Collection[int], cpu: int) -> int:
     """Return the first of some CPUs that have a thing in common with a CPU; alone, it is the first itself."""
     return min(part.cpus.intersection(among)) if part else cpu

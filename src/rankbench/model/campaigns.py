@@ -1,4 +1,4 @@
-"""Campaigns: the record of one, what was imported, and its looks."""
+"""Campaigns: the record of one, what was imported, and its interim analyses."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rankbench.model.plans import Case, Plan
 
 
 class ImportRecord(Record, frozen=True):
-    """A file in which somebody else's figures were found."""
+    """A file with results of another program."""
 
     file: str
     sha256: str
     tools: list[str]
-    """With their versions, as far as they report them."""
+    """With versions, where the tools report them."""
     facts: dict[str, str] = {}
     """What the runs in it report about themselves, such as their machine and date."""
     remarks: list[str] = msgspec.field(default_factory=list, name="said")
-    """What was found in it, and beside it, that a reader of its figures must know."""
+    """Problems in it, and in files beside it, that a reader of its values must know."""
 
 
 class Usage(Record, frozen=True):
@@ -30,13 +30,13 @@ class Usage(Record, frozen=True):
     candidate: str
     placement: str
     uses: dict[str, str]
-    """Such as transports, network devices, components, and where its algorithms come from."""
+    """For example transports, network devices, components, and the origin of its algorithms."""
     ignored: list[str] = []
-    """A clause on each setting or file that the library drops."""
+    """One clause for each setting or file that the library ignores."""
 
 
 class Campaign(Record, frozen=True):
-    """Run facts written once, when a campaign is made."""
+    """Facts of a campaign, written once when it begins."""
 
     format: int
     name: str
@@ -51,17 +51,17 @@ class Campaign(Record, frozen=True):
     cases: list[Case]
     operations: list[Operation]
     notes: list[str]
-    """What a reader must know: oversubscription, sizes left out, candidates that failed their check."""
+    """Oversubscription, omitted sizes, candidates that failed their check."""
     starts: list[Start] = []
-    """What the core says of the starts of the cases."""
+    """The starts of the cases, as the core describes them."""
     imported: list[ImportRecord] = []
-    """Of a campaign that was not run but read: the files, in the order in which they were named."""
+    """The files of an imported campaign, in the order of the arguments."""
     usage: list[Usage] = []
-    """Empty: not known, as in campaigns whose checks a scheduler's job makes."""
+    """Empty: unknown, for example if the checks were made by a scheduler's job."""
 
     @property
     def baseline(self) -> str:
-        """The name of the candidate that all others are compared with; empty: none, the question is who is fastest."""
+        """The candidate that all others are compared with; empty: the question is which one is fastest."""
         wanted = self.plan.baseline
         if not wanted or any(candidate.name == wanted for candidate in self.candidates):
             return wanted
@@ -70,38 +70,38 @@ class Campaign(Record, frozen=True):
 
     @property
     def once_operations(self) -> frozenset[str]:
-        """Return the operations that happen once in a launch."""
+        """Return the operations that run once per launch."""
         return frozenset(operation.name for operation in self.operations if operation.once)
 
     def ranks_per_machine(self, ranks_per_node: int, nodes: int) -> int:
-        """Return the number of ranks, or threads of them, that have the cores of one machine."""
+        """Return the number of ranks, or of their threads, that share the cores of one machine."""
         return ranks_per_node * (nodes if any(placement.one_machine for placement in self.plan.placements) else 1)
 
     def oversubscribed(self, ranks_per_node: int, nodes: int) -> bool:
-        """Return whether a machine has more ranks, or threads of them, than cores, as far as these are known."""
+        """Return whether a machine has more ranks, or threads of ranks, than known cores."""
         return self.machine.short_of_cores(self.ranks_per_machine(ranks_per_node, nodes))
 
     def discards_overruns(self, case: Case) -> bool:
-        """Return whether samples of the case that lasted longer than their window do not count."""
+        """Return whether samples that exceed their window are discarded."""
         return any(start.discards_overruns for start in self.starts if start.name == case.start)
 
     def scheduled(self, case: Case) -> bool:
-        """Return whether times of the case are counted from a moment that ranks agreed on."""
+        """Return whether times of the case begin at a common, scheduled moment."""
         return any(start.scheduled for start in self.starts if start.name == case.start)
 
 
 class Look(Record, frozen=True):
-    """What a campaign that ends when it is decided saw when it looked. What later blocks measure follows from it."""
+    """An interim analysis: what was decided after a block. It determines what later blocks measure."""
 
     block: int
-    """The last of the blocks that it looked at."""
+    """The last block that it includes."""
     decided: list[str]
     """Keys of cases that need no more blocks: the fastest candidate is known, or the candidates are equivalent."""
     given_up: list[str]
-    """Those that the plan's blocks would hardly decide any more."""
+    """Cases that the remaining blocks are unlikely to decide."""
     open: dict[str, list[str]]
-    """Those that go on, with the candidates that are measured further; twins of the A/A control come with theirs."""
+    """Cases that continue, with the candidates still measured; A/A twins follow their candidate."""
     until: int
-    """The block after which all that is open should be decided, as figures are then."""
+    """The block after which all open cases should be decided, if values stay as they are."""
     winners: dict[str, list[str]]
     """By case, the candidates that may be fastest."""

@@ -1,6 +1,6 @@
-"""What a field of a record is as a column: its stored type, meaning and history, written at the field and nowhere else.
+"""A record's field as a column: its stored type, meaning and history, written at the field and nowhere else.
 
-The stream's reader, the store and the test of `docs/reference/formats.md` take names, types and words from here.
+The stream's reader, the store and the test of `docs/reference/formats.md` use these names, types and texts.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ if typing.TYPE_CHECKING:
     import msgspec
 
 POLARS_TYPES = {int: "Int64", float: "Float64", str: "String"}
-"""How a value is stored where its column does not say it. What else there is, such as a list, is stored as text."""
+"""The stored type of a field whose column has none. Other types, such as lists, are stored as text."""
 
 
 class Passes(enum.Enum):
-    """What a case's row holds of a value that each of its visits measured."""
+    """How the values of several visits become one value of the case's row."""
 
     FIRST = "first"
-    """That of the first visit that counts."""
+    """The value of the first visit that counts."""
     OPENING = "opening"
-    """That of the very first visit, even where its rounds do not count."""
+    """The value of the very first visit, even if its rounds do not count."""
     SUM = "sum"
     MEAN = "mean"
     LARGEST = "largest"
-    """The one farthest from 0."""
+    """The value farthest from 0."""
     OTHER = "other"
-    """The reader of the stream joins it by a rule of its own."""
+    """The reader of the stream has its own rule."""
 
 
 class Column(NamedTuple):
-    """What is declared with a field."""
+    """The declaration of a column at its field."""
 
     help: str
-    """The words of `docs/reference/formats.md`."""
+    """Its description in `docs/reference/formats.md`."""
     polars_type: str = ""
     """Name of the Polars type; empty: by the field's own type (STORED)."""
     passes: Passes = Passes.FIRST
     streamed: bool = True
-    """Whether the core writes it into its record of a case."""
+    """Whether the core's record of a case has it."""
     stream_name: str = ""
-    """Its name in that record, where it is not the field's."""
+    """Its name in that record, if different from the field's."""
     former_name: str = ""
-    """Its name in the store, where that is not the field's."""
+    """Its name in the store, if different from the field's."""
 
 
 class RecordColumn(NamedTuple):
-    """A column together with the field that it describes."""
+    """A column and its field."""
 
     field: str
     kind: Any
@@ -69,7 +69,7 @@ class RecordColumn(NamedTuple):
 
 
 def list_columns(record: type[msgspec.Struct]) -> Mapping[str, RecordColumn]:
-    """Return the columns of a record by their fields, in the order of the fields; those without a Column are none."""
+    """Return the columns of a record by field, in order; fields without a Column are skipped."""
     hints = typing.get_type_hints(record, include_extras=True)
     described = {}
     for field in record.__struct_fields__:

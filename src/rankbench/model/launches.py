@@ -1,4 +1,4 @@
-"""Launches, and what the core streams of them."""
+"""Launches, and the records of the core's stream."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class CaseStatus(enum.StrEnum):
 
 
 LATE_START = "late-start"
-"""The `cause` of a case that was refused since not one of its rounds began in time on all ranks."""
+"""The `cause` of a case refused because no round began in time on all ranks."""
 BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
-"""How a case ends by a fault of the library, not of the machine or the plan."""
+"""Statuses caused by the library, not by the machine or the plan."""
 FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
-"""What a candidate did wrong, and not the plan or the machine."""
+"""Statuses caused by the candidate, not by the plan or the machine."""
 
 
 class RankFact(Record, frozen=True):
@@ -60,22 +60,22 @@ class RankFact(Record, frozen=True):
     core: int = -1
     socket: int = -1
     numa: int = -1
-    """Where `cpu` is, by the system's numbers of that host; -1: it does not say."""
+    """The location of `cpu`, by the system's numbers of that host; -1: unknown."""
 
 
 class SourceFact(Record, frozen=True):
-    """A time source as the core found it; what is not usable has no figures."""
+    """A time source as the core found it; an unusable one has no values."""
 
     name: str
     usable: bool
     reason: str
-    """Why it is not usable, or what its rate is known from."""
+    """Why it is not usable, or the origin of its rate."""
     resolution_ns: float = 0.0
     cost_ns: float = 0.0
 
 
 class LaunchFacts(Record, frozen=True):
-    """What the core said before its first case."""
+    """What the core reports before its first case."""
 
     ranks: int
     library_version: str
@@ -85,15 +85,15 @@ class LaunchFacts(Record, frozen=True):
     """Name of the time source."""
     resolution_ns: float
     cost_ns: float
-    """Time one reading of the source takes."""
+    """Time for one reading of the source."""
     source_reason: str = ""
-    """Why it is this one."""
+    """Why this one was chosen."""
     synchronisation: str = ""
     """How clocks are compared."""
     last_level_cache_bytes: int = 0
-    """What cold buffers exceed; 0: not known."""
+    """Cold buffers exceed this size; 0: unknown."""
     sources: list[SourceFact] = []
-    """All that were tried."""
+    """All sources that were tried."""
 
 
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -311,62 +311,63 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """One of the times that a launch came to a case."""
+    """One visit of a launch to a case."""
 
     samples: int
-    """How many it took; of a visit that counts for nothing, 0."""
+    """Samples of the visit; 0 if it does not count."""
     hop_ns: float = 0.0
-    """What handing a cache line to the next rank of its host took, mean of just before and just after; 0: not known."""
+    """Time to hand a cache line to the next rank of the host, mean of before and after; 0: unknown."""
     position: int = -1
-    """Of its turn among those of the launches that ran together, from 0; -1: it ran alone, or that is not known."""
+    """Position of its turn among the launches that ran together, from 0; -1: it ran alone, or unknown."""
     after: int = -1
-    """The place among these launches of the one that measured just before; -1: none."""
+    """Index of the launch that measured just before; -1: none."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples of one measuring rank, or of all (`ALL_RANKS`: the maximum over ranks)."""
+    """The samples of one measuring rank, or of all ranks (`ALL_RANKS`: the maximum)."""
 
     rank: int
     time_ns: list[float]
     """As the operation's metric defines it: a latency is half of a round trip."""
     last_rank: list[int]
-    """The rank that ended last, per sample; empty where one rank alone measures."""
+    """The rank that ended last, per sample; empty if only one rank measures."""
     late: list[int]
     """Indexes of samples whose start was missed by some rank; they are never used."""
     overrun: list[int]
     """Indexes of samples that started in time and lasted longer than their window; some starts discard them."""
     skew_ns: list[float] = []
-    """How far apart ranks began, per sample, as measured; of a single rank, how late it began. Empty if not known."""
+    """How far apart ranks began, per sample, as measured; for a single rank, how late it began. Empty: unknown."""
     bound_ns: list[float] = []
-    """How far two ranks' clocks may have differed at most, per sample; empty: not at all."""
+    """Upper bound of the error of the clocks, per sample; empty: no error."""
     error_ns: list[float] = []
-    """How far they likely differed, at most in 19 of 20 cases; empty: not at all."""
+    """Estimated error of the clocks (95 %), per sample; empty: no error."""
     visits: list[Visit] = []
-    """The visits of the case that took the samples, in their order; empty: there was one."""
+    """The visits of the case, in order; empty: there was one."""
 
     def find_discarded(self, *, overruns: bool) -> set[int]:
-        """Return the indexes of samples that do not count, with or without those that lasted too long."""
+        """Return the indexes of samples that do not count: late ones, and with `overruns` those that lasted too
+        long."""
         return {*self.late, *(self.overrun if overruns else ())}
 
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
-    """A core's stream as read back, complete or broken off at any byte."""
+    """A core's stream, complete or truncated at any byte."""
 
     facts: LaunchFacts | None
     ranks: list[RankFact]
     results: list[CaseResult]
     """Results in the order in which they were measured, each with the case it belongs to."""
     unfinished: Case | None
-    """The case that had begun and did not end."""
+    """The case that began and did not end."""
     complete: bool
-    """Whether the core said that it had finished."""
+    """Whether the core reported its end."""
     waited_s: float = 0.0
     busy_s: float = 0.0
-    """What ranks waited for their turns, and what CPU time their processes used meanwhile, all ranks together."""
+    """Time that ranks waited for their turns, and CPU time that their processes used meanwhile, sums over ranks."""
     spent_s: dict[str, float] = {}
-    """What rank 0 spent its time on, by the names of `core/base/spent.c`."""
+    """Time of rank 0 by activity, with the names of `core/base/spent.c`."""
     damage: str = ""
-    """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
+    """File, line and error if a line is not a record; this line and all later ones are ignored."""
 
 
 class LaunchStatus(enum.StrEnum):
@@ -376,23 +377,24 @@ class LaunchStatus(enum.StrEnum):
     CRASHED = "crashed"
     HUNG = "hung"
     REFUSED = "refused"
-    """The launcher or the core would not start, or what started was not what was asked for."""
+    """The launcher or the core did not start, or something else started than the plan says."""
 
 
 REST_PART, LEAST_REST, MOST_REST, LEAST_WAITED_S, RESTLESS_BLOCKS = 0.1, 0.001, 0.003, 0.1, 2
-"""What sleeping launches may take from the one that measures: a share of the practical threshold, and at least so much
-of a CPU by which two may differ, and which all may take together. Nothing is concluded from shorter waiting times."""
+"""CPU time that sleeping launches may take from the measuring one: a share of the practical threshold, and at least so
+much of a CPU by which two may differ, and which all may take together. Nothing is concluded from shorter waiting
+times."""
 
 
 LaunchGroup: TypeAlias = tuple[int, str, tuple[str, ...]]
-"""Launches that took turns: block, placement, and the candidates that were there."""
+"""Launches that took turns: block, placement, and candidates."""
 
 
 def find_least_restful(shares: Mapping[str, float], threshold: float) -> str:
-    """Return which candidate takes most CPU time while it sleeps, if launches in turn take too much; else nothing.
+    """Return the candidate that uses most CPU time while it sleeps, if launches in turn use too much; else nothing.
 
-    A difference between two candidates changes their ratio. What all use equally changes no ratio, but adds noise; part
-    of it, the timers of a launcher and the cost of waking, is there in launches alone too.
+    A difference between two candidates changes their ratio. Equal use changes no ratio, but adds noise; a part of it,
+    the timers of a launcher and the cost of waking, exists in single launches, too.
     """
     least, worst = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
     apart, most = (max(floor, REST_PART * threshold) for floor in (LEAST_REST, MOST_REST))
@@ -401,7 +403,7 @@ def find_least_restful(shares: Mapping[str, float], threshold: float) -> str:
 
 
 def find_restless(groups: Mapping[LaunchGroup, Mapping[str, float]], threshold: float) -> dict[str, list[LaunchGroup]]:
-    """Return the groups that each candidate disturbed which is not to be launched beside others.
+    """Return, for each candidate that must not be launched beside others, the groups that it disturbed.
 
     A single block may have met other work of the machine: two are
     needed, or a share of a CPU above the practical threshold.
@@ -424,7 +426,7 @@ class Launch(Record, frozen=True):
     block: int
     """From 1, as `number`."""
     position: int
-    """Place in the block's order, from 0."""
+    """Position in the block's order, from 0."""
     candidate: str
     placement: str
     status: LaunchStatus
@@ -432,7 +434,7 @@ class Launch(Record, frozen=True):
     started: str
     """ISO 8601, UTC."""
     duration_s: float
-    """Of launches that ran at the same time, each one's share."""
+    """Of launches that ran at the same time: the share of each."""
     exit_code: int | None
     command: list[str]
     environment: dict[str, str]
@@ -443,27 +445,27 @@ class Launch(Record, frozen=True):
     stolen_s: float
     """CPU time the hypervisor took away while the launch ran, summed over CPUs."""
     before: State | None = None
-    """The state of the machine just before the launch, and just after it; none where it could not be measured."""
+    """The state of the machine just before and just after the launch; None if it could not be measured."""
     after: State | None = None
     state_reason: str = ""
     """Why a state is missing."""
     job: str = ""
-    """The scheduler's number of the job that made it."""
+    """The scheduler's number of its job."""
     folder: str = ""
-    """Where a job script left it, below the campaign's folder."""
+    """Its folder in the campaign, if a job script made it."""
     together: int = 1
     """How many launches ran at the same time and measured in turn, this one included."""
     beside: list[str] = []
-    """The candidates of these launches, by their places; empty: it ran alone, or that is not known."""
+    """The candidates of these launches, by position; empty: it ran alone, or unknown."""
     waited_s: float = 0.0
     busy_s: float = 0.0
-    """What its ranks waited for their turns, and what CPU time their processes and launchers used meanwhile, of all."""
+    """Time that its ranks waited for their turns, and CPU time that processes and launchers used meanwhile."""
     spent_s: dict[str, float] = {}
-    """What its rank 0 spent its time on, by part; empty: it did not come to its end."""
+    """Time of its rank 0 by activity; empty: it did not finish."""
     alone: str = ""
-    """Why it took turns with fewer launches than planned, or with none: they fail so, or the machine has too little."""
+    """Why it took turns with fewer launches than planned, or none: launches fail together, or resources are too few."""
     output_bytes: int = 0
-    """How much it wrote to standard output and error; 0: nothing, or not known."""
+    """Bytes that it wrote to standard output and error; 0: nothing, or unknown."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
 

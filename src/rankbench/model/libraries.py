@@ -10,32 +10,32 @@ class Library(Record, frozen=True):
     """One MPI implementation as built. `family` is a family's name, or "unknown" where no family recognised it."""
 
     name: str
-    """Unique among the libraries found together, for instance `openmpi-5.0.11`."""
+    """Unique among all libraries of a search, for example `openmpi-5.0.11`."""
     family: str
     version: str
     source: str
-    """The place it came from: the name of a source (`pypi`, `system`, `path`, `prefix`)."""
+    """Name of the source that found it (`pypi`, `system`, `path`, `prefix`)."""
     prefix: str
     wrapper: str
     """Absolute path of the compiler wrapper (`mpicc`), empty if there is none."""
     launcher: str
     """Absolute path of the library's own `mpiexec`, empty if there is none."""
     environment: dict[str, str] = {}
-    """What its wrapper, launcher and programs need set, such as I_MPI_ROOT."""
+    """Variables that its wrapper, launcher and programs need, such as I_MPI_ROOT."""
     abi: str = ""
-    """File name a program is linked to, such as `libmpi.so.12`, empty if not known."""
+    """File that programs are linked to, such as `libmpi.so.12`; empty: unknown."""
     compiler: str = ""
-    """First line of what the compiler behind the wrapper says of its version."""
+    """First line of the version that the wrapper's compiler prints."""
     build_environment: dict[str, str] = {}
-    """What its wrapper needs set besides, and its launcher and programs do not, such as MPICH_CC."""
+    """Further variables that only its wrapper needs, such as MPICH_CC."""
     binary_of: str = ""
-    """Name of the library whose wrapper makes the binaries that this one runs, if that is not its own."""
+    """Name of the library whose wrapper builds this library's binaries, if not its own."""
     origin: dict[str, str] = {}
-    """What its source reports of how it was made, in the source's own words: `modules`, `spec`, `hash`."""
+    """How it was built, as its source reports it: `modules`, `spec`, `hash`."""
 
 
 class Receipt(Record, frozen=True):
-    """What a build of the core was made of, kept beside the binary and stored with every result."""
+    """The inputs of a build of the core; stored beside the binary and with every result."""
 
     library: str
     wrapper: str
@@ -57,4 +57,4 @@ class Candidate(Record, frozen=True):
     settings: dict[str, str] = {}
     control_of: str = ""
     rules: list[Rule] = []
-    """Of a library as tuned: which variant its settings use for which calls; empty: not known."""
+    """Of a tuned library: which variant its settings use for which calls; empty: unknown."""

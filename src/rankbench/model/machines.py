@@ -6,7 +6,7 @@ from rankbench.model.base import Record
 
 
 class Exchange(Record, frozen=True):
-    """What it takes to hand one cache line from one CPU to another and back, halved; over many short batches."""
+    """Half the time to hand a cache line from one CPU to another and back, over many short batches."""
 
     cpus: tuple[int, int]
     median_ns: float
@@ -19,33 +19,33 @@ class State(Record, frozen=True):
     cpus: list[int] = []
     """Those measured."""
     exchange: list[Exchange] = []
-    """Of every pair of CPUs where they are few, of a ring and some far pairs where they are many; of one CPU none."""
+    """Every pair of few CPUs; of many a ring and some far pairs; of one none."""
     copy_bytes_per_s: float | None = None
-    """Bytes read and written by all CPUs together, each copying within memory of its own."""
+    """Bytes read and written by all CPUs together, each in its own memory."""
     stolen_s: float = 0.0
     """CPU time that the hypervisor took from these CPUs since boot."""
     frequency_hz: list[float | None] = []
-    """Of each CPU as the kernel reports it."""
+    """Of each CPU, as the kernel reports it."""
     load: float = 0.0
     """One-minute load average."""
     running: int = 0
-    """Processes and threads that could run, besides the probe."""
+    """Runnable processes and threads, without the probe."""
 
 
 class Cpu(Record, frozen=True):
-    """One hardware thread and what it is part of, by the system's numbers."""
+    """One hardware thread and its location, by the system's numbers."""
 
     number: int
     core: int
-    """The first of the CPUs that are its core's hardware threads."""
+    """The first CPU of its core."""
     socket: int
     numa: int
     caches: dict[str, int] = {}
-    """By `L2`, `L3` and so on, the first of the CPUs that share its cache of that level (of data, or of all)."""
+    """By level (`L2`, `L3` ...) the first CPU that shares its cache (data or unified)."""
     ordinal: int = -1
-    """Its place, from 0, in the order in which hwloc counts hardware threads, as some launchers do; -1: not known."""
+    """Its number, from 0, as hwloc and some launchers count hardware threads; -1: unknown."""
     core_ordinal: int = -1
-    """The same of its core among cores."""
+    """The number of its core, counted in the same way."""
 
 
 class Machine(Record, frozen=True):
@@ -59,14 +59,14 @@ class Machine(Record, frozen=True):
     kernel: str
     distribution: str
     virtual: str
-    """What `systemd-detect-virt` or the hypervisor flag says, empty on bare metal."""
+    """The hypervisor, by `systemd-detect-virt` or the CPU flag; empty on bare metal."""
     cpus: list[Cpu] = []
-    """Those that programs may use, in the order of their numbers."""
+    """The CPUs that programs may use, in ascending order."""
 
     def short_of_cores(self, ranks: int) -> bool:
-        """Return whether so many ranks, or threads of them, are more than its cores, as far as these are known."""
+        """Return whether there are more ranks, or threads of ranks, than known cores."""
         return 0 < self.cores < ranks
 
 
 UNKNOWN_MACHINE = Machine(host="", cpu="", sockets=0, cores=0, memory_bytes=0, kernel="", distribution="", virtual="")
-"""That of figures which others measured, and of a job before it has nodes."""
+"""The machine of imported results, and of a job that has no nodes yet."""

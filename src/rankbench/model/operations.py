@@ -1,4 +1,4 @@
-"""What the core says of itself: operations, their options and forms, starts, datatypes."""
+"""What the core can measure: operations with options and forms, starts, datatypes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Amount(Record, frozen=True):
     """`own` in files."""
     each: int
     per_message: bool = False
-    """Whether it is for each of the call's messages, such as those of a window; they may differ from rank to rank."""
+    """Whether it applies to each message of the call, such as those of a window; ranks may differ."""
 
     def bytes(self, size_bytes: int, ranks: int, messages: int = 1) -> int:
         """Return the bytes for a message size, a number of ranks and the messages of a call."""
         return size_bytes * (self.base + self.each * ranks) * (messages if self.per_message else 1)
 
     def __str__(self) -> str:
-        """Spell the formula as docs and tables show it: `0`, `2 n`, `n·p`, `n·(p - 1)·m` with m messages."""
+        """Return the formula as documents and tables show it: `0`, `2 n`, `n·p`, `n·(p - 1)·m` with m messages."""
         messages = "·m" if self.per_message else ""
         if self.base and self.each:
             ranks = "p" if self.each == 1 else f"{self.each} p"
@@ -33,55 +33,55 @@ class Amount(Record, frozen=True):
 
 
 class Option(Record, frozen=True):
-    """Something that can be chosen of an operation: one of some values, or a whole number."""
+    """An option of an operation: one of some values, or a whole number."""
 
     name: str
     help: str
     usual: str
-    """What holds unless another value is said."""
+    """Its default."""
     values: list[str] = []
-    """Those allowed; empty: a whole number from `least` to `most`."""
+    """Allowed values; empty: a whole number from `least` to `most`."""
     least: int = 0
     most: int = 0
     extents: bool = False
-    """Whether it is the extents of a grid instead, such as `4x4`, or `auto`."""
+    """Whether it takes the extents of a grid, such as `4x4`, or `auto`."""
 
 
 class Meaning(Record, frozen=True):
-    """What a number that a foreign program prints is, in words that two programs can be compared by."""
+    """The definition of a number that another program prints, in terms by which programs can be compared."""
 
     over_calls: Literal["mean", "median", "minimum", "trimmed mean", "single"]
-    """What it is of the calls of one run; `single`: there is one, or each is printed."""
+    """The statistic over the calls of one run; `single`: there is one call, or each is printed."""
     over_ranks: Literal["mean", "maximum", "minimum", "one", "span"]
-    """What it is of the ranks: `one` rank measures, or the `span` from the common start to the last rank's end."""
+    """The statistic over ranks; `one`: one rank measures; `span`: from the common start to the last rank's end."""
     start: Literal["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]
     """How ranks begin a call together, as in the core; `none`: calls follow each other."""
     text: str
-    """All of it in a sentence, with what else must be known: repetitions, warm-up, what was dropped."""
+    """The definition in a sentence, with repetitions, warm-up and discarded values."""
     trip: Literal["call", "half", "round", "gap"] = "call"
-    """Of a time: that of a call, of half a round trip, of a whole one, or from one send to the next."""
+    """What a time covers: a call, half a round trip, a whole one, or from one send to the next."""
     counted: float = 1.0
-    """How often a bandwidth counts the bytes of a message size, such as 2 where sent and received ones are added."""
+    """How often a bandwidth counts the bytes of a message, such as 2 if sent and received bytes are added."""
     megabyte: int = 0
-    """Bytes of a megabyte that it prints; 0 where it prints none."""
+    """Bytes of its megabyte; 0 if it prints none."""
     data: Literal["not checked", "checked"] = "not checked"
-    """Whether what was received was looked at."""
+    """Whether received data were checked."""
 
 
 class Foreign(Record, frozen=True):
-    """Of an operation that another program measures: whose it is and what its numbers mean."""
+    """Of an operation that another program measures: the program and the meaning of its numbers."""
 
     suite: str
-    """The tool, as its file in `suites/tools` is called."""
+    """The tool, by its file name in `suites/tools`."""
     benchmark: str
-    """As the tool spells it."""
+    """The tool's own name for it."""
     counterpart: str
-    """The operation of the core that measures the same, empty if none does."""
+    """The core's operation that measures the same; empty: none."""
     meaning: Meaning
     overlap: bool = False
-    """Whether it measures how much of a communication a computation hides, and prints the time of each alone."""
+    """Whether it measures how much communication a computation hides, and prints the time of each alone."""
     whole_vector: bool = False
-    """Whether its sizes are those of a vector of which each rank gets its share, where the core's are of that share."""
+    """Whether its sizes are those of the whole vector, and the core's those of one rank's part."""
 
 
 class Operation(Record, frozen=True):
@@ -94,7 +94,7 @@ class Operation(Record, frozen=True):
     kind: str
     """The family of operations it belongs to: `point-to-point`, `collective`, `self-test`."""
     metric: Literal["time", "latency", "bandwidth", "rate"]
-    """What a sample is: the time of a call, or half of it; bandwidth and rate are times too, shown per second."""
+    """What a sample is: the time of a call, or half of it; bandwidths and rates are stored as times."""
     forms: list[Form]
     send: Amount
     receive: Amount
@@ -103,47 +103,47 @@ class Operation(Record, frozen=True):
     sized: bool
     """Whether it takes a message size (a barrier does not)."""
     ranks_exactly: int
-    """Ranks that take part, 0 for any number."""
+    """Number of ranks that take part; 0: any number."""
     messages: int
-    """Messages in one timed call where no option says how many, 0 where that follows from the options."""
+    """Messages in one timed call; 0: the options determine it."""
     datatype: str
     start: str
     in_place: bool = False
-    """Whether it has a form in which a rank sends from the buffer it receives in (MPI_IN_PLACE)."""
+    """Whether it can use one buffer for sending and receiving (MPI_IN_PLACE)."""
     rooted: bool = False
-    """Whether one rank, the root, has another part than the others."""
+    """Whether one rank, the root, has a special part."""
     form: Form = "blocking"
-    """The form that is meant unless another is said."""
+    """Its default form."""
     ranks_least: int = 1
-    """Fewest ranks with which it makes sense."""
+    """The fewest ranks it needs."""
     in_pairs: bool = False
-    """Whether ranks work in pairs, so that the last one of an odd number stays out."""
+    """Whether ranks work in pairs; the last of an odd number stays out."""
     between_two: bool = False
     """Whether it is between two ranks, which the options `from` and `to` name; others stay out."""
     rounds: int = 1
-    """How often a call does what it is asked to; a sample is the time of one."""
+    """Repetitions in one call; a sample is the time of one."""
     once: bool = False
-    """Whether it happens once in a launch, which then has one sample of it."""
+    """Whether it runs once per launch, which then has one sample."""
     rings: bool = False
-    """Whether some ranks, such as the first of each ring, measure, each for itself."""
+    """Whether several ranks measure, each for itself, such as the first of each ring."""
     large: bool = False
     """Whether it counts elements as MPI_Count, beyond 2^31-1."""
     keeps_buffers: bool = False
-    """Whether it binds its buffers once, so that they cannot change from call to call."""
+    """Whether its buffers are fixed once and cannot change from call to call."""
     checked: bool = True
-    """Whether what its calls bring or promise is checked."""
+    """Whether the result of its calls is checked."""
     unchecked: str = ""
-    """Why there is nothing to check, where it is not."""
+    """Why there is nothing to check, if it is not checked."""
     datatypes: list[str] = []
-    """Names of those it can be measured with."""
+    """Names of the datatypes that it can use."""
     options: list[Option] = []
-    """What can be chosen, in the order in which it is shown."""
+    """Its options, in the order in which they are shown."""
     foreign: Foreign | None = None
-    """Of another program's benchmark."""
+    """Set for another program's benchmark."""
 
 
 class NamedUnit(Record, frozen=True):
-    """Something the core can do by name, with one line of help."""
+    """A named capability of the core, with one line of help."""
 
     name: str
     help: str
@@ -155,7 +155,7 @@ class Start(NamedUnit, frozen=True):
     scheduled: bool = False
     """Whether rounds begin at agreed times on the synchronised clock."""
     discards_overruns: bool = False
-    """Whether a sample that lasted longer than its window counts as little as a late one."""
+    """Whether a sample that exceeds its window is discarded, as a late one is."""
 
 
 class Datatype(NamedUnit, frozen=True):
@@ -165,7 +165,7 @@ class Datatype(NamedUnit, frozen=True):
 
 
 class Description(Record, frozen=True):
-    """The whole of what `rankbench-core --describe` prints."""
+    """The output of `rankbench-core --describe`."""
 
     core: str
     operations: list[Operation]

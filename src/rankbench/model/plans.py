@@ -1,4 +1,4 @@
-"""Plans, and the cases that they come to."""
+"""Plans, and the cases that follow from them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Placement(Record, frozen=True):
     ranks_per_node: int
     binding: Binding
     cpus: list[list[int]] = []
-    """Of each rank of a node, the CPUs that are its core's hardware threads; empty: launchers fill cores in order."""
+    """For each rank of a node, the hardware threads of its core; empty: launchers fill cores in order."""
     ordinals: list[int] = []
     """The same cores, or threads, as hwloc counts them."""
     hosts: list[str] = []
     """The nodes, as launchers reach them; empty: the machine itself."""
     remote_shell: str = ""
-    """The program that starts commands on them, called as ssh is; empty: each launcher's own."""
+    """An ssh-like program that starts commands on them; empty: each launcher's default."""
     launcher: Launcher = "mpiexec"
     """What starts the ranks: the library's own `mpiexec`, or `srun`, the scheduler's."""
     one_machine: bool = False
@@ -37,33 +37,33 @@ class Placement(Record, frozen=True):
 
     @property
     def ranks_per_machine(self) -> int:
-        """Return the number of ranks that have the cores of one machine."""
+        """Return the number of ranks that share the cores of one machine."""
         return self.ranks if self.one_machine else self.ranks_per_node
 
 
 class CandidateSpec(Record, frozen=True):
-    """A candidate as the plan names it. `library` is a name, a family, or `family==version`."""
+    """A candidate of the plan. `library` is a name, a family, or `family==version`."""
 
     library: str
     name: str = ""
     settings: dict[str, str] = {}
     compiler: str = ""
-    """The C compiler that its core is compiled by, as a command such as `clang`; empty: the wrapper's own."""
+    """The command of the C compiler for its core, such as `clang`; empty: the wrapper's default."""
     binary_of: str = ""
-    """A library, named as `library` is, whose wrapper makes the binary; the two share an ABI."""
+    """A library, named like `library`, whose wrapper builds the binary; the two share an ABI."""
 
 
 SITE_MEMORY = "site"
-"""The memory of a job that leaves it to the site."""
+"""The value of `memory` that leaves it to the site."""
 
 
 class Job(Record, frozen=True):
-    """What a plan asks of a scheduler. Empty text, 0 and false leave it to the site."""
+    """The requests of a plan to a scheduler. Empty text, 0 and false leave them to the site."""
 
     scheduler: str = ""
     """Name of a file of `launch/schedulers`."""
     nodes: int = 0
-    """Those of the largest placement at least."""
+    """At least those of the largest placement."""
     tasks_per_node: int = 0
     tasks_per_socket: int = 0
     time_s: float = 0.0
@@ -91,7 +91,7 @@ class Calls(Record, frozen=True):
     """As the operation counts its message size."""
     calls: float
     form: Form | Literal[""] = ""
-    """Empty: the form that the campaign measured, the operation's usual one if it did."""
+    """Empty: the operation's default form if it was measured, else the measured one."""
 
 
 class Stop(Record, frozen=True):
@@ -102,13 +102,13 @@ class Stop(Record, frozen=True):
     until: str = "decided"
     """`decided`, `answered`, `blocks`, `precision N%` or `time Nm`."""
     drop: bool = False
-    """With `decided`: whether candidates leave the cases that they cannot win any more."""
+    """With `decided`: whether candidates are dropped from cases that they can no longer win."""
     past: list[int] = []
-    """Blocks after which figures were looked at before this rule replaced another, in rising order."""
+    """Blocks after which an earlier rule made its interim analyses, ascending."""
 
 
 FILLED = 5
-"""Times the samples wanted that a case takes at most where it may fill a time."""
+"""Upper limit of samples, as a multiple of those wanted, if a case may fill a time."""
 
 
 class Sampling(Record, frozen=True):
@@ -117,17 +117,17 @@ class Sampling(Record, frozen=True):
     good: int = 100
     """Valid samples wanted."""
     tries: int = 0
-    """Most samples taken, valid or not; 0 leaves it to the core."""
+    """Maximum number of samples, valid or not; 0: the core's default."""
     rse: float = 0.0
-    """Enough once the relative standard error of the mean is at most this; 0 is off."""
+    """Stop at this relative standard error of the mean; 0: off."""
     interval: float = 0.0
-    """Enough once half the 95 % interval of the median is at most this share of it; 0 is off."""
+    """Stop when half the 95 % interval of the median is at most this share of it; 0: off."""
     least: int = 10
-    """Valid samples before `rse` or `interval` may stop."""
+    """Minimum of valid samples for `rse` and `interval`."""
     fill_s: float = 0.0
-    """Beyond `good`, up to FILLED times as many are taken while the case has been timed for less."""
+    """Continue beyond `good`, up to FILLED times as many samples, until the case was timed for this long."""
     passes: int = 1
-    """How often a launch goes over its cases, each time for a part of the samples: so it sees more than a moment."""
+    """Visits of a launch to each case, each for a part of the samples, so that they cover more than one moment."""
 
 
 class Memory(Record, frozen=True):
@@ -139,18 +139,18 @@ class Memory(Record, frozen=True):
     pages: Pages = "touched"
     """`untouched`: given back to the system before every call, which then meets fresh pages."""
     alignment: int = 0
-    """Bytes, a power of two: a multiple of it and not of its double; 0: the beginning of a page."""
+    """Bytes, a power of two: addresses are multiples of it but not of its double; 0: the beginning of a page."""
     root: int = 0
     """A rank, or ROTATING: round k has root k modulo the number of ranks."""
 
     @property
     def label(self) -> str:
-        """Return what differs from the default, for people: `cold, in-place, aligned to 64`; empty if nothing does."""
+        """Return the differences from the default in words: `cold, in-place, aligned to 64`; empty if nothing does."""
         return ", ".join(self._list_labels("huge pages", "untouched pages", "aligned to ", "root ", "rotating root"))
 
     @property
     def suffix(self) -> str:
-        """Return the same as a case's key has it: `.cold.in-place.huge.a64.rotating`."""
+        """Return the same as part of a case's key: `.cold.in-place.huge.a64.rotating`."""
         return "".join(f".{word}" for word in self._list_labels("huge", "untouched", "a", "root", "rotating"))
 
     def _list_labels(self, huge: str, untouched: str, aligned: str, root: str, rotating: str) -> list[str]:
@@ -167,83 +167,83 @@ class Memory(Record, frozen=True):
 
 
 class SuiteSpec(Record, frozen=True):
-    """Where the programs of a foreign tool are, and how they are called."""
+    """Where the programs of another benchmark are, and how to call them."""
 
     name: str
-    """As its file in `suites/tools` is called."""
+    """Name of its file in `suites/tools`."""
     path: str = ""
-    """The folder of its programs, in which `{library}`, `{family}` and `{version}` stand for each library's own."""
+    """The folder of its programs; `{library}`, `{family}` and `{version}` are replaced for each library."""
     source: str = ""
     """A tarball that is built for each library."""
     modules: list[str] = []
-    """Environment modules that put them on PATH, loaded after those of each library."""
+    """Environment modules for its PATH, loaded after those of each library."""
     arguments: list[str] = []
     """Further arguments of its programs."""
 
 
 class Plan(Record, frozen=True):
-    """A checked plan. What only the core knows, such as names of operations, is checked when cases are made."""
+    """A checked plan. Names that only the core knows, such as operations, are checked when cases are made."""
 
     question: str
     candidates: list[CandidateSpec]
     operations: list[str]
     forms: list[Form]
-    """Each case is made in each of them that its operation has; empty: in each operation's usual one."""
+    """Each case is made in each of these forms that its operation has; empty: the operation's default."""
     sizes_bytes: list[int]
     placements: list[Placement]
-    """Where one of several nodes is meant, it has the plan's hosts."""
+    """Placements of several nodes have the plan's hosts."""
     starts: list[str]
-    """Each case is made with each of them; `auto` is each operation's own."""
+    """Each case is made with each start; `auto`: the operation's default."""
     sampling: Sampling
     case_limit_s: float
-    """Longest time one case is timed in one launch, once it has a valid sample."""
+    """Maximum time for one case in one launch, once it has a valid sample."""
     launch_limit_s: float
-    """After this long without a sign of life from the core, a launch counts as hung."""
+    """A launch hangs if the core shows no progress for this long."""
     stop: Stop
     control: bool
     threshold: float
-    """Practical threshold: 0.03 calls differences below 3 % not worth showing."""
+    """Practical threshold: with 0.03, differences below 3 % do not matter."""
     seed: int
     text: str
     """The TOML as written."""
     file: str = ""
-    """Where it was read from, as errors name it."""
+    """Its path, for messages."""
     memory: list[Memory] = msgspec.field(default_factory=lambda: [Memory()])
-    """Each case is made with each of them, as far as it makes a difference."""
+    """Each case is made with each of these, unless it makes no difference."""
     clock: str = "auto"
     """Name of the time source; `auto`: the core chooses and says why."""
     synchronisation: str = "tree"
     datatypes: list[str] = []
-    """Each case is made with each of them that its operation can use; empty: each operation's own."""
+    """Each case is made with each datatype that its operation can use; empty: the operation's default."""
     options: dict[str, list[str]] = {}
-    """By name of an option, or OPERATION.NAME: cases are made with each of these values, where the operation has it."""
+    """By option, or OPERATION.NAME: cases of operations that have it are made with each of these values."""
     settings: dict[str, dict[str, str]] = {}
-    """Control variables of the library by the names under which cases carry them, by the option `settings`."""
+    """Control variables of the library, by the value of the option `settings`."""
     calls: list[Calls] = []
-    """Of the reader's application: the verdict says what they come to."""
+    """Of the user's application; the verdict adds up their times."""
     every_pair: bool = False
-    """Whether what is between two ranks is measured between every two of them."""
+    """Whether operations between two ranks are measured for every pair of ranks."""
     every_rank: bool = False
-    """Whether the samples of every rank are kept beside those over all ranks."""
+    """Whether samples of every rank are stored, too."""
     together: bool | int = True
-    """Whether the candidates' launches of a block run at the same time and measure in turn, where they can."""
+    """Whether the launches of a block run at the same time and measure in turn, where possible."""
     each_call: bool = False
-    """Whether each call is timed singly, however short it is beside a reading of the clock."""
+    """Whether each call is timed separately, even if it is shorter than a reading of the clock."""
     baseline: str = ""
-    """The candidate that all others are compared with, as `candidates` names it; empty: who is fastest is asked."""
+    """The candidate that all others are compared with; empty: the question is which one is fastest."""
     estimator: str = "median"
-    """Of a launch: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`."""
+    """The statistic of a launch: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`."""
     confidence: float = 0.95
     """Of intervals: 0.90, 0.95 or 0.99."""
     notes: list[str] = []
-    """What of the plan does not hold on this machine, such as placements that it has no room for."""
+    """Parts of the plan that are not possible on this machine, such as placements with too many ranks."""
     job: Job = Job()
     suites: list[SuiteSpec] = []
-    """Of the foreign tools whose benchmarks are among the operations, what is said of where they are."""
+    """Settings of the other benchmarks whose programs are among the operations."""
 
 
 class Case(Record, frozen=True, dict=True):
-    """Everything that defines a number, less the candidate. It remembers its key, which is no field of it."""
+    """Everything that defines a number, except the candidate. Its key is cached and not a field."""
 
     operation: str
     form: Form
@@ -254,9 +254,9 @@ class Case(Record, frozen=True, dict=True):
     start: str
     memory: Memory = Memory()
     options: dict[str, str] = {}
-    """What was chosen of the operation's options, less what is usual, sorted by name."""
+    """Options of the operation that differ from their defaults, sorted by name."""
     suite: str = ""
-    """The foreign tool that measures it; empty: the core."""
+    """The other benchmark that measures it; empty: the core."""
 
     def __hash__(self) -> int:
         """Return a hash as if options were a tuple."""
@@ -266,7 +266,7 @@ class Case(Record, frozen=True, dict=True):
     def key(self) -> str:
         """Return what identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`.
 
-        What its memory and options have other than by default follows: `....window.cold.in-place.arrival=random`.
+        Differences from the defaults of memory and options follow: `....window.cold.in-place.arrival=random`.
         """
         words = (self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start)
         chosen = "".join(f".{name}={value}" for name, value in self.options.items())
@@ -274,15 +274,15 @@ class Case(Record, frozen=True, dict=True):
 
     @property
     def quantity(self) -> Quantity:
-        """Return what its samples are."""
+        """Return the quantity of its samples."""
         return cast("Quantity", self.options.get("quantity", "time"))
 
     @property
     def launch_group(self) -> str:
-        """Return what sets it apart: cases of different groups never share a launch.
+        """Return its launch group: cases of different groups never share a launch.
 
-        Threads need a library initialised for them, which costs all calls; memory is measured where little else ran; a
-        foreign tool is a program for each benchmark.
+        Threads need another initialisation of the library, which slows all calls; memory is measured where little else
+        ran; another benchmark has one program for each operation.
         """
         if self.suite:
             return f"{self.operation} {self.form}"

@@ -8,12 +8,12 @@ from rankbench.model.base import Record
 
 
 class CommandLine(Record, frozen=True):
-    """A program with its arguments and what must be set in its environment."""
+    """A program with its arguments and environment variables."""
 
     arguments: list[str]
     environment: dict[str, str] = {}
     files: dict[str, str] = {}
-    """Texts that it reads, by the argument in place of each; they are written beside its output."""
+    """Contents of files that it reads, by the argument that each path replaces; they are written beside its output."""
 
 
 class Step(Record, frozen=True):
@@ -21,13 +21,13 @@ class Step(Record, frozen=True):
 
     command: CommandLine
     output: Path
-    """Takes standard output and error."""
+    """File for standard output and error."""
     watch: Path
-    """A file that changes, in length or by its time of change, while the step makes progress."""
+    """A file whose length or modification time changes while the step makes progress."""
     limit_s: float
-    """Longest time without a change of `watch`, or of its sign of life, before the step is ended."""
+    """Time without a change of `watch` or `sign` after which the step is ended."""
     sign: tuple[Path, int] | None = None
-    """A file and the place in it of a number of four bytes that changes as well while the step lives."""
+    """A file and the offset of a four-byte number that changes while the step lives."""
 
 
 class Outcome(Record, frozen=True):
@@ -37,4 +37,4 @@ class Outcome(Record, frozen=True):
     hung: bool
     duration_s: float
     output_bytes: int = 0
-    """How much it printed; 0: nothing, or not known."""
+    """Bytes that it printed; 0: nothing, or unknown."""

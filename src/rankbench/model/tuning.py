@@ -1,4 +1,4 @@
-"""What of a library can be set, and rules that say which setting is used for which calls."""
+"""Settings of a library, and rules that say which setting is used for which calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rankbench.model.base import Record
 
 
 class Choice(Record, frozen=True):
-    """A value of a variable that has a name."""
+    """A named value of a variable."""
 
     name: str
     number: int
@@ -22,20 +22,20 @@ class Variable(Record, frozen=True):
     constant: bool
     """Whether it can never be set."""
     value: str
-    """The one in effect where nothing is set."""
+    """Its default value."""
     values: list[Choice] = []
-    """Those that have names; empty: any value of the type."""
+    """Named values; empty: any value of the type."""
 
 
 class Variant(Record, frozen=True):
-    """One way of a library to make an operation: what must be set for it, and its name in the library's files."""
+    """One algorithm of a library for an operation: its settings, and its name in the library's files."""
 
     name: str
-    """As tables and plans show it, such as `ring`."""
+    """Its name in tables and plans, such as `ring`."""
     settings: dict[str, str]
     """Variables of MPI_T, or of the environment."""
     algorithm: str
-    """As the library's own file names it."""
+    """Its name in the library's own file."""
     at_start: bool = False
     """Whether the library reads the settings at the start of a launch only."""
 
@@ -53,16 +53,16 @@ class Rule(Record, frozen=True):
 
 
 class Handover(Record, frozen=True):
-    """What makes a library use rules: variables, and its own tuning files where it needs some."""
+    """What makes a library use rules: variables, and tuning files if it needs some."""
 
     settings: dict[str, str]
-    """Of a candidate, as plans have them; `{folder}` is the folder of the files."""
+    """Settings of a candidate, as in plans; `{folder}` is the folder of the files."""
     files: dict[str, str] = {}
-    """Texts by name."""
+    """Contents by file name."""
 
 
 class ProvenSettings(Record, frozen=True):
-    """Settings with which a library was measured to be faster than by default."""
+    """Settings that were measured to be faster than the default."""
 
     library: str
     created: str
@@ -71,7 +71,7 @@ class ProvenSettings(Record, frozen=True):
     ranks: list[int]
     """Numbers of ranks that were tuned."""
     ratio: float
-    """Time as tuned over time by default, over all cases."""
+    """Tuned time over default time, over all cases."""
     text: str
     """The proof in a sentence."""
     campaigns: str

@@ -1,4 +1,4 @@
-"""What the numbers say: summaries, comparisons, findings, the verdict."""
+"""Results of an evaluation: summaries, comparisons, findings, the verdict."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from rankbench.model.plans import Case
 
 
 class Summary(Record, frozen=True, omit_defaults=True):
-    """A case of one candidate over all its launches.
+    """A case of one candidate, over all its launches.
 
-    `typical_ns` is the median over launches of the figure that the plan's estimator makes of each launch, by default
-    its median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless
-    a warning says that there were too few launches. Where no launch has figures the times are not a number; JSON, which
-    has no such thing, leaves them out.
+    `typical_ns` is the median over launches of the plan's estimator, by default the median of each launch.
+    `low_ns`..`high_ns` is its interval with the stated `coverage`: the plan's confidence or more, unless a warning says
+    that there were too few launches. Times are NaN if no launch has a value; JSON omits them.
     """
 
     case: str
     candidate: str
     launches: int
-    """Launches that count. With `doubt` there is none: the figures are those of the others, and not judged."""
+    """Launches that count. With `doubt` there are none: values are those of the others, and are not compared."""
     samples: int
     late: int
     overrun: int
     discarded: int = 0
-    """Samples that were not used: late ones, and those that lasted too long where the start discards them."""
+    """Discarded samples: late ones, and those that exceed their window if the start discards them."""
     typical_ns: float = math.nan
     low_ns: float = math.nan
     high_ns: float = math.nan
@@ -37,23 +36,23 @@ class Summary(Record, frozen=True, omit_defaults=True):
     launches_mean_ns: float = math.nan
     launches_min_ns: float = math.nan
     launches_max_ns: float = math.nan
-    """Mean, least and largest of the launches' figures; of bandwidths and rates the time at their mean."""
+    """Mean, smallest and largest value over launches; of bandwidths and rates the time at their mean."""
     min_ns: float = math.nan
     mean_ns: float = math.nan
     trimmed_mean_ns: float = math.nan
-    """Mean of what is left when a quarter of all samples is dropped at each end, as MPIPerf has it."""
+    """Mean of the samples without a quarter at each end, as in MPIPerf."""
     trimmed_low_ns: float = math.nan
     trimmed_high_ns: float = math.nan
-    """Student's interval of it as MPIPerf has it: of a lone launch only, and nothing about the next one."""
+    """Student's interval of it, as in MPIPerf: of a single launch only; it says nothing about the next one."""
     trimmed_samples: int = 0
-    """Samples that are left."""
+    """Samples after trimming."""
     trimmed_error_ns: float = math.nan
-    """Standard error of that mean, of samples that are taken as independent."""
+    """Standard error of that mean, if samples were independent."""
     trimmed_half_ns: float = math.nan
-    """Half of Student's interval over the samples that are left, of all launches: MPIPerf's absolute error."""
+    """Half of Student's interval over the trimmed samples of all launches: MPIPerf's absolute error."""
     trimmed_min_ns: float = math.nan
     trimmed_max_ns: float = math.nan
-    """Fastest and slowest sample that is left."""
+    """Fastest and slowest trimmed sample."""
     p10_ns: float = math.nan
     p90_ns: float = math.nan
     p99_ns: float = math.nan
@@ -61,55 +60,55 @@ class Summary(Record, frozen=True, omit_defaults=True):
     skew_ns: float = math.nan
     """How far apart ranks began, as measured: median over launches of each launch's median."""
     skew_p90_ns: float = math.nan
-    """The same of each launch's 90th percentile."""
+    """The median over launches of each launch's 90th percentile."""
     bound_ns: float = 0.0
-    """How far two ranks' clocks may have differed at most: median over launches of each launch's median."""
+    """Upper bound of the error of the clocks: median over launches of each launch's median."""
     error_ns: float = 0.0
-    """The same of how far they likely differed."""
+    """Estimated error of the clocks (95 %), in the same way."""
     uncertain: int = 0
-    """Launches that do not count, since clocks likely differed by too large a share of the time."""
+    """Launches that do not count: the estimated error of the clocks is too large a share of the time."""
     few: int = 0
-    """Launches that do not count, since too few of their rounds do."""
+    """Launches that do not count: too few of their rounds do."""
     all_late: int = 0
-    """Launches without figures since no round began in time on all ranks; `failures` has them as `refused`."""
+    """Launches without values, because no round began in time on all ranks; `failures` has them as `refused`."""
     doubt: Text = NOTHING
-    """Why the case is not judged for this candidate, though it has figures."""
+    """Why the candidate is not compared in this case, although it has values."""
     moved_bytes: int = 0
     moved_messages: int = 0
-    """Payload and messages of one sample, of all ranks together; 0 where the core did not say it."""
+    """Payload and messages of one sample, sums over ranks; 0: unknown."""
     printed_bytes: int = 0
-    """What a rank printed while calls were timed, in the launch in which it was most."""
+    """Bytes that a rank printed while calls were timed, maximum over launches."""
     fallback: str = ""
-    """What the library reported of an algorithm that it was set to use and did not."""
+    """The library's message about an algorithm that it was set to use and did not use."""
     pure_ns: float = math.nan
     compute_ns: float = math.nan
     overlap: float = math.nan
-    """Of quantity `overlap`: the share of the communication alone that computation hid; medians over launches."""
+    """Of quantity `overlap`: the share of the communication that the computation hides; medians over launches."""
     growth_bytes: float = 0.0
-    """Of quantity `memory`, whose bytes stand in the place of times: what the first use added, median over launches."""
+    """Of quantity `memory`, where times are bytes: growth by the first use, median over launches."""
     failures: dict[str, int] = {}
-    """Launches in which the case ended otherwise, by status."""
+    """Number of launches in which the case failed, by status."""
     elsewhere: str = ""
-    """Where ranks sat that were asked to sit elsewhere, in the first launch that was not as asked."""
+    """Where ranks ran in the first launch with the wrong placement."""
     warnings: list[Text] = []
 
     @property
     def left_out(self) -> int:
-        """Launches that have figures and do not count."""
+        """Launches that have values and do not count."""
         return self.uncertain + self.few
 
 
 class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """Two candidates in one case, by their visits at one level of the reference: while cores were near, or far.
+    """Two candidates in one case at one level of the reference, `near` or `far`.
 
-    Fields are those of `Comparison`; `blocks` are the blocks with such visits.
+    Fields are as in `Comparison`; `blocks` are those with visits at this level.
     """
 
     name: str
     """`near` or `far`."""
     blocks: int
     share: float
-    """Of the visits at both levels."""
+    """Its share of the visits at both levels."""
     ratio: float
     low: float
     high: float = math.inf
@@ -118,7 +117,7 @@ class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
     error: float = 0.0
     degrees: float = 1.0
     enough: bool = False
-    """There are blocks enough to judge it."""
+    """There are enough blocks to compare."""
     different: bool = False
     alike: bool = False
 
@@ -126,10 +125,10 @@ class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower).
 
-    One block alone bounds nothing: `high` is infinite then, and JSON leaves it out.
+    With one block there is no upper bound: `high` is infinite, and JSON omits it.
 
-    With `levels` the ratio is the mean over these, weighted by their shares of the visits; levels with fewer than three
-    blocks count only where no level has more. The p-values are the larger ones of the levels.
+    With `levels` the ratio is their mean, weighted by their shares of the visits; levels with fewer than three blocks
+    count only if no level has more. The p-values are the largest of the levels.
     """
 
     case: str
@@ -147,17 +146,17 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     degrees: float = 1.0
     """Degrees of freedom of that error."""
     different: bool
-    """One surely takes longer than the other, by more than the practical threshold."""
+    """The two differ significantly, by more than the practical threshold."""
     alike: bool = False
-    """The two surely differ by no more than the threshold. Neither: it is not known, shown as `~`."""
+    """The two are equivalent within the threshold. Neither `different` nor `alike`: undecided, shown as `~`."""
     levels: list[Level] = []
-    """Results by level where the time to hand on a cache line has two levels. `different` and `alike` hold at all of
-    these with three blocks or more, and `different` in the same direction."""
+    """Results by level, if the time to hand on a cache line has two levels. `different` and `alike` hold at all levels
+    with three blocks or more, `different` in the same direction."""
 
     def at(self, name: str) -> Comparison | None:
-        """Return the comparison at one level: itself where it has no levels, nothing where it lacks this one.
+        """Return the comparison at one level: itself if it has no levels, None if it lacks this one.
 
-        It keeps the number of blocks of the whole case, and has that level alone in `levels`.
+        It keeps the number of blocks of the case; `levels` has this level only.
         """
         level = next((level for level in self.levels if level.name == name), None)
         if level is None:
@@ -167,68 +166,67 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def reverses(self) -> bool:
-        """One of the two is surely faster at one level, and the other one at the other level."""
+        """One is significantly faster at one level, the other at the other level."""
         return len({level.ratio > 1 for level in self.levels if level.different}) > 1
 
 
 LEVEL_FIELDS = ("ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")
-"""Fields that a level and a comparison share, and that are of the level."""
+"""Fields that a comparison at one level takes from the level."""
 
 Outcome = Literal["faster", "equivalent", "undecided", "depends"]
 
 
 class CaseVerdict(Record, frozen=True):
-    """Who is fastest in one case: all that nobody is surely faster than.
+    """Which candidates are fastest in one case: those that no other one is significantly faster than.
 
-    The `outcome` is `faster` for one winner, `equivalent` for several that surely differ by no more than the practical
-    threshold, and `undecided` where one of several may be slower. It is `depends` where the winners at the levels of
-    the reference surely are not the same; `winners` are then those of either level.
+    The `outcome` is `faster` for one winner, `equivalent` for several within the practical threshold, and `undecided`
+    if one of several may be slower. It is `depends` if the winners at the two levels of the reference significantly
+    differ; `winners` are then those of either level.
     """
 
     case: Case
     ranking: list[str]
-    """Candidates with figures, fastest typical value first."""
+    """Candidates with values, fastest typical value first."""
     winners: list[str]
     outcome: Outcome = "undecided"
     winners_by_level: dict[str, list[str]] = {}
-    """Winners while cores were near and while they were far; one level only where the other was not met often enough,
-    and empty where there are no levels."""
+    """Winners at the near and at the far level; only one level if the other has too few visits; empty without
+    levels."""
     outcome_by_level: dict[str, Outcome] = {}
-    """What is known at each of these levels: `faster`, `equivalent` or `undecided`."""
+    """The outcome at each of these levels."""
     margins_by_level: dict[str, tuple[float, float, float]] = {}
     """The `margin` at each of these levels, `margin_low` and `margin_high`."""
     margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
     margin_low: float = 0.0
     margin_high: float = 0.0
-    """Interval of the smallest true ratio of a candidate that is no winner to the fastest, whichever it is; both 0
-    where there is none."""
+    """Interval of the smallest true ratio of a losing candidate to the fastest; both 0 if there is none."""
     failures: dict[str, Text] = {}
-    """Why a candidate has no figure, by candidate."""
+    """Why a candidate has no value, by candidate."""
 
     @property
     def decided(self) -> bool:
-        """There is one winner, or several that are equivalent: the same ones at all levels."""
+        """There is one winner, or several equivalent ones, the same at all levels."""
         return self.outcome in {"faster", "equivalent"}
 
     @property
     def decided_at(self) -> list[str]:
-        """Levels of the reference at which there is one winner, or several that are equivalent."""
+        """Levels of the reference at which there is one winner, or several equivalent ones."""
         return [level for level, outcome in self.outcome_by_level.items() if outcome != "undecided"]
 
     @property
     def answered(self) -> bool:
-        """The winners are known: the same ones at all levels, or at each level its own."""
+        """The winners are known, the same at all levels or different ones at each."""
         return self.decided or 0 < len(self.outcome_by_level) == len(self.decided_at)
 
     @property
     def differs(self) -> bool:
-        """At one level something else is known than at the other: other winners, or more."""
+        """The levels have different winners, or different outcomes."""
         return self.outcome == "depends" or (self.outcome == "undecided" and bool(self.decided_at))
 
     @property
     def sign(self) -> str:
-        """The sign between winners: `=` where they are equivalent, `~` where it is not known who is fastest."""
+        """The sign between winners: `=` if they are equivalent, `~` if undecided."""
         return "=" if self.decided else "~"
 
 
@@ -236,15 +234,15 @@ class Span(Record, frozen=True, omit_defaults=True):
     """Neighbouring cases, along the sizes or the nodes, in which the same candidates win."""
 
     candidates: list[str]
-    """These are among the winners of every case; a single one is the only winner of the cases not in `undecided`."""
+    """Winners of every case; a single one is the only winner of the cases that are not in `undecided`."""
     cases: list[str]
-    """Keys, in ascending order of what grows."""
+    """Keys, in ascending order of size or nodes."""
     undecided: list[str] = []
-    """Keys of those of them in which others may be as fast."""
+    """Keys of those cases in which others may be as fast."""
 
 
 class Finding(Record, frozen=True):
-    """Something worth showing. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
+    """A finding. `kind` is its file name; `cases` are the keys of its evidence."""
 
     kind: str
     title: Text
@@ -253,9 +251,9 @@ class Finding(Record, frozen=True):
     cases: list[str]
     severity: Literal["note", "warning", "failure"]
     plot: str = "curves"
-    """File name of the plot that shows it best, of the first of the cases or of the line that this one is in."""
+    """File name of the plot that shows it best, for the first case or its line."""
     spans: list[Span] = []
-    """What the text says about who is fastest where."""
+    """The winners by size or nodes that the text states."""
 
 
 class Group(Record, frozen=True):
@@ -264,24 +262,24 @@ class Group(Record, frozen=True):
     lines: list[str]
     """Keys as `case_labels.make_line_key` returns them, with the placement; the representative first."""
     title: Text
-    """Names the representative and how many are like it."""
+    """Names the representative and the number of similar lines."""
     text: Text
-    """What they have in common: who wins where, and how curves run."""
+    """What they have in common: winners by size, and the shape of the curves."""
     cases: list[str]
     """Keys of the cases of the representative."""
     spans: list[Span] = []
-    """What the text says about who is fastest where, of the representative."""
+    """The winners by size that the text states, of the representative."""
 
 
 class Claim(Record, frozen=True):
-    """One sentence or more of the conclusion with the keys of the cases that are its evidence."""
+    """One or more sentences of the conclusion, with the keys of the cases that are their evidence."""
 
     text: Text
     cases: list[str]
     brief: bool = False
-    """It belongs to the short answer that the terminal shows."""
+    """It belongs to the short answer in the terminal."""
     outcome: Outcome | None = None
-    """The outcome that all its cases share, where the claim is about that."""
+    """The outcome that all its cases share, if the claim is about it."""
 
 
 class Verdict(Record, frozen=True):
@@ -296,4 +294,4 @@ class Verdict(Record, frozen=True):
     findings: list[Finding]
     blocks: int
     groups: list[Group] = []
-    """Largest first; lines that are like no other are groups of one."""
+    """Largest first; a line without similar ones is a group of its own."""

@@ -50,7 +50,11 @@ def describe_coverage(view: CampaignView, coverage: float) -> str:
 def crowd(view: CampaignView, case: Case) -> str:
     """Return the warning of a placement with more ranks on a node than it has cores; empty: it has enough."""
     places = [place for place in view.campaign.plan.placements if place.name == case.placement]
-    return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), view.campaign) if places else ""
+    return (
+        scales.describe_oversubscription(Site(places[0].nodes, places[0].ranks_per_node), view.campaign)
+        if places
+        else ""
+    )
 
 
 def explain_missing_intervals(view: CampaignView) -> str:

@@ -21,7 +21,7 @@ from rankbench.statistics.placements import placeless
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rankbench.evaluation.scales import Standing
+    from rankbench.evaluation.scales import SiteResult
     from rankbench.model import Case
     from rankbench.plots.chart import Row
     from rankbench.statistics.scaling import Site
@@ -37,7 +37,7 @@ def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None]
     cases = view.scaled.get(placeless(view.cases[0]).key, {})
     shown = {place: measured for place, case in cases.items() if (measured := measure(case, place))}
     nodes, ranks = (sorted(set(numbers)) for numbers in (zip(*shown, strict=True) if shown else ((), ())))
-    standings = scales.standings(view, {place: cases[place] for place in shown}, view.candidates)
+    standings = scales.list_results(view, {place: cases[place] for place in shown}, view.candidates)
     if len(nodes) < 2 or not any(standing.counts for standing in standings):
         return None
     heads = tuple(scales.ranks_name(number, view.campaign).replace(", ", "\n") for number in ranks)
@@ -79,7 +79,7 @@ def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool
     return form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
 
 
-def ideal(sketch: Sketch, standings: Iterable[Standing], *, per_node: bool) -> list[Row]:
+def ideal(sketch: Sketch, standings: Iterable[SiteResult], *, per_node: bool) -> list[Row]:
     """Return, in each panel, what it were if the fastest kept per node what it has on the fewest nodes above one."""
     last, rows = sketch.panels.values[-1], []
     ends_by_rank: dict[int, dict[float, float]] = {}

@@ -16,7 +16,7 @@ from rankbench.plots.panels import MARGIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rankbench.evaluation.scales import Standing
+    from rankbench.evaluation.scales import SiteResult
     from rankbench.model import Campaign
     from rankbench.plots.chart import Row
     from rankbench.plots.panels import Panels
@@ -31,14 +31,14 @@ class Sketch:
     """How standings become rows: in which panel each is, where along the axis, and what is shown of it."""
 
     panels: Panels
-    panel: Callable[[Standing], int]
-    at: Callable[[Standing], float]
-    measure: Callable[[Standing], Measure]
-    series: Callable[[Standing], str]
+    panel: Callable[[SiteResult], int]
+    at: Callable[[SiteResult], float]
+    measure: Callable[[SiteResult], Measure]
+    series: Callable[[SiteResult], str]
     onward: str
     """The words where everything failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
 
-    def points(self, standings: Iterable[Standing], campaign: Campaign) -> list[Row]:
+    def points(self, standings: Iterable[SiteResult], campaign: Campaign) -> list[Row]:
         """Return the points of those that have figures; after a failure another part of the line begins."""
         parts: dict[tuple[int, str], int] = {}
         rows = []
@@ -52,7 +52,7 @@ class Sketch:
                 rows.append({**self.row(standing, campaign), **figure_row})
         return rows
 
-    def row(self, standing: Standing, campaign: Campaign) -> Row:
+    def row(self, standing: SiteResult, campaign: Campaign) -> Row:
         """Return where a candidate is: the same keys whether it failed there or has figures."""
         return {
             "key": standing.case.key,
@@ -61,9 +61,9 @@ class Sketch:
             "candidate": standing.candidate,
         } | ({} if self.series(standing) == standing.candidate else {"series": self.series(standing)})
 
-    def foot(self, standings: Iterable[Standing], points: Sequence[Row], campaign: Campaign) -> list[Row]:
+    def foot(self, standings: Iterable[SiteResult], points: Sequence[Row], campaign: Campaign) -> list[Row]:
         """Return the marks of all failures below the points, a row for each of the series that has any."""
-        failed: dict[str, dict[int, list[Standing]]] = {}
+        failed: dict[str, dict[int, list[SiteResult]]] = {}
         for standing in sorted((standing for standing in standings if standing.fate), key=self.at):
             failed.setdefault(self.series(standing), {}).setdefault(self.panel(standing), []).append(standing)
         low, high = min(row["low"] for row in points), max(row["high"] for row in points)
@@ -81,7 +81,7 @@ class Sketch:
                 rows += marks
         return rows
 
-    def describe_fates(self, failed: list[Standing]) -> tuple[int, str]:
+    def describe_fates(self, failed: list[SiteResult]) -> tuple[int, str]:
         """Return at which end of some failures there is room for words, 0 or -1, and the words: nothing if at none."""
         first, last = self.at(failed[0]), self.at(failed[-1])
         pixels = (WIDTH - 60) / self.panels.end
@@ -93,7 +93,7 @@ class Sketch:
                     return end, words
         return 0, ""
 
-    def wordings(self, failed: list[Standing]) -> list[str]:
+    def wordings(self, failed: list[SiteResult]) -> list[str]:
         """Return the texts for some failures, the fullest first; places that always fail come before the others."""
         always = [standing for standing in failed if not standing.counts]
         named = always or failed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rankbench.across.two_campaigns import between
+from rankbench.across.two_campaigns import format_interval
 from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
@@ -98,7 +98,7 @@ def describe_ratio(change: Change) -> tuple[str, str, str]:
     if math.isinf(change.high):
         return ratio, "", ""
     p = f"{change.p_adjusted:.3f}" if change.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, render(between(change.low, change.high)), p
+    return ratio, render(format_interval(change.low, change.high)), p
 
 
 def lines(now: ThenAndNow) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.launch.topology import numbers
+from rankbench.launch.topology import parse_list
 from rankbench.model import UNKNOWN_MACHINE
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:
 def count_cores(ranks: Collection[RankFact]) -> int:
     """Return the number of cores that ranks of a machine may run on; a CPU where none of them ran counts as one."""
     core = {rank.cpu: (rank.socket, rank.core) for rank in ranks if rank.core >= 0}
-    return len({core.get(cpu, cpu) for rank in ranks for cpu in numbers(rank.cpus)})
+    return len({core.get(cpu, cpu) for rank in ranks for cpu in parse_list(rank.cpus)})

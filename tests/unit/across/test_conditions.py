@@ -10,7 +10,7 @@ from fakes import campaigns
 from fakes.campaigns import campaign, launch, library, state
 
 from rankbench.across import conditions
-from rankbench.across.conditions import Probes, matches, probes
+from rankbench.across.conditions import Probes, compare_probes, match_candidates
 from rankbench.language import render
 from rankbench.model import Campaign, Candidate, Launch
 
@@ -58,26 +58,27 @@ def test_who_is_matched_with_whom(
     pairs: list[tuple[str, str, str]],
 ) -> None:
     assert [
-        (match.old, match.new, match.by) for match in matches(make_campaign(*old), make_campaign(*new), requests)
+        (match.old, match.new, match.by)
+        for match in match_candidates(make_campaign(*old), make_campaign(*new), requests)
     ] == pairs
 
 
 def test_another_version_calls_itself_otherwise_which_is_not_reported_twice() -> None:
     then = {"library": "a 1", "reported version": "A MPI 1", "compiler": "gcc 12", "settings": ""}
     now = {"library": "a 2", "reported version": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
-    assert [render(difference.text) for difference in conditions.of_library(then, now)] == [
+    assert [render(difference.text) for difference in conditions.compare_libraries(then, now)] == [
         "library a 1 then, a 2 now",
         "compiler gcc 12 then, gcc 13 now",
         "settings none then, x=1 now",
     ]
-    assert [render(difference.arrow) for difference in conditions.of_library(then, now)] == [
+    assert [render(difference.arrow) for difference in conditions.compare_libraries(then, now)] == [
         "a 1 → 2",
         "compiler gcc 12 → gcc 13",
         "settings none → x=1",
     ]
     rebuilt = then | {"reported version": "A MPI 1, rebuilt"}
-    assert [difference.what for difference in conditions.of_library(then, rebuilt)] == ["reported version"]
-    assert render(conditions.of_library(then, then | {"library": "b 1"})[0].arrow) == "a 1 → b 1"
+    assert [difference.what for difference in conditions.compare_libraries(then, rebuilt)] == ["reported version"]
+    assert render(conditions.compare_libraries(then, then | {"library": "b 1"})[0].arrow) == "a 1 → b 1"
 
 
 def launches(*exchange_ns: float, copy: float = 2e10, cpus: tuple[int, int] = (0, 1)) -> list[Launch]:
@@ -94,17 +95,17 @@ def launches(*exchange_ns: float, copy: float = 2e10, cpus: tuple[int, int] = (0
 
 
 def test_probes_are_compared_by_their_medians_over_launches() -> None:
-    ratios = probes(launches(50, 50, 200), launches(60, 60, 60, copy=1e10))
+    ratios = compare_probes(launches(50, 50, 200), launches(60, 60, 60, copy=1e10))
     assert ratios.known == pytest.approx([1.2, 2.0])
-    other = probes(launches(50), launches(100, cpus=(2, 3)))
+    other = compare_probes(launches(50), launches(100, cpus=(2, 3)))
     assert other.exchange == pytest.approx(2.0), "no pair in common: the means of all"
 
 
 def test_of_probes_that_are_not_known_nothing_is_said() -> None:
     blind = [msgspec.structs.replace(record, before=None, after=None) for record in launches(50)]
-    assert probes(blind, launches(50)) == Probes()
+    assert compare_probes(blind, launches(50)) == Probes()
     assert not Probes().explain(1.01)
-    assert probes([], launches(50)) == Probes()
+    assert compare_probes([], launches(50)) == Probes()
 
 
 @pytest.mark.parametrize(
@@ -117,17 +118,17 @@ def test_a_ratio_is_explained_by_probes_that_went_as_far_in_its_direction(ratio:
 def test_what_measured_and_how_is_read_from_the_record() -> None:
     record = campaign()
     launch_records = [campaigns.launch(1, 1, 0, "alpha", "socket")]
-    assert conditions.of_rankbench(record, launch_records) == {
+    assert conditions.describe_rankbench(record, launch_records) == {
         "rankbench": "0.1.0",
         "version of the core": "0.2.0",
         "sources of the core": "c" * 12,
     }
-    assert conditions.of_plan(record, launch_records) == {
+    assert conditions.describe_plan(record, launch_records) == {
         "time source": "clock_gettime",
         "synchronisation of clocks": "tree",
         "limits of a case": "100 good samples, 1 s",
     }
-    assert conditions.of_candidate(record, launch_records, "alpha") == {
+    assert conditions.describe_candidate(record, launch_records, "alpha") == {
         "library": "alpha 1.0",
         "reported version": "Alpha MPI 1.0",
         "compiler": "gcc 12.2.0",

@@ -55,7 +55,7 @@ def test_a_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
     near_the_edge = 0
     for view, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
         most = 1 + view.campaign.plan.threshold
-        for check in gate.within(view, new, old):
+        for check in gate.check_candidate(view, new, old):
             verdict = view.verdict_of[check.case]
             slower = verdict.outcome == "faster" and verdict.winners == [old]
             assert (check.outcome == "failed") == slower
@@ -93,7 +93,7 @@ def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[CampaignView
         for record in derived.frames(view)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
             outcome = "faster" if record["different"] else "equivalent" if record["alike"] else "undecided"
             assert outcome == view.verdict_of[record["case"]].outcome
-        checks = gate.within(view, "beta", "alpha")
+        checks = gate.check_candidate(view, "beta", "alpha")
         cases = ElementTree.fromstring(junit(checks, "drawn", view.campaign.created, [])).iter("testcase")
         failed = [case.find("failure") is not None for case in cases]
         assert failed == [view.verdict_of[check.case].winners == ["alpha"] for check in checks]

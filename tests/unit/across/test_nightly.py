@@ -11,7 +11,7 @@ import pytest
 from fakes import planted
 from fakes.planted import Noise
 
-from rankbench.across.nightly import typical_logs
+from rankbench.across.nightly import compute_typical_logs
 
 if TYPE_CHECKING:
     from rankbench.model import Case
@@ -37,8 +37,8 @@ def test_pairing_within_blocks_takes_out_what_blocks_share() -> None:
     paired, unpaired = [], []
     for seed in range(40):
         drawn = figures(seed, 0.1)
-        paired.append(list(typical_logs(drawn, "beta", "alpha").values()))
-        beta, alpha = (typical_logs(drawn, name, None) for name in ("beta", "alpha"))
+        paired.append(list(compute_typical_logs(drawn, "beta", "alpha").values()))
+        beta, alpha = (compute_typical_logs(drawn, name, None) for name in ("beta", "alpha"))
         unpaired.append([beta[key] - alpha[key] for key in beta])
     after, before = (float(np.std(logs, axis=0).mean()) for logs in (paired, unpaired))
     assert np.mean(paired) == pytest.approx(math.log(1.2), abs=0.01)
@@ -48,5 +48,5 @@ def test_pairing_within_blocks_takes_out_what_blocks_share() -> None:
 
 def test_without_a_reference_it_is_the_median() -> None:
     drawn = pl.DataFrame({"case": "x", "candidate": "beta", "block": [1, 2, 3], "figure_ns": [1.0, 8.0, 2.0]})
-    assert typical_logs(drawn, "beta", None) == {"x": pytest.approx(math.log(2))}
-    assert typical_logs(drawn, "beta", "alpha") == {}
+    assert compute_typical_logs(drawn, "beta", None) == {"x": pytest.approx(math.log(2))}
+    assert compute_typical_logs(drawn, "beta", "alpha") == {}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes.nights import CASES, night, slower
 
-from rankbench.across.two_campaigns import CampaignPair, Change, between, hold, sentences
+from rankbench.across.two_campaigns import CampaignPair, Change, format_interval, hold, list_sentences
 from rankbench.language import render
 from rankbench.model import CaseStatus
 
@@ -88,7 +88,7 @@ def change(ratio: float, **changes: object) -> Change:
 
 def test_memory_is_distinguished_from_times() -> None:
     changes = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
-    assert [render(sentence) for sentence in sentences(changes, 0.05)] == [
+    assert [render(sentence) for sentence in list_sentences(changes, 0.05)] == [
         "1 of 3 figures is slower now, 1 faster; for 1, no change above 5 % can be shown.",
         "a takes 1.00× its earlier time: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
@@ -100,7 +100,7 @@ def test_memory_is_distinguished_from_times() -> None:
 
 
 def test_a_mean_of_ratios_none_of_which_is_reported_says_so() -> None:
-    lines = list(sentences([change(1.5, different=False)], 0.05))
+    lines = list(list_sentences([change(1.5, different=False)], 0.05))
     assert render(lines[1]) == (
         "a takes 1.50× its earlier time: geometric mean over 1 case; no case is known to have changed."
     )
@@ -110,4 +110,4 @@ def test_a_mean_of_ratios_none_of_which_is_reported_says_so() -> None:
     ("low", "high", "spelt"), [(0.98, 1.031, "0.98–1.03×"), (0.001, 1e22, "<0.01–>999×"), (12.34, 340, "12.3–340×")]
 )
 def test_intervals_are_spelt_as_far_as_they_say_anything(low: float, high: float, spelt: str) -> None:
-    assert render(between(low, high)) == spelt
+    assert render(format_interval(low, high)) == spelt

@@ -134,11 +134,11 @@ def test_hosts_without_an_address_are_reported_before_a_launch(library: Library,
         "/etc/hosts"
     )
     placement = msgspec.structs.replace(lost, hosts=["localhost", "b.invalid"])
-    assert doctor.nameless(placement) == (
+    assert doctor.find_unknown_host(placement) == (
         "the name b.invalid does not resolve here; fix hosts in the plan (or --hosts), or add to /etc/hosts"
     )
-    assert doctor.nameless(msgspec.structs.replace(lost, remote_shell="/opt/enter")) == ""
-    assert doctor.nameless(msgspec.structs.replace(lost, launcher="srun")) == ""
+    assert doctor.find_unknown_host(msgspec.structs.replace(lost, remote_shell="/opt/enter")) == ""
+    assert doctor.find_unknown_host(msgspec.structs.replace(lost, launcher="srun")) == ""
 
 
 def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_singletons_under_srun_are_reported_as_that(library: Library, tmp_path: 
     facts = check(library, tmp_path).facts
     stream = Stream(facts=facts, ranks=[], results=[], unfinished=None, complete=True)
     srun = msgspec.structs.replace(PAIR, launcher="srun")
-    assert doctor.wrong_world(library, srun, stream) == (
+    assert doctor.check_world(library, srun, stream) == (
         "srun started worlds of 1 instead of one world of 2 ranks: it and the library have no process interface in "
         'common; launch by the library\'s own mpiexec: launcher = "mpiexec"'
     )

@@ -80,7 +80,7 @@ def test_the_signal_of_the_first_rank_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEANINGS)
 def test_what_surrounds_a_launch_is_explained(name: str) -> None:
-    assert exit_causes.meaning(read_recording(f"endings/{name}")) == MEANINGS[name]
+    assert exit_causes.explain_log(read_recording(f"endings/{name}")) == MEANINGS[name]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_an_exit_code_shows_a_signal_as_shells_do(code: int | None, words: str) 
 
 
 def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> None:
-    assert exit_causes.meaning("", 153) == "a file reached the greatest size allowed; raise `ulimit -f`"
-    assert exit_causes.meaning("", 139) is None
+    assert exit_causes.explain_log("", 153) == "a file reached the greatest size allowed; raise `ulimit -f`"
+    assert exit_causes.explain_log("", 139) is None
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,13 @@ def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> 
 )
 def test_samples_that_cannot_be_written_are_reported_as_the_core_shows(why: str, meaning: str) -> None:
     log = f"rankbench-core: the stream cannot be written ({why})\nAbort(1) on node 0\n"
-    assert (exit_causes.unwritten(1, log), exit_causes.meaning(log)) == (why, meaning)
-    assert exit_causes.unwritten(4, "") == "is the disk full?"
-    assert exit_causes.unwritten(1, "Abort(1) on node 0\n") == ""
+    assert (exit_causes.explain_stream_error(1, log), exit_causes.explain_log(log)) == (why, meaning)
+    assert exit_causes.explain_stream_error(4, "") == "is the disk full?"
+    assert exit_causes.explain_stream_error(1, "Abort(1) on node 0\n") == ""
 
 
 def test_a_log_of_nothing_known_has_no_meaning() -> None:
-    assert exit_causes.meaning("rank 0 is happy\n") is None
+    assert exit_causes.explain_log("rank 0 is happy\n") is None
 
 
 @pytest.mark.parametrize(
@@ -149,4 +149,4 @@ def test_what_happened_to_the_machine_is_evidence() -> None:
 
 
 def test_the_disk_that_takes_the_results_is_looked_at(tmp_path: Path) -> None:
-    assert exit_causes.surroundings(tmp_path).free_bytes > 0
+    assert exit_causes.count_kills(tmp_path).free_bytes > 0

@@ -17,7 +17,7 @@ from rankbench import libraries
 from rankbench.campaign import foreign
 from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
-from rankbench.campaign.launching import Order
+from rankbench.campaign.launching import LaunchRequest
 from rankbench.model import (
     Candidate,
     Case,
@@ -35,7 +35,7 @@ from rankbench.suites.tools import imb, osu
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankbench.campaign.exit_causes import Ending
+    from rankbench.campaign.exit_causes import LaunchExit
     from rankbench.model import Library, Operation, Plan
 
 LATENCY = next(operation for operation in osu.OPERATIONS if operation.name == "osu-latency")
@@ -72,7 +72,7 @@ def find_program(
     operation: Operation = LATENCY,
     reach: Sequence[Library] = (),
 ) -> Program:
-    return foreign.program(spec, operation, library, reach, home)
+    return foreign.find_program(spec, operation, library, reach, home)
 
 
 def read_refusal(library: Library, home: Path, spec: SuiteSpec | None = None, operation: Operation = LATENCY) -> str:
@@ -370,24 +370,24 @@ def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Libr
     path = linked.program(library, tmp_path / "osu" / "osu_latency")
     planned = plan_of(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
     core = fakes.description().operations[0]
-    programs, without = foreign.programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
+    programs, without = foreign.find_programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
     assert programs == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
     why = (
         f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
         "libmpi.so.40; build it for this library"
     )
     assert without == {(openmpi.name, "osu-latency"): why}
-    assert foreign.refusals(without) == [f"{openmpi.name}: {why}"]
+    assert foreign.list_refusals(without) == [f"{openmpi.name}: {why}"]
 
 
 def test_a_reason_is_reported_once_for_all_that_it_holds_for() -> None:
     without = {("a", "x"): "none", ("b", "x"): "none", ("a", "y"): "none", ("b", "y"): "other"}
-    assert foreign.refusals(without) == ["a, b: none", "b: other"]
+    assert foreign.list_refusals(without) == ["a, b: none", "b: other"]
 
 
 def test_no_program_at_all_is_an_error(tmp_path: Path, library: Library) -> None:
     with pytest.raises(RankbenchError) as error:
-        foreign.programs(plan_of(), [LATENCY], [library], [], tmp_path)
+        foreign.find_programs(plan_of(), [LATENCY], [library], [], tmp_path)
     assert str(error.value) == (
         "plan.toml: osu-latency: no osu_latency in the libraries that rankbench finds; say where it is: [suites.osu] "
         'path = "FOLDER", source = "TARBALL" or module = "NAME"'
@@ -397,7 +397,7 @@ def test_no_program_at_all_is_an_error(tmp_path: Path, library: Library) -> None
 # --- launches ---------------------------------------------------------------------------------------------------------
 
 
-def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> Order:
+def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> LaunchRequest:
     """Return the order of a launch of one benchmark."""
     foreign_of = operation.foreign
     assert foreign_of
@@ -406,7 +406,7 @@ def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> Order:
              ranks=ranks, start=operation.start, suite=foreign_of.suite)
         for size in sizes
     ]  # fmt: skip
-    return Order(
+    return LaunchRequest(
         number=1,
         turn=Turn(1, "a", "socket", cases[0].launch_group),
         position=0,
@@ -437,7 +437,7 @@ class Ended:
         exit_code: int | None = 0,
         operation: Operation = LATENCY,
         ranks: int = 2,
-    ) -> Ending:
+    ) -> LaunchExit:
         self.output.write_text(text)
         outcome = Outcome(exit_code=exit_code, hung=exit_code is None, duration_s=1.0)
         return foreign.classify(order(operation, sizes, ranks), operation, outcome, self.output, text)
@@ -452,7 +452,7 @@ WHOLE = imports.latencies((8, 1.5), (16, 2.5), (32, 3.5))
 HALF = imports.latencies((8, 1.5))
 
 
-def list_results(ending: Ending) -> list[tuple[int, str, list[float]]]:
+def list_results(ending: LaunchExit) -> list[tuple[int, str, list[float]]]:
     """Return size, status and samples of each result."""
     return [
         (result.case.size_bytes, str(result.status), result.own_series.time_ns if result.own_series else [])
@@ -460,7 +460,7 @@ def list_results(ending: Ending) -> list[tuple[int, str, list[float]]]:
     ]
 
 
-def broken(ending: Ending) -> int | None:
+def broken(ending: LaunchExit) -> int | None:
     """Return the size in which a launch ended."""
     return ending.stream.unfinished.size_bytes if ending.stream.unfinished else None
 
@@ -652,10 +652,10 @@ def test_a_launch_that_added_other_numbers_is_refused() -> None:
     tables = list(
         osu.read(Text("x", iter([Line(number, splitline) for number, splitline in enumerate(text.splitlines(), 1)])))
     )
-    assert foreign.wrong_numbers(ALLREDUCE, tables) == (
+    assert foreign.check_datatype(ALLREDUCE, tables) == (
         "calculated with numbers of type char, where the cases are of float"
     )
-    assert foreign.wrong_numbers(msgspec.structs.replace(ALLREDUCE, datatype="char"), tables) == ""
+    assert foreign.check_datatype(msgspec.structs.replace(ALLREDUCE, datatype="char"), tables) == ""
 
 
 @pytest.mark.parametrize(

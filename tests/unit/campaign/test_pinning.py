@@ -64,7 +64,7 @@ def facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = ()) ->
 )
 def test_ranks_are_where_they_may_run(placement: Placement, cpus: list[str], reason: str) -> None:
     crowd = msgspec.structs.replace(placement, ranks_per_node=len(cpus))
-    assert pinning.not_as_asked(crowd, facts(*cpus)) == (reason and f"not as asked: {reason}")
+    assert pinning.check_placement(crowd, facts(*cpus)) == (reason and f"not as asked: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_ranks_are_where_they_may_run(placement: Placement, cpus: list[str], rea
 )
 def test_ranks_are_on_the_sockets_that_are_asked_for(name: str, sockets: list[int], reason: str) -> None:
     placement = msgspec.structs.replace(PAIR, name=name)
-    assert pinning.not_as_asked(placement, facts("0", "1", sockets=sockets)) == (reason and f"not as asked: {reason}")
+    assert pinning.check_placement(placement, facts("0", "1", sockets=sockets)) == (
+        reason and f"not as asked: {reason}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_cores_of_other_hosts_are_not_those_of_this_one(cpus: list[str], cores: 
         msgspec.structs.replace(rank, cpu=core, core=core, socket=0)
         for rank, core in zip(facts(*cpus, hosts=["elsewhere"] * 2), cores, strict=True)
     ]
-    assert pinning.not_as_asked(FILLED, ranks) == (reason and f"not as asked: {reason}")
+    assert pinning.check_placement(FILLED, ranks) == (reason and f"not as asked: {reason}")
 
 
 @pytest.mark.parametrize(("to", "moved"), [(64, False), (8, True)])
@@ -111,10 +113,10 @@ def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, moved: bool) 
 
 def test_sockets_come_before_cpus_and_nodes_before_both() -> None:
     sockets = msgspec.structs.replace(PAIR, name="sockets")
-    assert pinning.not_as_asked(sockets, facts("0", "0", sockets=[0, 0])) == (
+    assert pinning.check_placement(sockets, facts("0", "0", sockets=[0, 0])) == (
         "not as asked: ranks 0 and 1 are on one socket, sockets asks for two"
     )
-    assert pinning.not_as_asked(sockets, facts("0", "0", sockets=[0, 0], hosts=["n1", "n2"])) == (
+    assert pinning.check_placement(sockets, facts("0", "0", sockets=[0, 0], hosts=["n1", "n2"])) == (
         "not as asked: ranks 0 and 1 are on hosts n1 and n2, one was asked for"
     )
 
@@ -131,14 +133,14 @@ def test_sockets_come_before_cpus_and_nodes_before_both() -> None:
 )
 def test_ranks_fill_node_after_node(hosts: list[str], binding: str, reason: str) -> None:
     placement = msgspec.structs.replace(NODES, binding=binding)
-    assert pinning.not_as_asked(placement, facts("0", "1", "0", "1", hosts=hosts)) == (
+    assert pinning.check_placement(placement, facts("0", "1", "0", "1", hosts=hosts)) == (
         reason and f"not as asked: {reason}"
     )
 
 
 def test_cpus_are_those_of_each_node() -> None:
     hosts = ["n1", "n1", "n2", "n2"]
-    assert pinning.not_as_asked(NODES, facts("0", "1", "1", "0", hosts=hosts)) == (
+    assert pinning.check_placement(NODES, facts("0", "1", "1", "0", hosts=hosts)) == (
         "not as asked: rank 2 may run on CPUs 1, CPU 0 was asked for"
     )
 

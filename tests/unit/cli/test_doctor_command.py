@@ -38,7 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(libraries, "make_search", only_named)
     monkeypatch.setattr(launch, "machine", lambda: fakes.machine(cores=4))
-    monkeypatch.setattr(command, "hindrances", list)
+    monkeypatch.setattr(command, "check_machine", list)
     monkeypatch.setattr(console, "width", 200)
     (tmp_path / "plan.toml").write_text(PLAN)
     for version in ("9.1", "9.2"):
@@ -100,7 +100,7 @@ def test_a_plan_is_tried_as_it_would_be_run(place: Path, capsys: pytest.CaptureF
 def test_what_is_in_the_way_follows_and_is_no_failure(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "hindrances", lambda: [Hindrance("turbo is on", "cores differ", "switch it off")])
+    monkeypatch.setattr(command, "check_machine", lambda: [Hindrance("turbo is on", "cores differ", "switch it off")])
     fake.behave(place / "9.1", cpus=["0-1"] * 4)
     (place / "crowd.toml").write_text(PLAN.replace('"1x2", ', ""))
     doctor([str(place / "crowd.toml"), "mpich-9.1"], prefix=prefixes(place), binding="none")

@@ -177,8 +177,8 @@ def test_what_is_asked_wrongly(words: tuple[str, ...], text: str) -> None:
 
 
 def test_limits_of_time_and_blocks() -> None:
-    assert remeasuring.limit_stop("", 0) is None
-    of_time, of_both, of_blocks = (remeasuring.limit_stop(*limits) for limits in (("60s", 0), ("60s", 2), ("", 7)))
+    assert remeasuring.make_stop("", 0) is None
+    of_time, of_both, of_blocks = (remeasuring.make_stop(*limits) for limits in (("60s", 0), ("60s", 2), ("", 7)))
     assert of_time
     assert of_both
     assert of_blocks

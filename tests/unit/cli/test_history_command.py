@@ -155,12 +155,12 @@ def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys
 def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
         night(tmp_path / f"n{day}", day=day, control=False, launches=2)
-    summary = trend.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
+    summary = trend.make_history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
     assert [key for key, _ in history_charts.charts(summary)] == [case.key for case in CASES]
 
 
 def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
-    summary = trend.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
+    summary = trend.make_history([store.open(nights / f"night-{day}") for day in range(1, 9)])
     ((key, chart),) = history_charts.charts(summary)
     assert key == BARRIER[0].key
     assert chart.subtitle == "median of each launch, median over 3 launches of a campaign, with its interval"
@@ -239,7 +239,7 @@ def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
     for day in (1, 2):
         campaign_store = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
         rewrite(campaign_store.folder, msgspec.structs.replace(campaign_store.campaign, name="nightly"))
-    summary = trend.history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
+    summary = trend.make_history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
     assert [past.name for past in summary.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
 
 
@@ -252,8 +252,8 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
             (3, "1.1", ("alpha", "beta", "gamma")),
         )
     ]
-    summary = trend.history(stores)
-    tracks = {(track.title): track.names for track in trend.tracks(summary.pasts)}
+    summary = trend.make_history(stores)
+    tracks = {(track.title): track.names for track in trend.follow_candidates(summary.pasts)}
     assert tracks == {
         "alpha": {0: "alpha-1.0", 2: "alpha-1.1"},
         "beta": {0: "beta", 1: "beta", 2: "beta"},

@@ -14,7 +14,7 @@ from rankbench.model import RankbenchError
 
 def test_an_act_goes_on_beside_its_caller_and_its_result_is_waited_for() -> None:
     both = threading.Barrier(2, timeout=60)
-    result = meanwhile.begin(lambda: (both.wait(), "result"))
+    result = meanwhile.start_thread(lambda: (both.wait(), "result"))
     both.wait()  # Neither comes here alone.
     assert [result()[1], result()[1]] == ["result", "result"]
 
@@ -23,7 +23,7 @@ def test_what_an_act_raises_is_raised_where_its_result_is_wanted() -> None:
     def fail() -> None:
         raise RankbenchError("no such folder")
 
-    result = meanwhile.begin(fail)
+    result = meanwhile.start_thread(fail)
     with pytest.raises(RankbenchError, match="no such folder"):
         result()
 

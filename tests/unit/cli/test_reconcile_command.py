@@ -38,7 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return Program(Path(spec.path if spec else ""), {}, operation, [])
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(foreign, "program", program)
+    monkeypatch.setattr(foreign, "find_program", program)
     monkeypatch.setattr(command, "choose_libraries", lambda *_: [campaigns.library("mpich")])
     monkeypatch.setattr(console, "width", 2000)
     return tmp_path

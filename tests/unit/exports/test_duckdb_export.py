@@ -113,7 +113,7 @@ def test_the_script_says_what_it_is_in_one_line(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=1, samples=10)
     campaign = msgspec.structs.replace(campaign_store.campaign, name="two\nDROP TABLE samples; lines")
     first, second, *_ = duckdb.script(campaign_store.folder, campaign).splitlines()
-    assert first == "-- Campaign two DROP TABLE samples; lines, as rankbench 0.1.0 measured it: views over its files."
+    assert first == "-- Campaign two DROP TABLE samples; lines, measured by rankbench 0.1.0: views of its files."
     assert (
         second == "-- Make a database of them by `duckdb campaign.db < THIS`. Where the folder moves, export it again."
     )

@@ -118,7 +118,7 @@ def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp
     for measured in (plain, every_kind):
         values = {
             (exports_value.case, exports_value.candidate): exports_value
-            for exports_value in exports_values.values(measured.view)
+            for exports_value in exports_values.list_values(measured.view)
         }
         rows = 0
         for name, table in read_back(measured, tmp_path).items():
@@ -166,7 +166,7 @@ def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
     estimators = {}
     for estimator in ("min", "mean", "trimmed-mean", "p90"):
         _, part = next(evaluate(plain.store, estimator).parts("line"))
-        estimators[estimator] = osu.meaning(part, osu.LATENCY).over_calls
+        estimators[estimator] = osu.describe_meaning(part, osu.LATENCY).over_calls
     assert estimators == {"min": "minimum", "mean": "mean", "trimmed-mean": "trimmed mean", "p90": "single"}
 
 

@@ -159,7 +159,7 @@ def test_references(first: Measured) -> None:
         value(value=None),
         value(candidate="it's", unit="MB/s"),
     ]
-    assert list(reframe.references(first.store.campaign, values)) == [
+    assert list(reframe.list_references(first.store.campaign, values)) == [
         "'a.b alpha': (100.0, 90.0, 110.0, 'ns'),",
         "'a.b be_ta': (0.3333333, 0.3333333, 0.3333333, 'ns'),",
         "\"a.b it's\": (100.0, 90.0, 110.0, 'MB/s'),",

@@ -63,7 +63,7 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
     units = {
         (value.case.split(".")[0], value.unit)
         for measured in (plain, every_kind)
-        for value in values.values(measured.view)
+        for value in values.list_values(measured.view)
         if "quantity" not in value.case
     }
     assert units == {
@@ -74,7 +74,7 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
         ("put", "ns"),
         ("message-rate", "messages/s"),
     }
-    memory = {value.unit for value in values.values(every_kind.view) if "quantity=memory" in value.case}
+    memory = {value.unit for value in values.list_values(every_kind.view) if "quantity=memory" in value.case}
     assert memory == {"bytes"}
 
 

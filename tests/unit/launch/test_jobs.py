@@ -28,13 +28,13 @@ HOSTILE = ('1"; touch PWNED; echo "', "$(touch PWNED)", "-1", "--help", "", " 1"
 def test_a_job_that_was_submitted_is_read_again(tmp_path: Path, name: str) -> None:
     jobs.remember(tmp_path, name, "1")
     jobs.remember(tmp_path, name, NUMBERS[name])
-    job = jobs.last(tmp_path)
+    job = jobs.read_last(tmp_path)
     assert job
     assert (job.scheduler, job.number) == (name, NUMBERS[name])
 
 
 def test_no_job_was_submitted(tmp_path: Path) -> None:
-    assert jobs.last(tmp_path) is None
+    assert jobs.read_last(tmp_path) is None
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
@@ -43,7 +43,7 @@ def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, n
     jobs.remember(tmp_path, name, NUMBERS[name])
     jobs.remember(tmp_path, name, number)
     with pytest.raises(RankbenchError) as error:
-        jobs.last(tmp_path)
+        jobs.read_last(tmp_path)
     title = schedulers.find_schedulers()[name].title
     assert str(error.value) == f"{tmp_path}/submitted.jsonl:2: {number!r} is no job number of {title}; remove this line"
 
@@ -61,14 +61,14 @@ def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, n
 def test_a_damaged_line_is_an_error_with_its_place(tmp_path: Path, line: bytes, answer: str) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(line + b"\n")
     with pytest.raises(RankbenchError) as error:
-        jobs.last(tmp_path)
+        jobs.read_last(tmp_path)
     assert str(error.value) == f"{tmp_path}/submitted.jsonl{answer}"
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "submitted.jsonl").write_bytes(b'{"scheduler":"\xff","number":"7","at":""}\n')
     with pytest.raises(RankbenchError, match=r"submitted\.jsonl:1: damaged"):
-        jobs.last(tmp_path)
+        jobs.read_last(tmp_path)
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))

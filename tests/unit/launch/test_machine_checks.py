@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankbench.launch import machine_checks
-from rankbench.launch.machine_checks import Hindrance, Usage, busy, list_settled
+from rankbench.launch.machine_checks import Hindrance, Usage, check_load, list_settled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,7 +157,7 @@ def test_each_thing_in_the_way_is_one_line(name: str, tmp_path: Path) -> None:
 
 def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
     then = Usage(100.5, {7: ("python3", 5.4), 8: ("stress", 0.5), 9: ("a b", 0.1), 10: ("idle", 0.0)}, 0.0)
-    assert list(map(str, busy(NOBODY, then, own_pid=7))) == [
+    assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
         "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores to them in "
         "mid-call; end them, or ask the scheduler for the node alone (exclusive)"
     ]
@@ -165,22 +165,22 @@ def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
 
 def test_of_many_neighbours_the_busiest_are_named() -> None:
     then = Usage(101.0, {pid: (f"job{pid}", pid / 100) for pid in (10, 20, 30, 40, 50)}, 0.0)
-    assert [hindrance.observation for hindrance in busy(NOBODY, then, own_pid=7)] == [
+    assert [hindrance.observation for hindrance in check_load(NOBODY, then, own_pid=7)] == [
         "other processes use the CPUs: job50 (pid 50, 50%), job40 (pid 40, 40%), job30 (pid 30, 30%), 2 more"
     ]
 
 
 def test_stolen_time_is_reported() -> None:
     then = Usage(100.5, NOBODY.processes, 0.1)
-    assert list(map(str, busy(NOBODY, then, own_pid=7))) == [
+    assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
         "the hypervisor takes 20% of a CPU away: ranks are halted in mid-call, and no process here is to blame; "
         "measure when the host is quiet, or where CPUs are this machine's alone"
     ]
 
 
 def test_a_quiet_moment_says_nothing() -> None:
-    assert list(busy(NOBODY, Usage(100.5, NOBODY.processes, 0.0), own_pid=7)) == []
-    assert list(busy(NOBODY, NOBODY, own_pid=7)) == []
+    assert list(check_load(NOBODY, Usage(100.5, NOBODY.processes, 0.0), own_pid=7)) == []
+    assert list(check_load(NOBODY, NOBODY, own_pid=7)) == []
 
 
 def test_processes_are_read_whatever_their_names(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_name_of_the_machine_that_does_not_resolve_is_reported(monkeypatch: py
         raise socket.gaierror
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    assert list(map(str, machine_checks.nameless("node1"))) == [
+    assert list(map(str, machine_checks.check_name("node1"))) == [
         "this host's own name, node1, does not resolve: launchers wait for it, or do not start; "
         "add it to /etc/hosts: 127.0.0.1 node1"
     ]
@@ -203,5 +203,5 @@ def test_a_name_of_the_machine_that_does_not_resolve_is_reported(monkeypatch: py
 
 def test_this_machine_can_be_looked_at() -> None:
     assert all(
-        isinstance(hindrance, Hindrance) and all(hindrance) for hindrance in machine_checks.hindrances(look_s=0.05)
+        isinstance(hindrance, Hindrance) and all(hindrance) for hindrance in machine_checks.check_machine(look_s=0.05)
     )

@@ -12,7 +12,7 @@ import pytest
 
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.schedulers import JobState
-from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, text, write_file_line
+from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, render_script, write_file_line
 from rankbench.model import CommandLine, Job, RankbenchError
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "scripts"
@@ -81,7 +81,7 @@ def script(name: str) -> Script:
 def test_a_script_is_as_recorded(name: str) -> None:
     """All but the functions, which are the same everywhere."""
     values = script(name)
-    lines = text(values, schedulers.find_scheduler(values.job)).replace(
+    lines = render_script(values, schedulers.find_scheduler(values.job)).replace(
         FUNCTIONS.read_text().rstrip(), "<functions.sh>"
     )
     lines = re.sub(r"by rankbench [\d.]+", "by rankbench VERSION", lines)
@@ -91,7 +91,7 @@ def test_a_script_is_as_recorded(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(MINE))
 def test_bash_can_read_a_script(name: str) -> None:
     values = script(name)
-    lines = text(values, schedulers.find_scheduler(values.job))
+    lines = render_script(values, schedulers.find_scheduler(values.job))
     process = subprocess.run(["bash", "-n"], input=lines, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr) == (0, "")
 
@@ -166,7 +166,9 @@ def test_what_a_scheduler_says(name: str, exit_code: int, sentence: str, state: 
 def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
     values = script(name)
     lines = [line._replace(title=f"{line.title}\n touch X") for line in values.lines]
-    content = text(values._replace(lines=lines, question="Which?\ntouch X"), schedulers.find_scheduler(values.job))
+    content = render_script(
+        values._replace(lines=lines, question="Which?\ntouch X"), schedulers.find_scheduler(values.job)
+    )
     assert all(line.startswith("#") for line in content.splitlines() if "touch X" in line)
 
 
@@ -175,7 +177,7 @@ def test_a_line_end_in_what_a_scheduler_is_asked_is_refused(name: str) -> None:
     values = script(name)
     job = msgspec.structs.replace(values.job, account="a\ntouch X")
     with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': a job script cannot ask for this"):
-        text(values._replace(job=job), schedulers.find_scheduler(values.job))
+        render_script(values._replace(job=job), schedulers.find_scheduler(values.job))
 
 
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
@@ -227,7 +229,11 @@ def test_names_that_grid_engine_takes(name: str, called: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
 def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None:
     values = script(name)._replace(campaign=Path(folder))
-    heads = [line for line in text(values, schedulers.find_scheduler(values.job)).splitlines() if line.startswith("#")]
+    heads = [
+        line
+        for line in render_script(values, schedulers.find_scheduler(values.job)).splitlines()
+        if line.startswith("#")
+    ]
     assert any(re.search(rf"[ =]{called}$", line) for line in heads)
     assert any(f'{folder}/job/output.log"' in line for line in heads) == (" " in folder)
 

@@ -95,8 +95,8 @@ def test_both_readings_agree_on_this_machine() -> None:
     text = topology.ask_lstopo()
     assert text, "lstopo is not here; on Debian: apt-get install hwloc-nox"
     usable = os.sched_getaffinity(0)
-    by_hwloc = topology.assemble(topology.of_xml(text), usable)
-    assert by_hwloc == topology.assemble(topology.of_system(Path("/"), usable), usable)
+    by_hwloc = topology.assemble(topology.parse_xml(text), usable)
+    assert by_hwloc == topology.assemble(topology.read_system(Path("/"), usable), usable)
     assert by_hwloc == topology.cpus()
     assert {cpu.number for cpu in by_hwloc} == usable
 
@@ -141,9 +141,9 @@ def test_another_machines_description_is_not_taken_for_this_one(
     ],
 )
 def test_sets_of_cpus_are_words_of_32(cpuset: str, cpus: set[int]) -> None:
-    assert topology.members(cpuset, [0, 1, 2, 31, 32, 33, 64]) == cpus
+    assert topology.parse_cpuset(cpuset, [0, 1, 2, 31, 32, 33, 64]) == cpus
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("0-3,8", {0, 1, 2, 3, 8}), ("5", {5}), ("", set())])
 def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
-    assert topology.numbers(text) == numbers
+    assert topology.parse_list(text) == numbers

@@ -26,7 +26,7 @@ NOTHING: Mapping[str, object] = {}
 
 def load_machine(name: str, usable: Collection[int] = range(4096)) -> Machine:
     """Return a recorded machine."""
-    reading = topology.of_xml((TOPOLOGIES / f"{name}.xml").read_text())
+    reading = topology.parse_xml((TOPOLOGIES / f"{name}.xml").read_text())
     return make_machine(topology.assemble(reading, usable))
 
 

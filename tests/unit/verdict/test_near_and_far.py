@@ -61,7 +61,7 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> 
 
 
 def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:
-    check, *others = gate.within(evaluated, "beta", "alpha")
+    check, *others = gate.check_candidate(evaluated, "beta", "alpha")
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
     assert "the time of alpha while cores are near, 0.80× (" in render(check.text)

@@ -11,9 +11,9 @@ from rich.text import Text
 from rankbench import profiles
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import current
+from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text, join_words, render
 from rankbench.model import RankbenchError
@@ -40,7 +40,7 @@ rankbench advise results/plan --profile app.mpiP
 PARTS_SHOWN = 20
 
 
-@with_output
+@add_output_option
 def advise(
     folder: CampaignFolder = None,
     calls: Annotated[
@@ -59,7 +59,7 @@ def advise(
     form = check_format(format_, "table", "json")
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
-    opened = current(folder)
+    opened = open_current(folder)
     usage = choose_calls(calls, profile, opened.campaign.plan.calls)
     print_answer(opened, usage, form)
 

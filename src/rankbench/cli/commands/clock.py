@@ -13,7 +13,7 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, describe_places
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.model import LaunchFacts, Library, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
@@ -55,7 +55,7 @@ class Found(Record, frozen=True):
     study: Study
 
 
-@with_output
+@add_output_option
 def clock(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="LIBRARY", help="The library to run with; else the first found.")
@@ -100,7 +100,7 @@ def clock(
 def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
     """Run the study under one library and put it into figures."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        study = selftest.clocks(selftest.bench(library, ranks, home(), Path(folder)), arguments, wait_s)
+        study = selftest.clocks(selftest.prepare_bench(library, ranks, home(), Path(folder)), arguments, wait_s)
     return Found(
         library=library,
         wait_s=wait_s,

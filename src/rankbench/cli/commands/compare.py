@@ -13,18 +13,18 @@ from rich.text import Text
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.figures import by_case_and_candidate, control, missing, spread
+from rankbench.cli.figures import control, describe_missing, index_summaries, spread
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
+    add_output_option,
     check_format,
-    plain,
     print_csv,
     print_json,
     print_markdown,
-    with_output,
+    strip_style,
 )
-from rankbench.cli.stored import current
+from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
@@ -55,7 +55,7 @@ SAME = "~"
 SMALLEST_P = 0.001
 
 
-@with_output
+@add_output_option
 def compare(
     first: Annotated[
         str,
@@ -119,7 +119,7 @@ def no_campaigns(words: Sequence[str]) -> str:
 
 def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
     """Hold a campaign against an older one."""
-    campaign_pair = hold(current(old), current(new), match)
+    campaign_pair = hold(open_current(old), open_current(new), match)
     if form == "json":
         print_json(campaign_pair.comparison)
     elif form == "markdown":
@@ -156,7 +156,7 @@ def colour_table(campaign_pair: CampaignPair) -> Table:
 
 def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> None:
     """Compare two candidates of one campaign."""
-    opened = current(folder)
+    opened = open_current(folder)
     base, other = pair(opened.campaign, *names)
     view = evaluate(opened)
     by_case = comparisons(view, base, other)
@@ -165,8 +165,8 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
         return
     if form in {"csv", "markdown"}:
         shown = table(view, base, other, by_case)
-        cells = [[plain(cell) for cell in column.cells] for column in shown.columns]
-        listed = [[plain(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
+        cells = [[strip_style(cell) for cell in column.cells] for column in shown.columns]
+        listed = [[strip_style(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
         (print_csv if form == "csv" else print_markdown)(listed)
         return
     heading = format_text(
@@ -223,7 +223,7 @@ def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparis
 
 def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
-    names, summaries = tables.case_names(view), by_case_and_candidate(view)
+    names, summaries = tables.case_names(view), index_summaries(view)
     rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
     for verdict in view.verdict.cases:
         figures = (figure(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
@@ -252,7 +252,7 @@ def of_memory(view: CampaignView, by_case: dict[str, Comparison]) -> list[Compar
 def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
-        return missing(view, verdict, summary)
+        return describe_missing(view, verdict, summary)
     measure = view.measure(verdict.case)
     interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return Text(measure.format(summary.typical_ns) + interval)

@@ -12,14 +12,14 @@ from rich.text import Text
 from rankbench import build, launch, plan
 from rankbench.campaign import Wanted
 from rankbench.campaign.doctor import Check
-from rankbench.campaign.preflight import looks
+from rankbench.campaign.preflight import check_candidates
 from rankbench.campaign.preparation import find_candidates
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, choose_libraries
 from rankbench.cli.plans import Preset, divide_words, find_plan
-from rankbench.launch.machine_checks import hindrances
+from rankbench.launch.machine_checks import check_machine
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
 
@@ -43,7 +43,7 @@ placements = [{placements}]
 """
 
 
-@with_output
+@add_output_option
 def doctor(
     words: Annotated[
         list[str] | None,
@@ -67,7 +67,7 @@ def doctor(
     machine = launch.machine()
     overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
-    in_the_way = hindrances()
+    in_the_way = check_machine()
     candidates, used = (select_candidates if plans or preset else every)(
         Wanted(planned, Path(), machine, home(), prefix or (), modules or ()), names
     )
@@ -136,7 +136,7 @@ def check_each(
                     Check(works=False, reason=str(error).removeprefix(f"{candidate.library}: ")),
                 )
                 continue
-            for look in looks([candidate], planned.placements, used, builds, folder):
+            for look in check_candidates([candidate], planned.placements, used, builds, folder):
                 yield Row(candidate.name, look.placement.name, look.placement.ranks, look.check)
 
 

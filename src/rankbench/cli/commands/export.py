@@ -10,7 +10,7 @@ import typer
 from rankbench import exports, files
 from rankbench.cli.display import Working, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import current
+from rankbench.cli.stored import open_current
 from rankbench.exports import Measured, writing
 from rankbench.model import RankbenchError
 
@@ -40,7 +40,7 @@ def export(
     For tables, databases, papers, CI, ReFrame, or as OSU prints it.
     """
     chosen = exports.find_format(format_)
-    opened = current(folder)
+    opened = open_current(folder)
     if not opened.launches():
         raise RankbenchError(f"{opened.folder}: no launch of this campaign is stored yet; nothing to export")
     path = output or usual(opened, chosen.SUFFIX)

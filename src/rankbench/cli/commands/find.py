@@ -17,7 +17,7 @@ from rankbench.campaign import doctor
 from rankbench.campaign.doctor import Check
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import Library, Placement, RankbenchError, Record
 
@@ -39,7 +39,7 @@ class Found(Record, frozen=True):
     check: Check | None
 
 
-@with_output
+@add_output_option
 def find(
     prefix: Prefixes = None,
     modules: Modules = None,

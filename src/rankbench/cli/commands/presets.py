@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench import plan
 from rankbench.cli.display import console
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.model import Record
 
 ORDER = 23
@@ -31,7 +31,7 @@ class Preset(Record, frozen=True):
     file: str
 
 
-@with_output
+@add_output_option
 def presets(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="The preset to print; without it all are listed.")] = "",
     format_: TableOrJson = "table",

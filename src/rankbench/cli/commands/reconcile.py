@@ -13,7 +13,7 @@ from rankbench.campaign import Wanted, foreign
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes, Results, choose_libraries
 from rankbench.model import RankbenchError
@@ -58,7 +58,7 @@ TITLES = {
 }
 
 
-@with_output
+@add_output_option
 def reconcile(
     library: Annotated[str, typer.Argument(metavar="LIBRARY", help="The MPI library to use, such as mpich==5.0.2.")],
     operations: Annotated[
@@ -160,7 +160,7 @@ def there(
                 if fits and not operation.foreign.overlap:
                     spec = foreign.spec(name, *places.get(name, ("path", "")))
                     try:
-                        foreign.program(spec, operation, library, reach, home())
+                        foreign.find_program(spec, operation, library, reach, home())
                     except RankbenchError as error:
                         if name in places:
                             print_text(f"note: {error}")

@@ -13,7 +13,7 @@ from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import Working, console
 from rankbench.cli.options import CampaignFolder, Threshold, parse_option
-from rankbench.cli.stored import choose_folder, current
+from rankbench.cli.stored import choose_folder, open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
@@ -70,9 +70,9 @@ def report(
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
     formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
     with Working(f"evaluating {place} …"):
-        campaign = current(place)
+        campaign = open_current(place)
         matters = parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
-        campaign_pair = hold(current(choose_folder(against)), campaign, threshold=matters) if against else None
+        campaign_pair = hold(open_current(choose_folder(against)), campaign, threshold=matters) if against else None
         view = campaign_pair.now if campaign_pair and matters is None else evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:  # A place of the user's, which may be a device or a link.

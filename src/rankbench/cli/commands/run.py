@@ -40,7 +40,7 @@ from rankbench.cli.plans import (
     Threshold,
     Time,
     Until,
-    wish,
+    make_plan,
 )
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.launch import schedulers
@@ -110,7 +110,7 @@ def run(
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
     measured = Measured(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
-    planned, own_name = wish(
+    planned, own_name = make_plan(
         words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
     )
     if planned.job.scheduler:
@@ -121,7 +121,7 @@ def run(
         progress("only one candidate: figures, no comparison")
     search = libraries.make_search(home(), prefix or (), modules or ())
     known = is_campaign(folder)
-    reach = None if known else meanwhile.begin(lambda: libraries.find(search))
+    reach = None if known else meanwhile.start_thread(lambda: libraries.find(search))
     # Polars takes as long to load as libraries take to answer.
     from rankbench import campaign, store
 

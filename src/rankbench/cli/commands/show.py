@@ -10,10 +10,10 @@ import typer
 from rich.text import Text
 
 from rankbench.cli.display import Working, answer, console, fill_table, plain_table, spread_lines
-from rankbench.cli.figures import around, choose_cases, missing, spread
-from rankbench.cli.formats import AnyFormat, check_format, print_json, with_output
+from rankbench.cli.figures import choose_cases, describe_missing, format_spread, spread
+from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
-from rankbench.cli.stored import current
+from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
@@ -69,7 +69,7 @@ def with_flags(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@with_output
+@add_output_option
 @with_flags
 def show(
     folder: CampaignFolder = None,
@@ -93,7 +93,7 @@ def show(
     For each case and candidate: the typical time and the half width of its interval.
     """
     printed = check_format(format_, "table", "json", "csv", "markdown")
-    opened = current(folder)
+    opened = open_current(folder)
     with Working(f"evaluating {opened.folder} …"):
         view = evaluate(
             opened,
@@ -259,7 +259,7 @@ def legend(picked: CampaignView) -> str:
 def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
     """Return a candidate's figure, in bold green if nobody is declared to be faster, or why there is none."""
     if summary is None or not summary.launches:
-        return missing(part, verdict, summary)
+        return describe_missing(part, verdict, summary)
     known = len(verdict.winners) < len(verdict.ranking)
     text = typical(part, verdict, summary)
     return Text(text, "bold green" if known and name in verdict.winners else "")
@@ -278,7 +278,7 @@ def margin_spread(verdict: CaseVerdict) -> str:
     if not verdict.margin_high:
         return ""
     below, above = verdict.margin_low / verdict.margin, verdict.margin_high / verdict.margin
-    return around(below, above, 50 * (above - below))
+    return format_spread(below, above, 50 * (above - below))
 
 
 def show_tables(contents: Iterable[Content], *, details: bool) -> None:

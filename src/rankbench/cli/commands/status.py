@@ -9,8 +9,17 @@ import typer
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
 from rankbench.cli.display import columns, console, print_text, spell_count
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
-from rankbench.cli.job_status import follow, is_sound, last_job, query_job, show_status, tell_job, wrong, wrong_cases
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
+from rankbench.cli.job_status import (
+    count_failed_cases,
+    find_last_job,
+    follow,
+    is_sound,
+    list_failed_launches,
+    query_job,
+    show_status,
+    tell_job,
+)
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.stored import choose_folder, take_in
 from rankbench.language import render
@@ -29,7 +38,7 @@ rankbench status plan --format json
 """
 
 
-@with_output
+@add_output_option
 def status(
     folder: CampaignFolder = None,
     *,
@@ -70,8 +79,8 @@ def status(
 def show_json(opened: Store, decision: Decision | None) -> None:
     """Print how far a campaign is as JSON."""
     record, launches = opened.campaign, opened.launches()
-    flawed = wrong_cases(opened)
-    job = last_job(opened.folder)
+    flawed = count_failed_cases(opened)
+    job = find_last_job(opened.folder)
     where = query_job(job) if job else None
     print_json(
         {
@@ -83,7 +92,7 @@ def show_json(opened: Store, decision: Decision | None) -> None:
             "blocks_max": record.plan.stop.blocks_max,
             "launches": len(launches),
             "ok": sum(is_sound(launch, flawed) for launch in launches),
-            "failures": list(wrong(opened)),
+            "failures": list(list_failed_launches(opened)),
             "job": {"number": job.number, "phase": where.phase, "reason": where.reason} if job and where else None,
             "decision": {"stop": decision.stop, "reason": render(decision.reason)} if decision else None,
         }

@@ -10,10 +10,10 @@ from rankbench import campaign, extras
 from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.campaign.batch import make_script, write
 from rankbench.cli.display import print_text, spell_blocks
-from rankbench.cli.job_options import with_options
-from rankbench.cli.job_status import follow, in_the_queue
+from rankbench.cli.job_options import add_job_options
+from rankbench.cli.job_status import describe_queued_job, follow
 from rankbench.launch import jobs, schedulers
-from rankbench.launch.script import FOLDER, text
+from rankbench.launch.script import FOLDER, render_script
 from rankbench.model import RankbenchError
 
 ORDER = 34
@@ -24,7 +24,7 @@ rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
 """
 
 
-@with_options
+@add_job_options
 def submit(
     wanted: Wanted,
     *,
@@ -38,11 +38,11 @@ def submit(
     chosen = schedulers.find_scheduler(wanted.plan.job)
     if wait:
         extras.require("run", "--wait")
-    if waiting := in_the_queue(wanted.folder):
+    if waiting := describe_queued_job(wanted.folder):
         raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
     prepared = campaign.prepare(wanted, print_text)
     script = make_script(prepared)._replace(job=wanted.plan.job)
-    path, is_edited = write(prepared, text(script, chosen))
+    path, is_edited = write(prepared, render_script(script, chosen))
     if is_edited:
         print_text(f"{path} was edited and is submitted as it is; remove it to have it written anew")
     print_text(f"{spell_blocks(prepared.store.campaign)} blocks of {len(script.blocks[0])} launches: {path}")

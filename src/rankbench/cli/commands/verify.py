@@ -16,7 +16,7 @@ from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, describe_places
 from rankbench.cli.folders import home
-from rankbench.cli.formats import TableOrJson, check_format, print_json, with_output
+from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import Modules, Prefixes, choose_libraries
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
@@ -67,7 +67,7 @@ class Failure(NamedTuple):
         return f"{'FAILED' if self.certain else 'cannot be verified here:'} {self.line}"
 
 
-@with_output
+@add_output_option
 def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="LIBRARY", help="Libraries to test; else all that are found.")
@@ -118,7 +118,7 @@ def check_library(
     """Test one library, show the results, and return the failures."""
     try:
         with console.status(f"{library.name}: building and checking …"):
-            bench = selftest.bench(library, ranks, home(), folder)
+            bench = selftest.prepare_bench(library, ranks, home(), folder)
     except RankbenchError as error:
         return [Failure(str(error))]
     sources = choose_sources(bench, clocks)
@@ -254,7 +254,7 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
     for source in sources:
         if source.usable:
             with console.status(f"{bench.library.name}: waits of known length by {source.name} …"):
-                waits = selftest.waits(
+                waits = selftest.measure_waits(
                     bench, list(judge.TRUTHS_NS), source.name, lambda by_launch: judge.wrong_starts(by_launch, starts)
                 )
             others[source.name] = waits.others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import files
-from rankbench.exports.tidy import siblings
+from rankbench.exports.tidy import list_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ SUFFIX = ".csv"
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is an empty field."""
-    for place, frame in siblings(path, measured.view):
+    for place, frame in list_files(path, measured.view):
         with files.write_beside(place) as beside:
             frame.fill_nan(None).write_csv(beside)
         yield place

@@ -50,57 +50,57 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
 def script(folder: Path, campaign: Campaign) -> str:
     """Return the script for the campaign of a folder."""
     head = [
-        f"-- Campaign {spoken(campaign.name)}, as rankbench {campaign.rankbench} measured it: views over its files.",
+        f"-- Campaign {make_comment(campaign.name)}, measured by rankbench {campaign.rankbench}: views of its files.",
         "-- Make a database of them by `duckdb campaign.db < THIS`. Where the folder moves, export it again.",
     ]
-    return "\n".join([*head, "", *(f"{view}\n" for view in views(folder)), TYPICAL.strip(), ""])
+    return "\n".join([*head, "", *(f"{view}\n" for view in list_views(folder)), TYPICAL.strip(), ""])
 
 
-def views(folder: Path) -> Iterator[str]:
+def list_views(folder: Path) -> Iterator[str]:
     """Yield the view of each kind of file. Of a launch that is not committed no row is seen."""
-    record = from_json(folder / "campaign.json", Campaign)
-    yield view("campaign", record)
+    record = select_json(folder / "campaign.json", Campaign)
+    yield make_view("campaign", record)
     for name in LISTS:
-        yield view(name, f"{record} SELECT unnest({name}, max_depth := 2)")
-    yield view("launches", from_json(folder / "launches" / "*.json", Launch))
+        yield make_view(name, f"{record} SELECT unnest({name}, max_depth := 2)")
+    yield make_view("launches", select_json(folder / "launches" / "*.json", Launch))
     for name, stored in (("outcomes", "cases"), ("samples", "samples")):
-        yield view(name, f"{from_parquet(folder / stored / '*.parquet')} SEMI JOIN launches ON launch = number")
+        yield make_view(name, f"{select_parquet(folder / stored / '*.parquet')} SEMI JOIN launches ON launch = number")
     for path in (folder / f"{name}.parquet" for name in DERIVED):
         if path.exists():
-            yield view(path.stem, from_parquet(path))
+            yield make_view(path.stem, select_parquet(path))
 
 
-def view(name: str, source: str) -> str:
+def make_view(name: str, source: str) -> str:
     """Return the statement that makes a view. DuckDB takes FROM without SELECT as all of it."""
     return f"CREATE OR REPLACE VIEW {name} AS\nFROM {source};"
 
 
-def from_parquet(path: Path) -> str:
+def select_parquet(path: Path) -> str:
     """Return what reads files of frames."""
-    return f"read_parquet({text(path)}, union_by_name = true)"
+    return f"read_parquet({quote_text(path)}, union_by_name = true)"
 
 
-def from_json(path: Path, kind: type[msgspec.Struct]) -> str:
+def select_json(path: Path, kind: type[msgspec.Struct]) -> str:
     """Return what reads files of a record."""
-    sentence = ", ".join(f'"{name}": {text(spelt)}' for name, spelt in fields(kind))
-    return f"read_json({text(path)}, columns = {{{sentence}}}, maximum_object_size = 1073741824)"
+    sentence = ", ".join(f'"{name}": {quote_text(spelt)}' for name, spelt in fields(kind))
+    return f"read_json({quote_text(path)}, columns = {{{sentence}}}, maximum_object_size = 1073741824)"
 
 
 def fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a record with their types, by their names in files."""
     hints = get_type_hints(kind)
     names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
-    return ((stored, spelt(hints[name])) for name, stored in names)
+    return ((stored, name_type(hints[name])) for name, stored in names)
 
 
-def spelt(kind: Any) -> str:
+def name_type(kind: Any) -> str:
     """Return how DuckDB spells the type of a field."""
     kind = present(kind)
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (list, tuple):
-        return f"{spelt(parts[0])}[]"
+        return f"{name_type(parts[0])}[]"
     if origin is dict:
-        return f"MAP({spelt(parts[0])}, {spelt(parts[1])})"
+        return f"MAP({name_type(parts[0])}, {name_type(parts[1])})"
     if origin is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum)):
         return "VARCHAR"
     return TYPES.get(kind) or f"STRUCT({join_fields(fields(kind))})"
@@ -111,14 +111,14 @@ def join_fields(pairs: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f'"{name}" {kind}' for name, kind in pairs)
 
 
-def text(value: Path | str) -> str:
+def quote_text(value: Path | str) -> str:
     """Return a text as SQL spells it; the folders of a path mean themselves, whatever characters they have."""
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
     plain = "".join(f"[{sign}]" if sign in "[*?" else sign for sign in str(value.parent))
-    return text(f"{plain}/{value.name}")
+    return quote_text(f"{plain}/{value.name}")
 
 
-def spoken(name: str) -> str:
+def make_comment(name: str) -> str:
     """Return a text in one line of a comment."""
     return " ".join(name.split())

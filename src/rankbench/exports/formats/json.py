@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from rankbench import files
-from rankbench.exports.values import Value, values
+from rankbench.exports.values import Value, list_values
 from rankbench.language import NOTHING, as_data
 from rankbench.model import Campaign, Record, Verdict
 
@@ -82,7 +82,7 @@ def export(view: CampaignView) -> Export:
         export=2,
         campaign=view.campaign,
         verdict=view.verdict,
-        values=list(values(view)),
+        values=list(list_values(view)),
         figures=msgspec.convert(rows, list[Figure]),
     )
 
@@ -102,17 +102,17 @@ def add_words(schema: dict[str, Any]) -> dict[str, Any]:
         if properties.get("text") == TEXT:
             definition["properties"] = {**properties, **WORDED}
             definition["required"] = [*definition["required"], "template", "fields"]
-    return {**schema, "$defs": empty(definitions)}
+    return {**schema, "$defs": fill_text_defaults(definitions)}
 
 
-def empty(schema: Any) -> Any:
+def fill_text_defaults(schema: Any) -> Any:
     """Return a schema whose defaults of texts have their words, too: none."""
     if isinstance(schema, dict):
-        texts = {name: empty(value) for name, value in schema.items()}
+        texts = {name: fill_text_defaults(value) for name, value in schema.items()}
         return (
             {**texts, "default": as_data(NOTHING)} if schema.get("default") == msgspec.to_builtins(NOTHING) else texts
         )
-    return [empty(item) for item in schema] if isinstance(schema, list) else schema
+    return [fill_text_defaults(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def drop_unspeakable(schema: Any) -> Any:

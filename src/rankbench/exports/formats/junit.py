@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.across.gate import Check
-from rankbench.across.two_campaigns import title
-from rankbench.evaluation.scales import fate
+from rankbench.across.two_campaigns import title_case
+from rankbench.evaluation.scales import describe_result
 from rankbench.exports.writing import write_text
 from rankbench.language import NOTHING, render, say
 from rankbench.model import BROKEN
@@ -57,10 +57,10 @@ def check(view: CampaignView, case: Case, summary: Summary) -> Check:
     timed = summary.launches and case.quantity != "memory"
     return Check(
         case=case.key,
-        title=title(view, case),
+        title=title_case(view, case),
         candidate=summary.candidate,
         outcome=outcome,
-        text=NOTHING if outcome == "passed" else summary.doubt or fate(summary, counts=False),
+        text=NOTHING if outcome == "passed" else summary.doubt or describe_result(summary, counts=False),
         advice=LOG if broken else NOTHING,
         measured_s=summary.samples * summary.mean_ns / 1e9 if timed else 0.0,
     )

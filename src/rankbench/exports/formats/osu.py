@@ -105,17 +105,17 @@ def files(view: CampaignView) -> Iterator[tuple[str, str]]:
                 case: summary for case, summary in part.list_shown_summaries() if summary.candidate == candidate
             }
             if summaries and part.cases[0].quantity != "memory":
-                yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, summaries)
+                yield f"{file_name(f'{line}.{candidate}')}.txt", render_file(part, candidate, summaries)
 
 
-def text(part: CampaignView, candidate: str, summaries: dict[Case, Summary]) -> str:
+def render_file(part: CampaignView, candidate: str, summaries: dict[Case, Summary]) -> str:
     """Return the text of one file."""
-    shape, first = shape_of(part), part.cases[0]
+    shape, first = find_shape(part), part.cases[0]
     sized = part.operation(first).sized
     lines = [
         f"# OSU {heading(first, part.operation(first), shape)} Test v{VERSION}",
         *(f"# {line}" for line in comment_lines(part, candidate, shape)),
-        f"# Meaning: {msgspec.json.encode(meaning(part, shape)).decode()}",
+        f"# Meaning: {msgspec.json.encode(describe_meaning(part, shape)).decode()}",
     ]
     lines += [f"# Datatype: MPI_{first.datatype.upper()}."] if sized else []
     lines += [pad_line("# Size" if sized else "#", shape.titles, shape, sized=sized)]
@@ -126,7 +126,7 @@ def text(part: CampaignView, candidate: str, summaries: dict[Case, Summary]) -> 
     return "\n".join([*lines, ""])
 
 
-def shape_of(part: CampaignView) -> Shape:
+def find_shape(part: CampaignView) -> Shape:
     """Return the shape of the table of a line's cases."""
     kinds = {"bandwidth": BANDWIDTH, "rate": RATE}
     return OVERLAP if part.cases[0].quantity == "overlap" else kinds.get(part.measure(part.cases[0]).kind, LATENCY)
@@ -162,7 +162,7 @@ def comment_lines(part: CampaignView, candidate: str, shape: Shape) -> list[str]
     ]
 
 
-def meaning(part: CampaignView, shape: Shape) -> Meaning:
+def describe_meaning(part: CampaignView, shape: Shape) -> Meaning:
     """Return what the numbers are, in the words by which benchmarks are compared."""
     case, estimator = part.cases[0], part.campaign.plan.estimator
     operation = part.operation(case)

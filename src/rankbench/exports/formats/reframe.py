@@ -9,7 +9,7 @@ import re
 from string import Template
 from typing import TYPE_CHECKING
 
-from rankbench.exports.values import values
+from rankbench.exports.values import list_values
 from rankbench.exports.writing import write_text
 from rankbench.model import RankbenchError
 
@@ -114,23 +114,25 @@ def test(view: CampaignView) -> str:
     return TEST.substitute(
         class_name=class_name(campaign.name),
         plan=indent(repr(line) for line in planned.text.splitlines(keepends=True)),
-        references=indent(references(campaign, values(view))),
+        references=indent(list_references(campaign, list_values(view))),
         slack=repr(planned.threshold),
         question=repr(f"rankbench: {planned.question} (campaign {campaign.name} of {campaign.created})"),
     )
 
 
-def references(campaign: Campaign, rows: Iterable[Value]) -> Iterator[str]:
+def list_references(campaign: Campaign, rows: Iterable[Value]) -> Iterator[str]:
     """Yield the reference of each value; A/A twins have none. Without an interval its ends are the value."""
     twins = {candidate.name for candidate in campaign.candidates if candidate.control_of}
     for row in rows:
         if row.value and row.candidate not in twins:
-            value, low, high = (short(row.value if end is None else end) for end in (row.value, row.low, row.high))
+            value, low, high = (
+                round_number(row.value if end is None else end) for end in (row.value, row.low, row.high)
+            )
             name = f"{row.case} {row.candidate}".replace(":", "_")  # A colon would name a system.
             yield f"{name!r}: ({value!r}, {low!r}, {high!r}, {row.unit!r}),"
 
 
-def short(number: float) -> float:
+def round_number(number: float) -> float:
     """Return a number with as many digits as a person can use."""
     return float(f"{number:.7g}")
 

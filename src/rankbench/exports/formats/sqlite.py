@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, get_type_hints
 import msgspec
 
 from rankbench import files, store
-from rankbench.across.two_campaigns import title
-from rankbench.exports.values import values
+from rankbench.across.two_campaigns import title_case
+from rankbench.exports.values import list_values
 from rankbench.exports.writing import present
 from rankbench.language import Text, render
 from rankbench.model import Campaign, Candidate, Case, Comparison, Finding, Launch, Library, Machine, Summary
@@ -91,22 +91,22 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
 def fill(database: sqlite3.Connection, measured: Measured) -> None:
     """Make all tables. The file is nothing until all is in it, so no journal is kept."""
     database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    for table in tables(measured):
+    for table in list_tables(measured):
         database.execute(table.creation)
         database.executemany(table.insertion, table.rows)
     database.executescript(LATER)
     database.commit()
 
 
-def tables(measured: Measured) -> Iterator[Table]:
+def list_tables(measured: Measured) -> Iterator[Table]:
     """Yield all tables, those that others refer to first."""
     campaign_view = measured.view
     places = {case.key: number for number, case in enumerate(campaign_view.campaign.cases, 1)}
     yield campaign_table(campaign_view.campaign)
-    yield of_records("libraries", Library, campaign_view.campaign.libraries, {"name": "name TEXT PRIMARY KEY"})
-    yield of_records("candidates", Candidate, campaign_view.campaign.candidates, CANDIDATE_COLUMNS)
+    yield make_record_table("libraries", Library, campaign_view.campaign.libraries, {"name": "name TEXT PRIMARY KEY"})
+    yield make_record_table("candidates", Candidate, campaign_view.campaign.candidates, CANDIDATE_COLUMNS)
     yield case_table(campaign_view)
-    yield of_records(
+    yield make_record_table(
         "launches", Launch, campaign_view.launches, {"number": "number INTEGER PRIMARY KEY", "candidate": CANDIDATE}
     )
     yield outcome_table(campaign_view, places)
@@ -128,17 +128,19 @@ def campaign_table(campaign: Campaign) -> Table:
     fields = {name: getattr(campaign, name) for name in WHOLE_CAMPAIGN}
     facts = {**fields, "question": campaign.plan.question, "plan": campaign.plan.text}
     facts |= {name: getattr(campaign.machine, name) for name in Machine.__struct_fields__ if name != "cpus"}
-    return Table("campaign", [column(name, type(value)) for name, value in facts.items()], [row(facts.values())])
+    return Table(
+        "campaign", [column(name, type(value)) for name, value in facts.items()], [convert_row(facts.values())]
+    )
 
 
 def case_table(view: CampaignView) -> Table:
     """Return the cases, in the order of the campaign, with how people call them and what their values are."""
-    units = {value.case: value.unit for value in values(view)}
+    units = {value.case: value.unit for value in list_values(view)}
     rows = (
         (
             number,
             case.key,
-            title(view, case),
+            title_case(view, case),
             case.quantity,
             units.get(case.key),
             *cells(case, "memory", case.memory.label),
@@ -146,7 +148,7 @@ def case_table(view: CampaignView) -> Table:
         for number, case in enumerate(view.campaign.cases, 1)
     )
     head = ["id INTEGER PRIMARY KEY", "key TEXT NOT NULL UNIQUE", "title TEXT NOT NULL", "quantity TEXT", "unit TEXT"]
-    return Table("cases", [*head, *columns(Case)], map(row, rows))
+    return Table("cases", [*head, *columns(Case)], map(convert_row, rows))
 
 
 def outcome_table(view: CampaignView, places: Mapping[str, int]) -> Table:
@@ -172,9 +174,9 @@ def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
 
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
-    ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in values(view)}
+    ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in list_values(view)}
     with_values = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
-    rows = (row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in with_values)
+    rows = (convert_row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in with_values)
     fields = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
     return Table("summaries", [*fields, "value REAL", "low REAL", "high REAL"], rows, "case_id, candidate")
 
@@ -183,7 +185,7 @@ def comparison_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return the comparisons, those of the A/A control marked as such."""
     parts = ((False, view.verdict.comparisons), (True, view.verdict.control))
     rows = (
-        row((places[comparison.case], *cells(comparison)[1:], control))
+        convert_row((places[comparison.case], *cells(comparison)[1:], control))
         for control, part in parts
         for comparison in part
     )
@@ -196,7 +198,7 @@ def finding_tables(view: CampaignView, places: Mapping[str, int]) -> Iterator[Ta
     """Yield the findings, and the cases that each rests on."""
     fields = [name for name in Finding.__struct_fields__ if name != "cases"]
     findings = list(enumerate(view.verdict.findings, 1))
-    rows = (row((number, *(getattr(entry, name) for name in fields))) for number, entry in findings)
+    rows = (convert_row((number, *(getattr(entry, name) for name in fields))) for number, entry in findings)
     yield Table("findings", ["id INTEGER PRIMARY KEY", *(f"{name} TEXT NOT NULL" for name in fields)], rows)
     pairs = ((number, places[key]) for number, entry in findings for key in dict.fromkeys(entry.cases))
     finding = "finding INTEGER NOT NULL REFERENCES findings"
@@ -206,11 +208,11 @@ def finding_tables(view: CampaignView, places: Mapping[str, int]) -> Iterator[Ta
 # --- from records and frames to SQL -----------------------------------------------------------------------------------
 
 
-def of_records(
+def make_record_table(
     name: str, kind: type[msgspec.Struct], records: Iterable[msgspec.Struct], texts: Mapping[str, str]
 ) -> Table:
     """Return a table of all fields of records. What has no name to refer to is null."""
-    rows = (row(value if value != "" else None for value in cells(record)) for record in records)
+    rows = (convert_row(value if value != "" else None for value in cells(record)) for record in records)
     return Table(name, columns(kind, texts), rows)
 
 
@@ -240,12 +242,12 @@ def number_rows(frame: pl.DataFrame, places: Mapping[str, int]) -> Iterator[tupl
     return ((launch, places[case], *rest) for launch, case, *rest in frame.iter_rows())
 
 
-def row(values: Iterable[object]) -> tuple[object, ...]:
+def convert_row(values: Iterable[object]) -> tuple[object, ...]:
     """Return values as SQLite takes them."""
-    return tuple(map(plain, values))
+    return tuple(map(convert_value, values))
 
 
-def plain(value: object) -> object:
+def convert_value(value: object) -> object:
     """Return a value as SQLite takes it: what is not a number is null, what has parts is JSON."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -124,10 +124,10 @@ def options(*pairs: tuple[str, object]) -> list[str]:
 
     A value with blanks is put in quotes, as all schedulers read them, unless it is so already.
     """
-    return [option if value is True else f"{option}{in_quotes(str(value))}" for option, value in pairs if value]
+    return [option if value is True else f"{option}{quote_value(str(value))}" for option, value in pairs if value]
 
 
-def in_quotes(value: str) -> str:
+def quote_value(value: str) -> str:
     """Return a value, in quotes where it has blanks. Raises RankbenchError where it has quotes of its own as well."""
     if " " not in value or value[0] == value[-1] in "\"'":
         return value

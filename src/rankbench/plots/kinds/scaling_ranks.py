@@ -36,7 +36,7 @@ LETTER = 7.2
 def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of ranks."""
     cases = view.scaled.get(placeless(view.cases[0]).key, {})
-    standings = scales.standings(view, cases, view.candidates)
+    standings = scales.list_results(view, cases, view.candidates)
     if not any(standing.counts for standing in standings):
         return None
     shown = [name for name in view.candidates if any(standing.candidate == name for standing in standings)]
@@ -68,7 +68,7 @@ def series_name(view: CampaignView, place: Site, *, alone: bool) -> str:
     """Return what a place has in common with others: its ranks per node, or where all have as many nodes, these."""
     if not alone:
         return scales.ranks_name(place.ranks_per_node, view.campaign)
-    if scales.remark(place, view.campaign):
+    if scales.describe_oversubscription(place, view.campaign):
         return format_text("{n:count node}, more ranks than cores", n=place.nodes)
     return format_text("{n:count node}", n=place.nodes)
 

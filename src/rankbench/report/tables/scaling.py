@@ -20,7 +20,7 @@ from rankbench.verdict.view import SCOPES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankbench.evaluation.scales import Standing
+    from rankbench.evaluation.scales import SiteResult
     from rankbench.model import Case
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.view import CampaignView
@@ -98,7 +98,7 @@ def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     fared = {
-        (standing.site, standing.candidate): standing for standing in scales.standings(view, cases, view.candidates)
+        (standing.site, standing.candidate): standing for standing in scales.list_results(view, cases, view.candidates)
     }
     rows = [row(view, place, cases[place], fared) for place in ordered]
     return Table(
@@ -113,7 +113,7 @@ def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     )
 
 
-def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str], Standing]) -> list[Cell]:
+def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str], SiteResult]) -> list[Cell]:
     """Return how all candidates fared at one place."""
     verdict = view.verdict_of[case.key]
     cells = []
@@ -137,7 +137,7 @@ def frame(view: CampaignView) -> pl.DataFrame:
 def frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
     """Yield the rows."""
     for cases in (cases for sizes in operations(view) for cases in sizes):
-        for standing in scales.standings(view, cases, view.candidates):
+        for standing in scales.list_results(view, cases, view.candidates):
             moved = view.moved.get(standing.case.key, ())
             per_node = measures.measure_per_node(standing.case, standing.site.nodes, *moved)
             yield {
