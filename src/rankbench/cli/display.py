@@ -7,13 +7,15 @@ import sys
 import textwrap
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich.box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from rankbench.cli.program import adapt_commands, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,22 @@ if TYPE_CHECKING:
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
-console = Console(highlight=False)
+class CommandConsole(Console):
+    """A console that prints commands as this program was called."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts, tables and others."""
+        super().print(*map(adapt, objects), **options)
+
+
+def adapt(printed: Any) -> Any:
+    """Return a text with its commands as this program was called; anything else as it is."""
+    if isinstance(printed, Text) and not printed.spans:
+        return Text(adapt_commands(printed.plain), printed.style)
+    return adapt_commands(printed) if isinstance(printed, str) else printed
+
+
+console = CommandConsole(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
     console.width = 1000  # Files and pipes have no width: nothing is folded for them.
 
@@ -108,8 +125,16 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
 
 
 def spread_lines(text: str) -> None:
-    """Print a text in lines of whole words; a longer word, such as a path, is never broken."""
-    for line in textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]:
+    """Print a text in lines of whole words; a longer word, such as a path, is never broken.
+
+    Nor is a command at its end, which has a line of its own where it does not fit: a part of one cannot be pasted.
+    """
+    text, command = split_command(adapt_commands(text))
+    lines = textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]
+    if command:
+        fits = len(lines[-1]) + 1 + len(command) <= console.width
+        lines[-1:] = [f"{lines[-1]} {command}"] if fits else [lines[-1], command]
+    for line in lines:
         console.print(line, soft_wrap=True, markup=False)
 
 
@@ -153,8 +178,3 @@ def spell_blocks(record: Campaign) -> str:
     """Return the bounds on blocks: `5`, `5 to 30`."""
     stop = record.plan.stop
     return f"{stop.blocks_min}" + (f" to {stop.blocks_max}" if stop.blocks_max > stop.blocks_min else "")
-
-
-def spell_seconds(seconds: float) -> str:
-    """Return minutes and seconds: `2:05`."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -141,9 +141,12 @@ def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
     finish(place)
     before = {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place)
+    command = "rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", text) == (
-        "results/plan is finished: 9 launches, 3 blocks, measured THEN. Show it: rankbench show results/plan. "
-        "Measure more: --more N. Measure anew: --new\n"
+        "results/plan is finished: 9 launches, 3 blocks, measured THEN.\n"
+        "show it: rankbench show results/plan\n"
+        f"measure 5 more blocks: {command} --more 5\n"
+        f"start another campaign: {command} --new\n"
     )
     assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place, "--new")

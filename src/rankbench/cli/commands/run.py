@@ -59,6 +59,8 @@ rankbench run plan.toml --dry-run        # what would be measured
 rankbench run plan.toml --more 9         # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 """
+MORE_BLOCKS = 5
+"""Blocks to measure in addition, where nothing says how many would decide more."""
 
 
 def run(
@@ -132,7 +134,7 @@ def run(
         show_forecast(wanted, verbose=verbose)
         return
     if known and is_finished(wanted):
-        print_text(describe_finished(store.open(folder)))
+        show_finished(store.open(folder), again(folder.name))
         return
     # So does what judges; nothing of it runs beside a launch that measures.
     loaded = meanwhile.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
@@ -146,7 +148,7 @@ def run(
             print_text(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
     if before == len(prepared.store.launches()):
-        print_text(describe_finished(prepared.store))
+        show_finished(prepared.store, again(folder.name))
         return
     from rankbench.cli.conclusion import conclude, failures
 
@@ -197,15 +199,18 @@ def again(name: str) -> str:
     return shlex.join([*rest, *(["--name", name] if named else [])])
 
 
-def describe_finished(opened: Store) -> str:
-    """Return the line on a campaign that measures nothing more: when it was measured, and what can be done."""
-    launches, folder = opened.launches(), shlex.quote(str(opened.folder))
+def show_finished(opened: Store, command: str) -> None:
+    """Print lines on a campaign that measures nothing more: when it was measured, and what `command` can do."""
+    launches = opened.launches()
     at = datetime.fromisoformat(launches[-1].started).astimezone()
     blocks = spell_count(len({record.block for record in launches}), "block")
-    return (
-        f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}. "
-        f"Show it: rankbench show {folder}. Measure more: --more N. Measure anew: --new"
-    )
+    for line in (
+        f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}.",
+        f"show it: rankbench show {shlex.quote(str(opened.folder))}",
+        f"measure {spell_count(MORE_BLOCKS, 'more block')}: {command} --more {MORE_BLOCKS}",
+        f"start another campaign: {command} --new",
+    ):
+        print_text(line)
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
