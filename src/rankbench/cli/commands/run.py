@@ -131,7 +131,7 @@ def run(
     if dry_run:
         from rankbench.cli.forecast import show_forecast
 
-        show_forecast(wanted, verbose=verbose)
+        show_forecast(wanted, again(folder.name, "--dry-run", "-n"), verbose=verbose)
         return
     if known and is_finished(wanted):
         show_finished(store.open(folder), again(folder.name))
@@ -187,13 +187,15 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     return next(path for path in itertools.chain([folder], numbered) if not (path / "campaign.json").exists())
 
 
-def again(name: str) -> str:
-    """Return the command that goes on with this campaign: as given, less what starts another one or measures more."""
+def again(name: str, *without: str) -> str:
+    """Return the command that goes on with this campaign: as given, less what starts another one or measures more, and
+    `without` these options.
+    """
     words, rest = iter(sys.argv[1:]), ["rankbench"]
     for word in words:
         if word in {"--more", "--name"}:
             next(words, "")
-        elif word != "--new" and not word.startswith(("--more=", "--name=")):
+        elif word not in {"--new", *without} and not word.startswith(("--more=", "--name=")):
             rest.append(word)
     named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
     return shlex.join([*rest, *(["--name", name] if named else [])])
