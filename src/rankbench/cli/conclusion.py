@@ -75,8 +75,10 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
     took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
-    how = f": {command} --more {blocks}" if command else ""
-    return f"{took} ({spell_count(blocks, 'block')}) would decide about {likely:.0f} of {open_}{how}"
+    would = f"{took} ({spell_count(blocks, 'block')}) would decide"
+    if round(likely) == 0:
+        return f"{would} probably none of {open_}"
+    return f"{would} about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
 
 
 def failures(store: Store) -> list[str]:

@@ -120,7 +120,7 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
         return [*sentences, *(render(finding.text) for finding in verdict.findings)]
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
-    summary_line = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
+    summary_line = [f"Findings: {', '.join(parts)} (in the report; here: rankbench show -v)."] if parts else []
     return [*sentences[:-1], *summary_line, *sentences[-1:]]
 
 
@@ -175,6 +175,10 @@ def show_overview(content: Content) -> None:
 
 
 def spell_blocks(record: Campaign) -> str:
-    """Return the bounds on blocks: `5`, `5 to 30`."""
+    """Return the bounds on blocks: `5`, `5 to 30`; `5 or more` where the plan bounds the time alone."""
+    from rankbench.plan.stop_rules import time  # It loads what `--help` does not need.
+
     stop = record.plan.stop
+    if stop.blocks_max == time.MOST_BLOCKS:
+        return f"{stop.blocks_min} or more"
     return f"{stop.blocks_min}" + (f" to {stop.blocks_max}" if stop.blocks_max > stop.blocks_min else "")

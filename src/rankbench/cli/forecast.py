@@ -75,7 +75,10 @@ def rows(
     yield "memory", f"up to {format_memory(size.memory_bytes)} for rankbench, besides the ranks"
     low, high = (format_memory(number) for number in size.stored_bytes)
     yield "disk", f"about {low if low == high else f'{low} to {high}'}"
-    yield "folder", f"{wanted.folder}{' (holds a campaign, which would go on)' if is_campaign(wanted.folder) else ''}"
+    yield (
+        "folder",
+        f"{wanted.folder}{' (holds a campaign, which would be continued)' if is_campaign(wanted.folder) else ''}",
+    )
 
 
 def operations(cases: Sequence[Case]) -> Iterator[str]:

@@ -130,7 +130,7 @@ def tell_job(opened: Store, decision: Decision | None) -> None:
         print_text(f"next: rankbench status {folder} --wait")
     else:
         print_text(f"{explain_end(opened, where)}; log: {folder / FOLDER / LOG}")
-        print_text("next: submit it again, which goes on where it was")
+        print_text("next: submit it again; it continues where it stopped")
 
 
 def explain_end(opened: Store, where: JobState | None) -> str:

@@ -145,7 +145,7 @@ def run(
         decision = measure(prepared, quiet=quiet)
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            print_text(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
+            print_text(f"stopped; what was measured is kept. Continue with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
     if before == len(prepared.store.launches()):
         show_finished(prepared.store, again(folder.name))
@@ -178,7 +178,7 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
     folder = campaign_folder(results, name)
     if anew and more:
-        raise RankbenchError("--new starts a campaign, --more goes on with one; leave one of them out")
+        raise RankbenchError("--new starts a campaign, --more continues one; leave one of them out")
     if more and not (folder / "campaign.json").exists():
         raise RankbenchError(f"--more {more}: no campaign in {folder}; leave --more out, or name one: --name NAME")
     if not anew:
