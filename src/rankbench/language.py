@@ -5,6 +5,7 @@
     {lines: }                a b c                    {parts:;}  {parts:,}   a; b; c  and  a, b, c
     {text:capital}           A text                   {n:ordinal}       3rd
     {r:ratio} {t:time} {b:size} {p:.0%}               1.73×, 4.72 µs, 64 KiB, 12%
+    {s:clock}                                         2:05
     {low:bare}–{high:ratio}                           1.69–1.77×
 
 All other formats are Python's own. What judges makes texts with `say`; what shows them makes strings with `render`.
@@ -194,6 +195,7 @@ def _ordinal(number: int) -> str:
 QUANTITIES: dict[str, Callable[[Any], str]] = {
     "ratio": quantities.format_ratio,
     "time": quantities.format_time,
+    "clock": quantities.format_clock,
     "size": quantities.format_size,
     "memory": quantities.format_memory,
     "capital": _capital,

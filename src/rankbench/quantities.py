@@ -60,6 +60,11 @@ def format_duration(seconds: float) -> str:
     return f"{total // 3600} h {total % 3600 // 60} min"
 
 
+def format_clock(seconds: float) -> str:
+    """Return minutes and seconds: `2:05`."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
 def format_ratio(ratio: float) -> str:
     """Return a ratio with three significant digits at most, such as `1.04×`, `12.3×`, `340×`."""
     return f"{_three_digits(ratio)}×"

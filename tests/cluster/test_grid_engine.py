@@ -128,7 +128,7 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
         1,
         [
             f"its job ended by SIGUSR2 (not in the queue any more); log: {folder}/job/output.log",
-            "next: submit it again, which goes on where it was",
+            "next: submit it again; it continues where it stopped",
         ],
     )
     assert [find_leftovers(engine, node) for node in engine.nodes.nodes] == ["", ""]

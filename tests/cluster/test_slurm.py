@@ -121,7 +121,7 @@ def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> 
     assert followed.exit_code == 1
     before = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert 2 <= len(before) < 6
-    assert followed.printed.splitlines()[-1] == "next: submit it again, which goes on where it was"
+    assert followed.printed.splitlines()[-1] == "next: submit it again; it continues where it stopped"
     assert submit(nodes, home, "cancelled", PLAN, "--wait").exit_code == 0
     after = {launch.number: launch.started for launch in store.open(folder).launches()}
     assert len(after) == 6

@@ -95,12 +95,12 @@ MEANINGS = (
         'the library\'s own mpiexec: launcher = "mpiexec"',
     ),
     (r"DUE TO TIME LIMIT", "the scheduler's job was at the end of its time; ask for more: time in [job]"),
-    (r"DUE TO PREEMPTION", "the scheduler took the nodes back for another job; run again to go on"),
+    (r"DUE TO PREEMPTION", "the scheduler took the nodes back for another job; run again to continue"),
     (
         r"[Nn]ode failure on (?P<host>[^\s,]+)",
-        "node {host} was lost; run again to go on with the nodes that are left",
+        "node {host} was lost; run again to continue with the nodes that are left",
     ),
-    (r"NODE FAILURE", "a node was lost; run again to go on with the nodes that are left"),
+    (r"NODE FAILURE", "a node was lost; run again to continue with the nodes that are left"),
     (
         r"(?i)oom[-_ ]kill|task \S+: Out Of Memory",
         "the memory that the scheduler or the container allows is used up; use fewer ranks or smaller sizes",
@@ -109,9 +109,9 @@ MEANINGS = (
         r"(?:/dev/shm|shm_open|shared memory).*(?:No space left on device|Bus error)",
         "the memory disk /dev/shm is full; make it larger, or use fewer ranks",
     ),
-    (r"No space left on device", "a disk is full; make room and run again to go on"),
+    (r"No space left on device", "a disk is full; make room and run again to continue"),
     (r"the stream cannot be written \(File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
-    (r"Disk quota exceeded", "the disk quota is used up; make room and run again to go on"),
+    (r"Disk quota exceeded", "the disk quota is used up; make room and run again to continue"),
     (r"Cannot allocate memory|std::bad_alloc", "the system gave no memory; use fewer ranks or smaller sizes"),
     (
         r"opal_shmem_base_select failed|opal_init failed|Error: unknown option \"-n\"",
@@ -185,7 +185,7 @@ def evidence(before: Surroundings, after: Surroundings) -> str:
         "smaller sizes"
         if killed > 0
         else "",
-        "the disk of the results is full; make room and run again to go on"
+        "the disk of the results is full; make room and run again to continue"
         if after.free_bytes < LEAST_FREE_BYTES
         else "",
     ]

@@ -232,7 +232,7 @@ class Loop:
         if self.unwatched[turn] >= UNWATCHED_LAUNCHES:
             raise RankbenchError(
                 f"{where}, for the {UNWATCHED_LAUNCHES}rd time; find out what kills it (dmesg shows whether the kernel "
-                "was out of memory), then run again to go on"
+                "was out of memory), then run again to continue"
             )
         self.watch.on_note(f"{where}; it is not stored and is made again")
 

@@ -143,7 +143,7 @@ def resume(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
         )
     require_libraries(wanted, record)
     require_baseline(wanted.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
-    show(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
+    show(f"continuing {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = build_cores(used.values(), wanted.home, show)
     for receipt in record.receipts:

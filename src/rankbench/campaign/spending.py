@@ -59,22 +59,30 @@ def spending(launches: Sequence[Launch]) -> list[Spent]:
         for part, took in parts:
             total[part] += took
         total["start"] += max(0.0, sum(launch.duration_s for launch in group) - sum(took for _, took in parts))
-    total["between"] = measure_gaps_s(groups)
+    total["between"] = _typical_gap_s(groups) * (len(groups) - 1)
     total_s = sum(total.values())
     return [Spent(part, total[part], total[part] / total_s) for part in PARTS if total[part] > 0]
 
 
 def total_duration_s(launches: Sequence[Launch]) -> float:
     """Return how long a campaign took, from its first launch to the end of its last one."""
+    return sum(block_durations_s(launches).values())
+
+
+def block_durations_s(launches: Sequence[Launch]) -> dict[int, float]:
+    """Return how long each block took, and the time before it and between its launches."""
     ordered = sorted(launches, key=lambda launch: launch.started)
     groups = [list(group) for _, group in groupby(ordered, key=lambda launch: launch.started)]
-    return sum(launch.duration_s for launch in launches) + measure_gaps_s(groups)
+    gap_s = _typical_gap_s(groups)
+    block_s: defaultdict[int, float] = defaultdict(float)
+    for number, group in enumerate(groups):
+        block_s[group[0].block] += sum(launch.duration_s for launch in group) + (gap_s if number else 0.0)
+    return dict(block_s)
 
 
-def measure_gaps_s(groups: Sequence[Sequence[Launch]]) -> float:
-    """Return the time between groups of launches. Each gap counts as a typical one: an interruption may last days."""
-    gaps_s = [_gap_s(before, after) for before, after in pairwise(groups)]
-    return median(gaps_s) * len(gaps_s) if gaps_s else 0.0
+def _typical_gap_s(groups: Sequence[Sequence[Launch]]) -> float:
+    """Return the usual time between groups of launches, for which each counts: an interruption may last days."""
+    return median(_gap_s(before, after) for before, after in pairwise(groups)) if len(groups) > 1 else 0.0
 
 
 def _groups(launches: Sequence[Launch]) -> Iterator[list[Launch]]:

@@ -24,6 +24,7 @@ from rankbench.cli import commands as folder
 from rankbench.cli.display import console
 from rankbench.cli.folders import home
 from rankbench.cli.help_pages import Command, Group
+from rankbench.cli.program import adapt_commands
 from rankbench.cli.signals import Terminated, catch_signals, exit_code
 from rankbench.cli.standard_output import Output
 
@@ -201,5 +202,5 @@ def run_application(app: typer.Typer, words: Sequence[str]) -> int:
 
 def complain(line: str) -> int:
     """Print a line on what the user can fix, and return the exit code."""
-    print(f"rankbench: {line}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
+    print(f"rankbench: {adapt_commands(line)}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
     return USAGE_ERROR

@@ -11,9 +11,10 @@ import polars as pl
 from rankbench.campaign.changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.decisions import LAST, evaluate_latest
-from rankbench.cli.display import answer, print_text, show_overview, spell_count, spell_seconds
+from rankbench.cli.display import answer, print_text, show_overview, spell_count
 from rankbench.language import render
 from rankbench.model import FAILURES
+from rankbench.quantities import format_clock
 from rankbench.report.overview import overview
 from rankbench.statistics import deciding
 from rankbench.verdict.short_answer import count_decided
@@ -38,7 +39,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     spent_s = total_duration_s(launches)
     amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
     print_text(
-        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({amount}; {render(decision.reason)}). "
+        f"{store.folder.name}: done in {format_clock(spent_s)} ({amount}; {render(decision.reason)}). "
         f"{render(count_decided(verdict.cases))}"
     )
     without = Counter(status for status in store.cases()["status"] if status != "ok")
@@ -74,8 +75,10 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
     took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
-    how = f": {command} --more {blocks}" if command else ""
-    return f"{took} ({spell_count(blocks, 'block')}) would decide about {likely:.0f} of {open_}{how}"
+    would = f"{took} ({spell_count(blocks, 'block')}) would decide"
+    if round(likely) == 0:
+        return f"{would} probably none of {open_}"
+    return f"{would} about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
 
 
 def failures(store: Store) -> list[str]:

@@ -6,6 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankbench import campaign, evaluation, store
+from rankbench.campaign.spending import block_durations_s
 from rankbench.evaluation.stopping import decide
 
 if TYPE_CHECKING:
@@ -29,12 +30,9 @@ def is_finished(wanted: Wanted) -> bool:
 def stopping(opened: Store) -> Decide:
     """Return what shows whether the plan's stopping rule is met by what is stored.
 
-    What blocks take is reported by the clock from now on, everything between launches included; of earlier runs by what
-    their launches took.
+    What blocks take is reported by the clock from now on, and of earlier runs by what is stored.
     """
-    block_s: dict[int, float] = {}
-    for launch in opened.launches():
-        block_s[launch.block] = block_s.get(launch.block, 0.0) + launch.duration_s
+    block_s = block_durations_s(opened.launches())
     at_s = monotonic()
 
     def enough(store: Store) -> Decision:

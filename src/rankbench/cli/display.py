@@ -7,13 +7,15 @@ import sys
 import textwrap
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich.box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from rankbench.cli.program import adapt_commands, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,22 @@ if TYPE_CHECKING:
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
-console = Console(highlight=False)
+class CommandConsole(Console):
+    """A console that prints commands as this program was called."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts, tables and others."""
+        super().print(*map(adapt, objects), **options)
+
+
+def adapt(printed: Any) -> Any:
+    """Return a text with its commands as this program was called; anything else as it is."""
+    if isinstance(printed, Text) and not printed.spans:
+        return Text(adapt_commands(printed.plain), printed.style)
+    return adapt_commands(printed) if isinstance(printed, str) else printed
+
+
+console = CommandConsole(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
     console.width = 1000  # Files and pipes have no width: nothing is folded for them.
 
@@ -103,13 +120,21 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
         return [*sentences, *(render(finding.text) for finding in verdict.findings)]
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
-    summary_line = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
+    summary_line = [f"Findings: {', '.join(parts)} (in the report; here: rankbench show -v)."] if parts else []
     return [*sentences[:-1], *summary_line, *sentences[-1:]]
 
 
 def spread_lines(text: str) -> None:
-    """Print a text in lines of whole words; a longer word, such as a path, is never broken."""
-    for line in textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]:
+    """Print a text in lines of whole words; a longer word, such as a path, is never broken.
+
+    Nor is a command at its end, which has a line of its own where it does not fit: a part of one cannot be pasted.
+    """
+    text, command = split_command(adapt_commands(text))
+    lines = textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]
+    if command:
+        fits = len(lines[-1]) + 1 + len(command) <= console.width
+        lines[-1:] = [f"{lines[-1]} {command}"] if fits else [lines[-1], command]
+    for line in lines:
         console.print(line, soft_wrap=True, markup=False)
 
 
@@ -150,11 +175,10 @@ def show_overview(content: Content) -> None:
 
 
 def spell_blocks(record: Campaign) -> str:
-    """Return the bounds on blocks: `5`, `5 to 30`."""
+    """Return the bounds on blocks: `5`, `5 to 30`; `5 or more` where the plan bounds the time alone."""
+    from rankbench.plan.stop_rules import time  # It loads what `--help` does not need.
+
     stop = record.plan.stop
+    if stop.blocks_max == time.MOST_BLOCKS:
+        return f"{stop.blocks_min} or more"
     return f"{stop.blocks_min}" + (f" to {stop.blocks_max}" if stop.blocks_max > stop.blocks_min else "")
-
-
-def spell_seconds(seconds: float) -> str:
-    """Return minutes and seconds: `2:05`."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

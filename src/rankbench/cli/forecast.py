@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 MINUTE_S, HOUR_S = 60, 3600
 
 
-def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
-    """Print what a campaign would measure and take. With `verbose`, the plan too."""
+def show_forecast(wanted: Wanted, command: str, *, verbose: bool = False) -> None:
+    """Print what a campaign would measure and take, and which command runs it. With `verbose`, the plan too."""
     candidates, used = find_candidates(wanted)
     description = foreign.add_operations(describe_core(used.values(), wanted), wanted.plan)
     cases, notes = plan.expand_plan(wanted.plan, description, wanted.machine)
@@ -41,6 +41,7 @@ def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
         console.print()
         console.print(Text(wanted.plan.text.rstrip()), soft_wrap=True)
     spread_lines("Dry run: no candidate was launched or checked; `rankbench doctor` checks them.")
+    spread_lines(f"next: {command}")
 
 
 def describe_core(used: Iterable[Library], wanted: Wanted) -> Description:
@@ -71,13 +72,13 @@ def list_rows(
     yield "launches", launches(planned, block)
     yield "time", time_text(wanted, len(cases), len(candidates) + planned.control)
     size = plan.estimate_footprint(planned, cases, description.operations)
-    yield (
-        "memory",
-        f"up to {format_memory(max(size.judged_bytes, size.read_bytes))} for rankbench, besides the ranks",
-    )
+    yield "memory", f"up to {format_memory(size.memory_bytes)} for rankbench, besides the ranks"
     low, high = (format_memory(number) for number in size.stored_bytes)
     yield "disk", f"about {low if low == high else f'{low} to {high}'}"
-    yield "folder", f"{wanted.folder}{' (holds a campaign, which would go on)' if is_campaign(wanted.folder) else ''}"
+    yield (
+        "folder",
+        f"{wanted.folder}{' (holds a campaign, which would be continued)' if is_campaign(wanted.folder) else ''}",
+    )
 
 
 def list_operations(cases: Sequence[Case]) -> Iterator[str]:

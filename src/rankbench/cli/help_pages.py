@@ -13,6 +13,29 @@ if TYPE_CHECKING:
 
 GROUPS = ("Get ready", "Measure", "Read", "Share", "Check", "Cluster")
 """Groups of commands, in the order of work."""
+VALUES = {
+    "account": "NAME",
+    "calls": "CALLS",
+    "confidence": "90%|95%|99%",
+    "estimator": "NAME",
+    "form": "NAME",
+    "memory": "SIZE",
+    "name": "NAME",
+    "nodelist": "NODES",
+    "operation": "NAME",
+    "operations": "NAME,...",
+    "option": "OPTION",
+    "partition": "NAME",
+    "placement": "NAME",
+    "results": "FOLDER",
+    "scheduler": "NAME",
+    "size": "SIZE",
+    "sizes": "SIZES",
+    "threshold": "SHARE",
+    "time": "TIME",
+    "wait": "SECONDS",
+}
+"""How the value of an option is named in every command."""
 TYPES = {"int": "N", "float": "NUMBER", "path": "PATH", "str": "TEXT"}
 """How the kind of a value is named where an option names none itself."""
 NAME_WIDTH = 12
@@ -79,6 +102,8 @@ def value_name(parameter: Any, ctx: Any) -> str:
     """Return how the value of a parameter is named."""
     if parameter.metavar:
         return str(parameter.metavar)
+    if parameter.name in VALUES:
+        return VALUES[parameter.name]
     match = re.search(r"\w+$", parameter.display_type(ctx).strip("<>").removesuffix("]").partition(" range")[0])
     return TYPES[match[0].lower()] if match else ""
 
@@ -96,7 +121,7 @@ def record(parameter: Any, ctx: Any) -> tuple[str, str]:
 
 def extras(option: Any, ctx: Any) -> Iterator[str]:
     """Yield what else the help of an option says: that it repeats, its default and its variable."""
-    if option.multiple and "epeatable" not in (option.help or ""):
+    if option.multiple:
         yield "repeatable"
     default = option.get_default(ctx, call=False)
     if option.show_default and not option.is_flag and default not in (None, "", 0, [], ()):

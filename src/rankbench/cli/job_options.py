@@ -48,14 +48,14 @@ def request_campaign(
     tasks_per_socket: Annotated[
         int | None, typer.Option(help="Tasks per socket, if the scheduler supports it.")
     ] = None,
-    time: Annotated[str, typer.Option(metavar="2h", help="Time limit of the job.")] = "",
+    time: Annotated[str, typer.Option(help="Time limit of the job: 30m, 2h, 1-12:00:00.")] = "",
     partition: Annotated[str, typer.Option(help="Partition or queue.")] = "",
     account: Annotated[str, typer.Option(help="Account, project or bank.")] = "",
     nodelist: Annotated[str, typer.Option(help="Nodes by name, as the scheduler writes them.")] = "",
     exclusive: Annotated[bool | None, typer.Option(help="Request exclusive nodes (the default).")] = None,
     contiguous: Annotated[bool | None, typer.Option(help="Request adjacent nodes.")] = None,
     memory: Annotated[
-        str, typer.Option(metavar="64G", help="Memory per node; default: all, or the site's default.")
+        str, typer.Option(help="Memory per node, such as 64G; default: all, or the site's default.")
     ] = "",
     launcher: Annotated[
         str, typer.Option(metavar="|".join(get_args(Launcher)), help="Launcher that starts the ranks.")

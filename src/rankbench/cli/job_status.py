@@ -11,12 +11,13 @@ from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import failures
-from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count, spell_seconds
+from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
 from rankbench.cli.stored import take_in
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
 from rankbench.model import FAILURES, LaunchStatus, RankbenchError
+from rankbench.quantities import format_clock
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -131,7 +132,7 @@ def tell_job(opened: Store, decision: Decision | None) -> None:
         print_text(f"next: rankbench status {folder} --wait")
     else:
         print_text(f"{explain_end(opened, where)}; log: {folder / FOLDER / LOG}")
-        print_text("next: submit it again, which goes on where it was")
+        print_text("next: submit it again; it continues where it stopped")
 
 
 def explain_end(opened: Store, where: JobState | None) -> str:
@@ -152,7 +153,7 @@ def show_status(opened: Store) -> None:
     print_text(
         f"{spell_count(len(launches), 'launch')} in {spell_count(len({launch.block for launch in launches}), 'block')} "
         f"of {spell_blocks(record)}, "
-        f"{spell_seconds(sum(launch.duration_s for launch in launches))} min"
+        f"{format_clock(sum(launch.duration_s for launch in launches))} min"
     )
     console.print()
     console.print(make_table(opened), markup=False)

@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.campaign import Progress
-from rankbench.cli.display import console, print_text, spell_blocks, spell_count, spell_seconds
+from rankbench.cli.display import console, print_text, spell_blocks, spell_count
 from rankbench.language import render
 from rankbench.model import FAILURES, LaunchStatus
+from rankbench.quantities import format_clock
 from rankbench.verdict import case_labels, measures
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Screen:
         forecast = self.progress.forecast_s()
         if not forecast:
             return "known after the first launch"
-        least, most = map(spell_seconds, forecast)
+        least, most = map(format_clock, forecast)
         if self.progress.look and least != most:
             return f"{least} as it looks, {most} at most"
         return most if least == most else f"{least} to {most}"

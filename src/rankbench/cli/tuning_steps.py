@@ -87,7 +87,7 @@ class Runner:
 
 def tell_resumed(line: str) -> None:
     """Print that a campaign goes on; what else its preparation does is the same for every step."""
-    if line.startswith("going on with"):
+    if line.startswith("continuing"):
         print_text(line)
 
 

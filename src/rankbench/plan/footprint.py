@@ -38,14 +38,17 @@ class Footprint(NamedTuple):
     judged_bytes: int
     """Memory of rankbench for all of them at most, which it reads by launches, or by candidates' cases."""
 
+    @property
+    def memory_bytes(self) -> int:
+        """Most memory of rankbench, beside the ranks."""
+        return max(self.judged_bytes, self.read_bytes)
+
     def __str__(self) -> str:
         """Spell it in one line."""
-        least, most = (format_memory(size) for size in self.stored_bytes)
+        disk_bytes = self.stored_bytes[1] + self.stream_bytes
         return (
-            f"up to {self.samples} samples a case: a launch takes {format_memory(self.rank_bytes)} of memory on "
-            f"rank 0, {format_memory(self.read_bytes)} to read and {format_memory(self.stream_bytes)} of disk; "
-            f"all leave {least if least == most else f'{least} to {most}'}, and take up to "
-            f"{format_memory(self.judged_bytes)} of memory to judge"
+            f"up to {self.samples} samples a case: at most {format_memory(disk_bytes)} of disk, "
+            f"{format_memory(self.memory_bytes)} of memory and {format_memory(self.rank_bytes)} on each rank"
         )
 
 

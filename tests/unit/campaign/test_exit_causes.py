@@ -39,7 +39,7 @@ MEANINGS = {
         "Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it"
     ),
     "srun-no-plugin": (f"this Slurm has no plugin mpi/pmix; `srun --mpi=list` names those it has, or {OWN_MPIEXEC}"),
-    "srun-node-failure": "node n2 was lost; run again to go on with the nodes that are left",
+    "srun-node-failure": "node n2 was lost; run again to continue with the nodes that are left",
     "srun-openmpi-no-pmi": (
         'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"'
     ),
@@ -106,8 +106,8 @@ def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> 
 @pytest.mark.parametrize(
     ("why", "meaning"),
     [
-        ("No space left on device", "a disk is full; make room and run again to go on"),
-        ("Disk quota exceeded", "the disk quota is used up; make room and run again to go on"),
+        ("No space left on device", "a disk is full; make room and run again to continue"),
+        ("Disk quota exceeded", "the disk quota is used up; make room and run again to continue"),
         ("File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
     ],
 )
@@ -144,7 +144,7 @@ def test_what_happened_to_the_machine_is_evidence() -> None:
     assert exit_causes.evidence(quiet, quiet) == ""
     assert exit_causes.evidence(quiet, Surroundings(killed_for_memory=5, free_bytes=0)) == (
         "the kernel ended 2 processes for want of memory meanwhile; use fewer ranks or smaller sizes; "
-        "the disk of the results is full; make room and run again to go on"
+        "the disk of the results is full; make room and run again to continue"
     )
 
 

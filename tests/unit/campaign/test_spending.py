@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.campaign.spending import OUTSIDE, PARTS, spending, total_duration_s
+from rankbench.campaign.spending import OUTSIDE, PARTS, block_durations_s, spending, total_duration_s
 from rankbench.model import Launch, LaunchStatus
 
 CORE = Path(__file__).parents[3] / "core"
@@ -47,6 +47,12 @@ def test_elapsed_time_includes_what_lies_between_launches_but_no_interruption() 
     assert total_duration_s([launch(block, at_s, 10) for block, at_s in enumerate(starts_s, 1)]) == pytest.approx(43)
     assert total_duration_s([launch(2, 12, 5), launch(1, 0, 5), launch(1, 0, 5)]) == pytest.approx(17)
     assert total_duration_s([]) == 0
+
+
+def test_a_block_takes_the_time_of_its_launches_and_the_time_before_them() -> None:
+    pair = [launch(1, 0, 5), launch(1, 0, 5), launch(1, 11, 4)]
+    assert block_durations_s([launch(2, 16, 6), *pair]) == {1: pytest.approx(15), 2: pytest.approx(7)}
+    assert block_durations_s([]) == {}
 
 
 def test_launches_that_show_nothing_have_no_parts() -> None:

@@ -222,7 +222,7 @@ def test_a_campaign_ends_if_keepers_are_killed_again_and_again(tmp_path: Path, l
     assert str(error.value) == (
         "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
         "was ended with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
-        "memory), then run again to go on"
+        "memory), then run again to continue"
     )
     assert "mpich-9.2" not in {launch.candidate for launch in prepared.store.launches()}
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))

@@ -103,7 +103,10 @@ def test_a_dry_run_launches_nothing(
         "time        at most about 12 s (case_limit of 0.5 s for each case; usually much less)",
     ]
     assert 'operations = ["allreduce", "bcast"]' in lines
-    assert lines[-1] == "Dry run: no candidate was launched or checked; `rankbench doctor` checks them."
+    assert lines[-2:] == [
+        "Dry run: no candidate was launched or checked; `rankbench doctor` checks them.",
+        f"next: rankbench {' '.join(words)} --prefix 9.1 --verbose",
+    ]
     assert not (place / "results").exists()
 
 

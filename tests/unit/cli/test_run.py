@@ -141,9 +141,12 @@ def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
     finish(place)
     before = {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place)
+    command = "rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", text) == (
-        "results/plan is finished: 9 launches, 3 blocks, measured THEN. Show it: rankbench show results/plan. "
-        "Measure more: --more N. Measure anew: --new\n"
+        "results/plan is finished: 9 launches, 3 blocks, measured THEN.\n"
+        "show it: rankbench show results/plan\n"
+        f"measure 5 more blocks: {command} --more 5\n"
+        f"start another campaign: {command} --new\n"
     )
     assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place, "--new")
@@ -177,7 +180,7 @@ def test_an_interrupted_run_goes_on_without_measuring_more_than_it_was_to(monkey
 def test_more_of_a_campaign_that_is_not_there(place: Path) -> None:
     line = "rankbench: --more 3: no campaign in results/plan; leave --more out, or name one: --name NAME\n"
     assert finish(place, "--more", "3", code=2) == line
-    line = "rankbench: --new starts a campaign, --more goes on with one; leave one of them out\n"
+    line = "rankbench: --new starts a campaign, --more continues one; leave one of them out\n"
     assert finish(place, "--more", "3", "--new", code=2) == line
 
 
@@ -232,7 +235,7 @@ def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: sig
     text, _ = process.communicate()
     assert (process.returncode, "Traceback" in text) == (code, False), text
     assert text.splitlines()[-1] == (
-        "stopped; what was measured is kept. Go on with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
+        "stopped; what was measured is kept. Continue with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     )
     assert list_processes(place) == []
     finish(place)

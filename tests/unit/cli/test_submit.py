@@ -236,7 +236,7 @@ def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
     text = here.wait_for_end()
     assert text.splitlines()[-2:] == [
         "its job ended by SIGTERM (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
-        "next: submit it again, which goes on where it was",
+        "next: submit it again; it continues where it stopped",
     ]
     before = {launch.number: launch.started for launch in here.open_results().launches()}
     assert 4 <= len(before) < LAUNCHES
@@ -282,7 +282,7 @@ def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
     assert process.exit_code == 1
     assert process.printed.splitlines()[-2:] == [
         "its job ended for want of time (COMPLETED); log: results/plan/job/output.log",
-        "next: submit it again, which goes on where it was",
+        "next: submit it again; it continues where it stopped",
     ]
     script.unlink()
     assert here.submit("--wait").exit_code == 0
@@ -315,7 +315,7 @@ def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> N
     assert process.exit_code == 1
     assert process.printed.splitlines()[-2:] == [
         "its job ended because there is no answer from a2 (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
-        "next: submit it again, which goes on where it was",
+        "next: submit it again; it continues where it stopped",
     ]
     (tmp_path / "scheduler/lost").unlink()
     behave(tmp_path / "9.2")

@@ -122,14 +122,15 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
 @pytest.mark.parametrize(
     ("block_s", "reason"),
     [
-        ([20, 20], "40 s of the plan's 60 s are spent"),
-        ([29, 30], "59 s of the plan's 60 s are spent"),
-        ([15] * 5, "75 s, not the plan's 60 s, since at least 5 blocks are measured"),
-        ([15] * 6, "90 s of the plan's 60 s are spent"),
-        ([10] * 4 + [30], "70 s of the plan's 60 s are spent"),
+        ([20], "0:20 of the plan's 1:00 have passed"),
+        ([20, 20], "0:40 of the plan's 1:00 have passed"),
+        ([29, 30], "another block would not fit into the plan's 1:00"),
+        ([15] * 5, "the plan's minimum of 5 blocks takes longer than its 1:00"),
+        ([15] * 6, "another block would not fit into the plan's 1:00"),
+        ([10] * 4 + [30], "another block would not fit into the plan's 1:00"),
     ],
 )
-def test_a_minimum_of_blocks_that_takes_longer_than_the_plan_is_the_reason(block_s: list[float], reason: str) -> None:
+def test_the_reason_is_what_does_not_fit_into_the_time(block_s: list[float], reason: str) -> None:
     assert render(decide(plan("time 1m"), never, block_s).reason) == reason
 
 

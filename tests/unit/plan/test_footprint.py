@@ -10,11 +10,11 @@ from rankbench import plan
 MACHINE = fakes.machine(cores=16)
 
 
-def estimate(text: str) -> str:
+def estimate(text: str) -> plan.Footprint:
     head = 'candidates = ["mpich", "openmpi"]\nsizes = 4\nsamples = 1000000\n'
     parsed = plan.parse_plan(head + text, "plan.toml", MACHINE)
     cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    return str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
+    return plan.estimate_footprint(parsed, cases, fakes.description().operations)
 
 
 @pytest.mark.parametrize(
@@ -29,49 +29,43 @@ def estimate(text: str) -> str:
     ],
 )
 def test_of_a_launch_it_counts_every_series_of_samples(text: str, series: int) -> None:
-    mib = 1_000_000 / (1 << 20)
-    assert estimate(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}").startswith(
-        "up to 1000000 samples a case: a launch takes 39.7 MiB of memory on rank 0, "
-        f"{amount(90 * mib * series)} to read and {amount(8 * mib * series)} of disk; all leave "
-    )
-
-
-def amount(mib: float) -> str:
-    """Return three digits of it."""
-    scaled, unit = (mib / 1024, "GiB") if mib > 1023.5 else (mib, "MiB")
-    return f"{scaled:.3g} {unit}"
+    footprint = estimate(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}")
+    assert footprint.samples == 1_000_000
+    assert (footprint.read_bytes, footprint.stream_bytes) == (90_000_000 * series, 8_000_000 * series)
+    assert footprint.rank_bytes == 41_600_000
 
 
 def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
-    assert estimate('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"').endswith(
-        "; all leave 429 MiB to 5.03 GiB, and take up to 27.9 GiB of memory to judge"
+    footprint = estimate('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"')
+    assert footprint.stored_bytes == (5 * 3 * 6 * 5_000_000, 60 * 3 * 6 * 5_000_000)
+    assert str(footprint) == (
+        "up to 1000000 samples a case: at most 5.05 GiB of disk, 27.9 GiB of memory and 39.7 MiB on each rank"
     )
 
 
-@pytest.mark.parametrize(("samples", "blocks", "memory"), [(1000, 1, "732 KiB"), (100_000, 16, "477 MiB")])
-def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: str) -> None:
+@pytest.mark.parametrize(("samples", "blocks", "memory"), [(1000, 1, 750_000), (100_000, 16, 500_000_000)])
+def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: int) -> None:
     """Of two candidates and the twin 1000 samples each are one part; of 1.6 million each every one is a part."""
     text = f'operations = ["barrier"]\nplacements = ["1x4"]\nsamples = {samples}\nstop = {{ blocks = {blocks} }}'
     parsed = plan.parse_plan(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
     cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    sentence = str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
-    assert sentence.endswith(f" up to {memory} of memory to judge")
+    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).judged_bytes == memory
 
 
 @pytest.mark.parametrize(
     ("plan_text", "at_once"),
     [
-        ('operations = ["barrier"]\nsamples = 1000000', "39.7 MiB"),
-        ('operations = ["barrier"]\nsamples = { good = 1000000, passes = 1 }', "198 MiB"),
-        ('operations = ["barrier", "init"]\nsamples = 1000000', "198 MiB"),
+        ('operations = ["barrier"]\nsamples = 1000000', 41_600_000),
+        ('operations = ["barrier"]\nsamples = { good = 1000000, passes = 1 }', 208_000_000),
+        ('operations = ["barrier", "init"]\nsamples = 1000000', 208_000_000),
     ],
 )
-def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: str) -> None:
+def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: int) -> None:
     """What happens once in a launch is not parted among passes."""
     parsed = plan.parse_plan(f'candidates = ["mpich"]\n{plan_text}', "plan.toml", MACHINE)
     cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
-    assert f" takes {at_once} of memory " in str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
+    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).rank_bytes == at_once
 
 
 def test_where_a_time_may_be_filled_samples_are_five_times_as_many() -> None:

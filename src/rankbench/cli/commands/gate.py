@@ -107,9 +107,7 @@ def gate(
     ] = None,
     history: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="Earlier campaigns, or folders that hold some; 8 or more in all. Repeatable."
-        ),
+        typer.Option(metavar="FOLDER", help="Earlier campaigns, or folders that hold some; 8 or more in all."),
     ] = None,
     last: Annotated[
         int, typer.Option(min=FEWEST_PAST, metavar="N", help="Of --history: how many campaigns before NEW count.")
@@ -137,7 +135,7 @@ def gate(
     ] = None,
     match: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLD=NEW", help="Which candidates of OLD and NEW belong together; repeatable."),
+        typer.Option(metavar="OLD=NEW", help="Which candidates of OLD and NEW belong together."),
     ] = None,
     remeasure: Annotated[  # noqa: FBT002
         bool,
@@ -163,8 +161,8 @@ def gate(
     (--candidate and --against-candidate). Night after night, --history tests NEW against the campaigns before it, with
     the variation from day to day in the interval; a pinned reference library in the plan makes that much narrower.
 
-    --remeasure runs NEW's plan once more, with the libraries of both campaigns, and checks that: the campaign
-    NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
+    --remeasure runs NEW's plan once more, with the libraries of both campaigns, and gates on that: the campaign
+    NEW-against-OLD beside NEW. The same command continues it after an interruption.
     """
     form = check_format(format_, "table", "json")
     worth = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
@@ -292,7 +290,7 @@ def measure_again(
         with watch_campaign(prepared.store.campaign) as watch:
             campaigning.run(prepared, stopping(prepared.store), watch)
     except (KeyboardInterrupt, Terminated) as stopped:
-        note("stopped; what was measured is kept. Give the same command to go on")
+        note("stopped; what was measured is kept. Continue with the same command")
         raise typer.Exit(exit_code(stopped)) from None
     return open_current(folder), both.pairs
 

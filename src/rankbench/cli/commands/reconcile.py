@@ -66,9 +66,7 @@ def reconcile(
     ] = "pingpong,allreduce,bcast,barrier",
     tool: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME[=FOLDER|TARBALL]", help="A benchmark suite, repeatable; else all that are installed."
-        ),
+        typer.Option(metavar="NAME[=FOLDER|TARBALL]", help="A benchmark suite; else all that are installed."),
     ] = None,
     sizes: Annotated[str, typer.Option(help="Message sizes, as in plans.")] = "8,1K,64K",
     placement: Annotated[str, typer.Option(help="Where ranks run, as in plans.")] = "socket",

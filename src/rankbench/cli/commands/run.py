@@ -59,6 +59,8 @@ rankbench run plan.toml --dry-run        # what would be measured
 rankbench run plan.toml --more 9         # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 """
+MORE_BLOCKS = 5
+"""Blocks to measure in addition, where nothing says how many would decide more."""
 
 
 def run(
@@ -129,10 +131,10 @@ def run(
     if dry_run:
         from rankbench.cli.forecast import show_forecast
 
-        show_forecast(wanted, verbose=verbose)
+        show_forecast(wanted, again(folder.name, "--dry-run", "-n"), verbose=verbose)
         return
     if known and is_finished(wanted):
-        print_text(describe_finished(store.open(folder)))
+        show_finished(store.open(folder), again(folder.name))
         return
     # So does what judges; nothing of it runs beside a launch that measures.
     loaded = meanwhile.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
@@ -143,10 +145,10 @@ def run(
         decision = measure(prepared, quiet=quiet)
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            print_text(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
+            print_text(f"stopped; what was measured is kept. Continue with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
     if before == len(prepared.store.launches()):
-        print_text(describe_finished(prepared.store))
+        show_finished(prepared.store, again(folder.name))
         return
     from rankbench.cli.conclusion import conclude, failures
 
@@ -176,7 +178,7 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
     folder = campaign_folder(results, name)
     if anew and more:
-        raise RankbenchError("--new starts a campaign, --more goes on with one; leave one of them out")
+        raise RankbenchError("--new starts a campaign, --more continues one; leave one of them out")
     if more and not (folder / "campaign.json").exists():
         raise RankbenchError(f"--more {more}: no campaign in {folder}; leave --more out, or name one: --name NAME")
     if not anew:
@@ -185,27 +187,32 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
     return next(path for path in itertools.chain([folder], numbered) if not (path / "campaign.json").exists())
 
 
-def again(name: str) -> str:
-    """Return the command that goes on with this campaign: as given, less what starts another one or measures more."""
+def again(name: str, *without: str) -> str:
+    """Return the command that goes on with this campaign: as given, less what starts another one or measures more, and
+    `without` these options.
+    """
     words, rest = iter(sys.argv[1:]), ["rankbench"]
     for word in words:
         if word in {"--more", "--name"}:
             next(words, "")
-        elif word != "--new" and not word.startswith(("--more=", "--name=")):
+        elif word not in {"--new", *without} and not word.startswith(("--more=", "--name=")):
             rest.append(word)
     named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
     return shlex.join([*rest, *(["--name", name] if named else [])])
 
 
-def describe_finished(opened: Store) -> str:
-    """Return the line on a campaign that measures nothing more: when it was measured, and what can be done."""
-    launches, folder = opened.launches(), shlex.quote(str(opened.folder))
+def show_finished(opened: Store, command: str) -> None:
+    """Print lines on a campaign that measures nothing more: when it was measured, and what `command` can do."""
+    launches = opened.launches()
     at = datetime.fromisoformat(launches[-1].started).astimezone()
     blocks = spell_count(len({record.block for record in launches}), "block")
-    return (
-        f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}. "
-        f"Show it: rankbench show {folder}. Measure more: --more N. Measure anew: --new"
-    )
+    for line in (
+        f"{opened.folder} is finished: {spell_count(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}.",
+        f"show it: rankbench show {shlex.quote(str(opened.folder))}",
+        f"measure {spell_count(MORE_BLOCKS, 'more block')}: {command} --more {MORE_BLOCKS}",
+        f"start another campaign: {command} --new",
+    ):
+        print_text(line)
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------

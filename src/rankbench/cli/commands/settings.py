@@ -35,7 +35,9 @@ def settings(
     modules: Modules = None,
     format_: TableOrJson = "table",
 ) -> None:
-    """List what can be set in a library: variable, value in effect, values with names, what it controls.
+    """List the settings of a library.
+
+    Of each variable: the value in effect, the possible values, and what it controls.
 
     With an operation: the variants that rankbench tune tries, with what must be set for each to take effect.
     """

@@ -45,9 +45,7 @@ def tune(
     sizes: Annotated[str, typer.Option(help="Message sizes, as in plans.")] = SIZES,
     placement: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Where ranks run, as in plans; repeatable. Rules are for its number of ranks. Default: socket."
-        ),
+        typer.Option(help="Where ranks run, as in plans. Rules are for its number of ranks. Default: socket."),
     ] = None,
     calls: Annotated[
         str, typer.Option(help='Tune what an application calls, as in "allreduce 8: 1000, bcast 1M: 2".')
@@ -62,10 +60,12 @@ def tune(
     prefix: Prefixes = None,
     modules: Modules = None,
 ) -> None:
-    """Find settings that make a library faster, prove it, and write the library's own tuning file.
+    """Find settings that make a library faster, and prove it.
 
-    The data of every algorithm are checked: one that delivers wrong data is reported and never chosen. Given again, the
-    command goes on where it was interrupted. Exit code 0 also where nothing is faster: then no file is written.
+    Writes the settings, and the rules in the library's own format if it has one.
+
+    The data of every algorithm are checked: one that delivers wrong data is reported and never chosen. The same
+    command continues an interrupted search. Exit code 0 also where nothing is faster: then no file is written.
 
     Plans use the proven settings of this machine by the name of the library and "tuned", as in "mpich tuned".
     """
@@ -86,7 +86,7 @@ def tune(
         session.conclude(make_task(chosen, request, session.tuner, target))
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            print_text("stopped; what was measured is kept. Go on with the same command")
+            print_text("stopped; what was measured is kept. Continue with the same command")
         raise typer.Exit(exit_code(stopped)) from None
 
 

@@ -73,9 +73,7 @@ def verify(
         list[str] | None, typer.Argument(metavar="LIBRARY", help="Libraries to test; else all that are found.")
     ] = None,
     ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks; else one per core.")] = None,
-    clock: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this time source, repeatable; else all.")
-    ] = None,
+    clock: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this time source; else all.")] = None,
     thorough: Annotated[  # noqa: FBT002
         bool, typer.Option("--thorough", help="Also check data with every datatype and option.")
     ] = False,

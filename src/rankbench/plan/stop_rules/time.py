@@ -19,13 +19,13 @@ LOOKS, COSTS_ERROR, MOST_BLOCKS = False, False, 1000
 def decide(progress: Progress, amount: float) -> Decision:
     """Stop where a block as long as the longest one so far would end too late."""
     block_s = progress.block_s
-    fields = {"spent": sum(block_s), "amount": float(amount), "blocks": len(block_s)}
-    reason = say("{spent:.0f} s of the plan's {amount:.0f} s are spent", **fields)
+    fields = {"spent": sum(block_s), "amount": amount, "blocks": len(block_s)}
+    if not _is_spent(block_s, amount):
+        return Decision(stop=False, reason=say("{spent:clock} of the plan's {amount:clock} have passed", **fields))
     if 1 < len(block_s) <= progress.blocks_min and _is_spent(block_s[:-1], amount):
-        reason = say(
-            "{spent:.0f} s, not the plan's {amount:.0f} s, since at least {blocks} blocks are measured", **fields
-        )
-    return Decision(_is_spent(block_s, amount), reason)
+        reason = say("the plan's minimum of {blocks} blocks takes longer than its {amount:clock}", **fields)
+        return Decision(stop=True, reason=reason)
+    return Decision(stop=True, reason=say("another block would not fit into the plan's {amount:clock}", **fields))
 
 
 def _is_spent(block_s: Sequence[float], amount: float) -> bool:

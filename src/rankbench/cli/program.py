@@ -1,0 +1,47 @@
+"""The program's name as this shell knows it, so that every command that is printed works when it is pasted."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+
+from rankbench import units
+from rankbench.cli import commands
+
+NAME = "rankbench"
+
+
+def find_program() -> str:
+    """Return how to call this program: its name if that leads here, else the way in which it was called."""
+    path = Path(sys.argv[0])
+    if path.name == "__main__.py" and path.parent.name == NAME:
+        return f"{shlex.quote(sys.orig_argv[0])} -m {NAME}"
+    on_path = shutil.which(NAME)
+    if path.name != NAME or sys.argv[0] == NAME or (on_path and Path(on_path).absolute() == path.absolute()):
+        return NAME
+    return shlex.quote(sys.argv[0])
+
+
+def adapt_commands(text: str) -> str:
+    """Return a text in which every command of rankbench is called as this program was."""
+    if NAME not in text:
+        return text
+    program = find_program()
+    return text if program == NAME else command_pattern().sub(lambda _: program, text)
+
+
+def split_command(text: str) -> tuple[str, str]:
+    """Return a text without the command that ends it after a colon, and this command."""
+    match = re.search(rf": ({re.escape(find_program())} [^`]*)$", text)
+    return (text[: match.start() + 1], match[1]) if match else (text, "")
+
+
+@cache
+def command_pattern() -> re.Pattern[str]:
+    """Return what matches the program's name where one of its commands, or `-h`, follows."""
+    names = "|".join(name.rstrip("_") for name in units.names(commands))
+    return re.compile(rf"(?<![\w./-]){NAME}(?= (?:(?:{names})(?![\w-])|-h))")

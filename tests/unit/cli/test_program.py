@@ -1,0 +1,75 @@
+"""Commands that are printed work when they are pasted into the same shell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankbench.cli.display import console, print_text
+from rankbench.cli.program import adapt_commands
+
+PROGRAM = Path(sys.executable).with_name("rankbench")
+
+
+def run(command: str, place: Path, path: str) -> subprocess.CompletedProcess[str]:
+    """Return how a line ends in a shell, with this search path before the system's."""
+    variables = {**os.environ, "PATH": f"{path}:/usr/bin:/bin", "RANKBENCH_HOME": str(place / "home")}
+    return subprocess.run(["sh", "-c", command], cwd=place, env=variables, text=True, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("program", "on_path"),
+    [
+        pytest.param("bin/rankbench", False, id="relative"),
+        pytest.param(shlex.quote(str(PROGRAM)), False, id="absolute"),
+        pytest.param("rankbench", True, id="on-path"),
+        pytest.param(f"{shlex.quote(sys.executable)} -m rankbench", False, id="module"),
+        pytest.param("bin/rankbench", "other", id="another-is-on-path"),
+    ],
+)
+def test_the_next_step_that_is_printed_can_be_pasted(tmp_path: Path, program: str, on_path: bool | str) -> None:
+    (tmp_path / "bin").symlink_to(PROGRAM.parent)
+    other = tmp_path / "other/rankbench"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    path = {True: str(PROGRAM.parent), False: str(tmp_path / "none"), "other": str(other.parent)}[on_path]
+    wrote = run(f"{program} plan new", tmp_path, path)
+    assert wrote.stdout == f"wrote plan.toml\nnext: {program} run plan.toml --dry-run\n", wrote.stderr
+    missing = run(f"{program} show", tmp_path, path)
+    assert f" make one: {program} run PLAN" in missing.stderr
+    called = wrote.stdout.partition("next: ")[2].partition(" run ")[0]
+    pasted = run(f"{called} plan show plan.toml", tmp_path, path)
+    assert pasted.returncode == 0, pasted.stderr
+    assert pasted.stdout == (tmp_path / "plan.toml").read_text()
+
+
+def test_only_commands_are_called_as_the_program_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["a b/rankbench"])
+    text = "rankbench finds `rankbench find`; see rankbench -h, /opt/rankbench run and rankbench runs"
+    assert adapt_commands(text) == (
+        "rankbench finds `'a b/rankbench' find`; see 'a b/rankbench' -h, /opt/rankbench run and rankbench runs"
+    )
+
+
+def test_a_command_at_the_end_is_never_broken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "width", 40)
+    command = "rankbench run mpich --operations allreduce --sizes 8:64K"
+    print_text(f"another minute would decide about 1 of 6 open cases: {command}")
+    print_text("next: rankbench report results/plan")
+    print_text("x" * 30 + ": rankbench show")
+    assert capsys.readouterr().out.splitlines() == [
+        "another minute would decide about 1 of 6",
+        "open cases:",
+        command,
+        "next: rankbench report results/plan",
+        "x" * 30 + ":",
+        "rankbench show",
+    ]
