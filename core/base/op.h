@@ -136,7 +136,7 @@ struct call {
         MPI_Request *requests;
         /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
         int pending;
-        /* What receives report of their messages. */
+        /* What receives report of their messages; NULL: nobody looks. */
         struct receipts *receipts;
     } window;
     /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */

@@ -9,6 +9,7 @@
 #include "base/tree.h"
 #include "case/free_memory.h"
 #include "kit/data.h"
+#include "kit/receipts.h"
 #include "request/request.h"
 
 enum { LEAST_COLD_BYTES = 8 << 20, THREADS_APART = 500001 };
@@ -77,7 +78,6 @@ void make_worker(const struct setting *setting, struct worker *worker) {
     struct call *call = &worker->call;
     *call = make_call(setting->plan, setting->team);
     worker->buffers = (struct buffers){.memory = memory_of(setting->plan->wanted), .operation = setting->plan->operation};
-    call->window.receipts = &worker->receipts;
     call->window.requests = obtain_memory(sizeof *call->window.requests * ((size_t)call->window.messages + 2));
     for (int i = 0; i < call->window.messages + 2; i++)
         call->window.requests[i] = MPI_REQUEST_NULL;
@@ -184,6 +184,7 @@ void free_worker(struct worker *worker) {
     if (is_made(&worker->call))
         MPI_Type_free(&worker->call.message.type);
     free(worker->call.window.requests);
+    free_receipts(&worker->call);
     free_reference(&worker->reference);
     free_buffers(&worker->buffers);
 }

@@ -1,54 +1,102 @@
 #include "kit/receipts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static unsigned count_statuses(const struct receipts *receipts) {
-    return receipts->count < MOST_RECEIPTS ? receipts->count : MOST_RECEIPTS;
+#include "base/allocation.h"
+
+/* Of so many statuses, or of one call where it has more. */
+enum { USUAL_ROOM = 128, LINE = 64 };
+
+static size_t lines(size_t bytes) {
+    return (bytes + LINE - 1) / LINE * LINE;
 }
 
-void expect_receipts(struct call *call, int source, int tag, MPI_Datatype type, int elements) {
-    struct receipts *receipts = call->window.receipts;
-    receipts->expected = true;
-    receipts->source = source;
-    receipts->tag = tag;
+int keep_receipts(struct call *call, int per_call, int checked, MPI_Datatype type) {
+    if (checked == 0)
+        return MPI_SUCCESS;
+    const int calls = per_call < USUAL_ROOM ? USUAL_ROOM / per_call : 1;
+    struct receipts *receipts = ask_memory(sizeof *receipts + sizeof *receipts->expected * (size_t)checked);
+    if (!receipts)
+        return MPI_ERR_NO_MEM;
+    call->window.receipts = receipts;
+    receipts->statuses = ask_aligned_memory(LINE, lines(sizeof(MPI_Status) * (size_t)(calls * per_call + checked)));
+    if (!receipts->statuses)
+        return MPI_ERR_NO_MEM;
+    receipts->per_call = per_call;
+    receipts->checked = checked;
     receipts->type = type;
-    receipts->elements = elements;
+    receipts->next = receipts->statuses;
+    receipts->end = receipts->right = receipts->statuses + calls * per_call;
+    return MPI_SUCCESS;
+}
+
+void expect_receipt(struct call *call, int number, struct receipt expected) {
+    call->window.receipts->expected[number] = expected;
+    call->window.receipts->known = false;
+}
+
+int expect_receipts(struct call *call, MPI_Datatype type, struct receipt expected) {
+    const int code = keep_receipts(call, 1, 1, type);
+    if (!code)
+        expect_receipt(call, 0, expected);
+    return code;
+}
+
+void free_receipts(struct call *call) {
+    if (call->window.receipts)
+        free(call->window.receipts->statuses);
+    free(call->window.receipts);
+    call->window.receipts = NULL;
+}
+
+static long count_statuses(const struct receipts *receipts) {
+    return (receipts->wrapped ? receipts->end : receipts->next) - receipts->statuses;
+}
+
+/* Of the call whose statuses begin at `from`, as many as it has written. */
+static long count_checked(const struct receipts *receipts, long from) {
+    const long written = count_statuses(receipts) - from;
+    return written < receipts->checked ? written : receipts->checked;
 }
 
 void forget_receipts(struct receipts *receipts) {
-    memset(receipts->statuses, GUARD, count_statuses(receipts) * sizeof *receipts->statuses);
-    receipts->count = 0;
+    memset(receipts->statuses, GUARD, (size_t)count_statuses(receipts) * sizeof *receipts->statuses);
+    receipts->next = receipts->statuses;
+    receipts->wrapped = false;
 }
 
 bool are_receipts_known(const struct receipts *receipts) {
-    const unsigned count = receipts->expected ? count_statuses(receipts) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (!receipts->known || memcmp(&receipts->statuses[i], &receipts->right, sizeof receipts->right) != 0)
+    const long count = count_statuses(receipts);
+    for (long from = 0; from < count; from += receipts->per_call)
+        if (!receipts->known || memcmp(&receipts->statuses[from], receipts->right,
+                                       (size_t)count_checked(receipts, from) * sizeof *receipts->right) != 0)
             return false;
     return true;
 }
 
-static bool is_right(const struct receipts *receipts, const MPI_Status *status, struct wrong_receipt *wrong) {
-    int elements = receipts->elements;
-    const int code = elements < 0 ? MPI_SUCCESS : MPI_Get_count(status, receipts->type, &elements);
-    if (status->MPI_SOURCE != receipts->source)
-        *wrong = (struct wrong_receipt){"source", status->MPI_SOURCE, receipts->source};
-    else if (status->MPI_TAG != receipts->tag)
-        *wrong = (struct wrong_receipt){"tag", status->MPI_TAG, receipts->tag};
-    else if (code || elements != receipts->elements)
-        *wrong = (struct wrong_receipt){"count", elements, receipts->elements};
+static bool is_right(const MPI_Status *status, MPI_Datatype type, const struct receipt *expected, struct wrong_receipt *wrong) {
+    int elements = expected->elements;
+    const int code = elements < 0 ? MPI_SUCCESS : MPI_Get_count(status, type, &elements);
+    if (status->MPI_SOURCE != expected->source)
+        *wrong = (struct wrong_receipt){"source", status->MPI_SOURCE, expected->source};
+    else if (status->MPI_TAG != expected->tag)
+        *wrong = (struct wrong_receipt){"tag", status->MPI_TAG, expected->tag};
+    else if (code || elements != expected->elements)
+        *wrong = (struct wrong_receipt){"count", elements, expected->elements};
     else
         return true;
     return false;
 }
 
 bool are_receipts_right(struct receipts *receipts, struct wrong_receipt *wrong) {
-    const unsigned count = receipts->expected ? count_statuses(receipts) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (!is_right(receipts, &receipts->statuses[i], wrong))
-            return false;
-    receipts->known = count > 0;
+    const long count = count_statuses(receipts);
+    for (long from = 0; from < count; from += receipts->per_call)
+        for (long i = 0; i < count_checked(receipts, from); i++)
+            if (!is_right(&receipts->statuses[from + i], receipts->type, &receipts->expected[i], wrong))
+                return false;
+    receipts->known = count >= receipts->checked;
     if (receipts->known)
-        receipts->right = receipts->statuses[0];
+        memcpy(receipts->right, receipts->statuses, (size_t)receipts->checked * sizeof *receipts->right);
     return true;
 }

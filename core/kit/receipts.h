@@ -1,5 +1,5 @@
-/* What receives report of the messages that they delivered: source, tag and count, of the last MOST_RECEIPTS calls. A call writes
- * its status where `next_receipt` says; all are looked at between two readings of the clock that belong to different rounds.
+/* What receives report of the messages that they delivered: source, tag and count. A call writes its statuses where
+ * `next_receipts` says; all are looked at between two readings of the clock that belong to different rounds.
  *
  *   overwritten | reading | receive receive receive ... | reading | compared */
 #ifndef RANKBENCH_RECEIPTS_H
@@ -7,19 +7,22 @@
 
 #include "base/op.h"
 
-/* A power of two, so that a call with more receives overwrites the oldest. */
-enum { MOST_RECEIPTS = 128 };
+/* What one receive must report. A negative count is not compared. */
+struct receipt {
+    int source, tag, elements;
+};
 
 struct receipts {
-    MPI_Status statuses[MOST_RECEIPTS];
-    unsigned count;
-    /* What each must say; until the operation says so, nothing is compared. A negative count is not compared. */
-    bool expected;
-    int source, tag, elements;
+    /* Room for the statuses of some calls: those of a round, unless a round has more. Then the last ones are kept. */
+    MPI_Status *next, *end, *statuses;
+    bool wrapped;
+    /* Of how many statuses a call writes the first so many are of receives; the others, of sends, say nothing. */
+    int per_call, checked;
     MPI_Datatype type;
-    /* One that was right, with which others are compared before any call of MPI is made. */
+    /* What one call wrote that was right, with which others are compared before any call of MPI is made. */
     bool known;
-    MPI_Status right;
+    MPI_Status *right;
+    struct receipt expected[];
 };
 
 /* Where a status of a message is not what was sent. */
@@ -28,13 +31,29 @@ struct wrong_receipt {
     int actual, expected;
 };
 
-/* Where the next receive writes its status. */
-static inline MPI_Status *next_receipt(struct call *call) {
-    return &call->window.receipts->statuses[call->window.receipts->count++ % MOST_RECEIPTS];
+/* Where a call writes its next so many statuses. */
+static inline MPI_Status *next_receipts(struct call *call, int count) {
+    struct receipts *receipts = call->window.receipts;
+    MPI_Status *place = receipts->next;
+    if (place + count > receipts->end) {
+        place = receipts->statuses;
+        receipts->wrapped = true;
+    }
+    receipts->next = place + count;
+    return place;
 }
 
-/* In `prepare`: all receives of this rank are of such messages. */
-void expect_receipts(struct call *call, int source, int tag, MPI_Datatype type, int elements);
+static inline MPI_Status *next_receipt(struct call *call) {
+    return next_receipts(call, 1);
+}
+
+/* In `prepare`, which returns what these return: the statuses of each call, the first `checked` of which are of receives. Where
+ * none is, nothing is kept, and `call->window.receipts` is NULL. Then what each receive reports; it may change between calls. */
+int keep_receipts(struct call *call, int per_call, int checked, MPI_Datatype type);
+void expect_receipt(struct call *call, int number, struct receipt expected);
+/* All receives of this rank are of such messages. */
+int expect_receipts(struct call *call, MPI_Datatype type, struct receipt expected);
+void free_receipts(struct call *call);
 /* Before a round: overwrites the statuses of the one before, so that one that no receive writes is wrong. */
 void forget_receipts(struct receipts *receipts);
 /* After it: whether each is the same as one that was right. Makes no call of MPI. */

@@ -11,6 +11,7 @@
 #include "base/choices.h"
 #include "kit/data.h"
 #include "kit/modes.h"
+#include "kit/receipts.h"
 
 enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };
 
@@ -36,6 +37,11 @@ struct windows {
     int receives, sends, pending;
 };
 
+/* Who sends the receive of this number its message. */
+static int sender_of(const struct windows *state, int number) {
+    return state->from.first + number % state->from.count;
+}
+
 /* --- one message --- */
 
 typedef int message(struct call *, const struct windows *, int rank, int number);
@@ -43,7 +49,7 @@ typedef int message(struct call *, const struct windows *, int rank, int number)
 static int receive(struct call *call, const struct windows *state, int rank, int number) {
     (void)state;
     return MPI_Recv(call->buffers.receive + number * call->message.extent, call->message.count, call->message.type, rank, TAG,
-                    call->peers.comm, MPI_STATUS_IGNORE);
+                    call->peers.comm, next_receipt(call));
 }
 
 static int irecv(struct call *call, const struct windows *state, int rank, int number) {
@@ -125,6 +131,11 @@ static int notify(struct call *call, const struct windows *state, int tag) {
     return code;
 }
 
+/* Of those that only send, nobody reads them. */
+static MPI_Status *statuses_of_window(struct call *call, const struct windows *state) {
+    return call->window.receipts ? next_receipts(call, state->pending) : MPI_STATUSES_IGNORE;
+}
+
 static int window(struct call *call, step *receive_all, step *send_all) {
     const struct windows *const state = call->state;
     int code = receive_all(call, state);
@@ -133,7 +144,7 @@ static int window(struct call *call, step *receive_all, step *send_all) {
     if (!code)
         code = send_all(call, state);
     if (!code)
-        code = MPI_Waitall(state->pending, state->requests, MPI_STATUSES_IGNORE);
+        code = MPI_Waitall(state->pending, state->requests, statuses_of_window(call, state));
     return code || !state->notified ? code : notify(call, state, TAG_ARRIVED);
 }
 
@@ -175,6 +186,14 @@ static int make_requests(struct call *call, struct windows *state) {
     return code ? code : each(call, state, state->to, send_init);
 }
 
+static int expect_messages(struct call *call, const struct windows *state) {
+    const int per_call = state->pending > state->receives ? state->pending : state->receives;
+    const int code = keep_receipts(call, per_call, state->receives, call->message.type);
+    for (int number = 0; number < state->receives && !code; number++)
+        expect_receipt(call, number, (struct receipt){sender_of(state, number), TAG, call->message.count});
+    return code;
+}
+
 /* In one call, so many ranks' windows to others are sent. */
 static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool notified) {
     struct windows *state = call->state = ask_memory(sizeof *state);
@@ -193,7 +212,9 @@ static int prepare(struct call *call, struct range to, struct range from, struct
     state->pending = call->form != BLOCKING ? state->receives + state->sends : state->ready ? state->receives : 0;
     call->moved.messages = sent * call->window.messages;
     call->moved.bytes = call->moved.messages * call->message.bytes;
-    const int code = attach_buffer(call, most_under_way(call, to.count), &state->buffer);
+    int code = expect_messages(call, state);
+    if (!code)
+        code = attach_buffer(call, most_under_way(call, to.count), &state->buffer);
     return code ? code : make_requests(call, state);
 }
 
@@ -269,10 +290,10 @@ static void fill(struct call *call) {
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct windows *state = call->state;
     for (int i = 0; i < state->receives; i++) {
-        const int sender = state->from.first + i % state->from.count, round = i / state->from.count;
+        const int round = i / state->from.count;
         const long from = call->window.apart ? (round * state->among.count + state->among.first) * RESEND_STEP : 0;
         check_bytes_from(call->buffers.receive + i * call->message.bytes, from, call->message.bytes,
-                         call->seed + (unsigned)sender, i * call->message.bytes, mismatch);
+                         call->seed + (unsigned)sender_of(state, i), i * call->message.bytes, mismatch);
     }
 }
 

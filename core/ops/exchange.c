@@ -9,6 +9,7 @@
 #include "kit/data.h"
 #include "kit/modes.h"
 #include "kit/neighbours.h"
+#include "kit/receipts.h"
 
 struct exchange {
     int count;
@@ -55,7 +56,7 @@ static int recv_init(struct call *call, const struct exchange *state, int block,
 static int receive(struct call *call, const struct exchange *state, int block, MPI_Request *request) {
     (void)request;
     return MPI_Recv(place(call->buffers.receive, call, block), call->message.count, call->message.type, state->ranks[block],
-                    state->mirrors[block], call->peers.comm, MPI_STATUS_IGNORE);
+                    state->mirrors[block], call->peers.comm, next_receipt(call));
 }
 
 /* --- all of them --- */
@@ -103,12 +104,23 @@ static int take_part(struct call *call, int64_t ranks, int count) {
     return MPI_SUCCESS;
 }
 
+/* Receives are completed before sends, in one call unless they block. */
+static int expect_messages(struct call *call) {
+    const struct exchange *state = exchange_of(call);
+    const int code =
+        keep_receipts(call, call->form == BLOCKING ? state->count : 2 * state->count, state->count, call->message.type);
+    for (int block = 0; block < state->count && !code; block++)
+        expect_receipt(call, block, (struct receipt){state->ranks[block], state->mirrors[block], call->message.count});
+    return code;
+}
+
 static int prepare_two(struct call *call) {
     const int code = take_part(call, 2, 1);
     struct exchange *state = call->state;
-    if (!code)
-        state->ranks[0] = other_of_two(call);
-    return code;
+    if (code)
+        return code;
+    state->ranks[0] = other_of_two(call);
+    return expect_messages(call);
 }
 
 static int prepare_chain(struct call *call) {
@@ -118,7 +130,7 @@ static int prepare_chain(struct call *call) {
         return code;
     state->ranks[0] = (call->peers.rank + call->peers.ranks - 1) % call->peers.ranks;
     state->ranks[1] = (call->peers.rank + 1) % call->peers.ranks;
-    return MPI_SUCCESS;
+    return expect_messages(call);
 }
 
 static int prepare_halo(struct call *call) {
@@ -133,7 +145,7 @@ static int prepare_halo(struct call *call) {
     memcpy(state->ranks, neighbours.ranks, sizeof state->ranks);
     state->layout = grid.layout;
     call->layout = &state->layout;
-    return MPI_SUCCESS;
+    return expect_messages(call);
 }
 
 static void finish(struct call *call) {

@@ -233,15 +233,15 @@ static int make_requests(struct call *call, const struct pingpong *state) {
 }
 
 /* A message of more elements than an int counts has no count in its status. */
-static void expect_messages(struct call *call, const struct pingpong *state) {
-    expect_receipts(call, state->other, TAG, call->message.type,
-                    call->message.large_count > INT32_MAX ? -1 : call->message.count);
+static int expect_messages(struct call *call, const struct pingpong *state) {
+    const int elements = call->message.large_count > INT32_MAX ? -1 : call->message.count;
+    return expect_receipts(call, call->message.type, (struct receipt){state->other, TAG, elements});
 }
 
 static int prepare(struct call *call) {
     int code = take_part(call, plain);
     if (!code)
-        expect_messages(call, call->state);
+        code = expect_messages(call, call->state);
     if (!code)
         code = choose_legs(call, call->state);
     return code || call->form != PERSISTENT ? code : make_requests(call, call->state);
@@ -265,7 +265,7 @@ static int prepare_packed(struct call *call) {
     int code = take_part(call, packed);
     struct pingpong *state = call->state;
     if (!code)
-        expect_receipts(call, state->other, TAG, MPI_PACKED, -1);
+        code = expect_receipts(call, MPI_PACKED, (struct receipt){state->other, TAG, -1});
     if (!code)
         code = MPI_Pack_size(call->message.count, call->message.type, call->peers.comm, &state->packed_bytes);
     if (code)
@@ -278,7 +278,7 @@ static int prepare_large(struct call *call) {
     int code = take_part(call, large);
     const struct pingpong *state = call->state;
     if (!code)
-        expect_messages(call, state);
+        code = expect_messages(call, state);
     if (code || call->form != PERSISTENT)
         return code;
     code = MPI_Send_init_c(call->buffers.send, call->message.large_count, call->message.type, state->other, TAG, call->peers.comm,
@@ -294,6 +294,8 @@ static int prepare_partitioned(struct call *call) {
     pair_up(call);
     int code = take_part(call, partitioned);
     struct pingpong *state = call->state;
+    if (!code)
+        code = expect_messages(call, state);
     if (code)
         return code;
     state->partitions = (int)chosen(call, &partitions_choice);

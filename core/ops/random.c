@@ -6,6 +6,7 @@
 #include "base/choices.h"
 #include "kit/data.h"
 #include "kit/modes.h"
+#include "kit/receipts.h"
 
 enum { TAG = 1 };
 enum { ONE_WAY, BOTH_WAYS, CORRELATED };
@@ -27,7 +28,7 @@ static const struct choice direction_choice = {
 static int blocking(struct call *call) {
     const struct drawing *drawing = call->state;
     return MPI_Sendrecv(call->buffers.send, call->message.count, call->message.type, drawing->to, TAG, call->buffers.receive,
-                        call->message.count, call->message.type, drawing->from, TAG, call->peers.comm, MPI_STATUS_IGNORE);
+                        call->message.count, call->message.type, drawing->from, TAG, call->peers.comm, next_receipt(call));
 }
 
 static int nonblocking(struct call *call) {
@@ -71,15 +72,20 @@ static void pair(struct drawing *drawing, int ranks, int place) {
     drawing->from = receives ? partner : MPI_PROC_NULL;
 }
 
+static void join(struct drawing *drawing, int ranks, int place) {
+    drawing->to = drawing->order[(place + 1) % ranks];
+    drawing->from = drawing->order[(place + ranks - 1) % ranks];
+}
+
 static int before(struct call *call) {
     struct drawing *drawing = call->state;
     const int place = shuffle(drawing, call->peers.ranks, call->peers.rank);
-    if (drawing->direction != CORRELATED) {
+    if (drawing->direction == CORRELATED)
+        join(drawing, call->peers.ranks, place);
+    else
         pair(drawing, call->peers.ranks, place);
-        return MPI_SUCCESS;
-    }
-    drawing->to = drawing->order[(place + 1) % call->peers.ranks];
-    drawing->from = drawing->order[(place + call->peers.ranks - 1) % call->peers.ranks];
+    const bool receives = drawing->from != MPI_PROC_NULL;
+    expect_receipt(call, 0, (struct receipt){drawing->from, receives ? TAG : MPI_ANY_TAG, receives ? call->message.count : 0});
     return MPI_SUCCESS;
 }
 
@@ -92,11 +98,11 @@ static int prepare(struct call *call) {
     drawing->state = 1;
     for (int rank = 0; rank < call->peers.ranks; rank++)
         drawing->order[rank] = rank;
-    call->window.pending = 2;
+    call->window.pending = call->form == BLOCKING ? 1 : 2;
     call->moved.messages =
         drawing->direction == CORRELATED ? call->peers.ranks : call->peers.ranks / 2 * senders_per_two[drawing->direction];
     call->moved.bytes = call->moved.messages * call->message.bytes;
-    return MPI_SUCCESS;
+    return keep_receipts(call, call->window.pending, 1, call->message.type);
 }
 
 static void finish(struct call *call) {

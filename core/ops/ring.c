@@ -13,8 +13,9 @@
 #include "base/choices.h"
 #include "kit/data.h"
 #include "kit/neighbours.h"
+#include "kit/receipts.h"
 
-enum { TAG = 1, OUT = 0, IN = 1, ENDS = 2, NUMBER_BYTES = 4, LINE = 64 };
+enum { TAG = 1, IN = 0, OUT = 1, ENDS = 2, NUMBER_BYTES = 4, LINE = 64 };
 enum { BEFORE, TIMED };
 enum { STAYS, REORDERS };
 enum { FENCE, PSCW };
@@ -175,7 +176,7 @@ static int shift(struct ring *ring) {
 static int sendrecv(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     (void)which;
     return MPI_Sendrecv(from, call->message.count, call->message.type, ring->next, TAG, into, call->message.count,
-                        call->message.type, ring->previous, TAG, ring->on.new_comm.comm, MPI_STATUS_IGNORE);
+                        call->message.type, ring->previous, TAG, ring->on.new_comm.comm, next_receipt(call));
 }
 
 static int exchange(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
@@ -184,13 +185,13 @@ static int exchange(struct call *call, struct ring *ring, int which, const unsig
         MPI_Irecv(into, call->message.count, call->message.type, ring->previous, TAG, ring->on.new_comm.comm, &requests[IN]);
     if (!code)
         code = MPI_Isend(from, call->message.count, call->message.type, ring->next, TAG, ring->on.new_comm.comm, &requests[OUT]);
-    return code ? code : MPI_Waitall(ENDS, requests, MPI_STATUSES_IGNORE);
+    return code ? code : MPI_Waitall(ENDS, requests, next_receipts(call, ENDS));
 }
 
 static int start_both(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
-    (void)call, (void)from, (void)into;
+    (void)from, (void)into;
     const int code = MPI_Startall(ENDS, ring->requests[which]);
-    return code ? code : MPI_Waitall(ENDS, ring->requests[which], MPI_STATUSES_IGNORE);
+    return code ? code : MPI_Waitall(ENDS, ring->requests[which], next_receipts(call, ENDS));
 }
 
 static int alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
@@ -393,9 +394,18 @@ static int make_requests(struct call *call, struct ring *ring, int which, const 
                                 &requests[OUT]);
 }
 
+static int expect_messages(struct call *call, const struct ring *ring) {
+    const int code = keep_receipts(call, call->form == BLOCKING ? 1 : ENDS, 1, call->message.type);
+    if (!code)
+        expect_receipt(call, IN, (struct receipt){ring->previous, TAG, call->message.count});
+    return code;
+}
+
 static int prepare_messages(struct call *call) {
     static hop *const forms[FORMS] = {sendrecv, exchange, start_both};
     int code = prepare(call, forms);
+    if (!code)
+        code = expect_messages(call, ring_of(call));
     if (!code)
         code = take_spare(call, ring_of(call));
     return code || call->form != PERSISTENT ? code : each_kind(call, ring_of(call), make_requests);

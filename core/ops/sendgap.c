@@ -18,8 +18,7 @@ static int blocking(struct call *call) {
 }
 
 static int prepare(struct call *call) {
-    expect_receipts(call, call->peers.first, TAG, call->message.type, call->message.count);
-    return MPI_SUCCESS;
+    return expect_receipts(call, call->message.type, (struct receipt){call->peers.first, TAG, call->message.count});
 }
 
 static int acknowledge(struct call *call) {

@@ -26,8 +26,7 @@ static int nonblocking_replace(struct call *call) {
 }
 
 static int prepare(struct call *call) {
-    expect_receipts(call, left_of(call), TAG, call->message.type, call->message.count);
-    return MPI_SUCCESS;
+    return expect_receipts(call, call->message.type, (struct receipt){left_of(call), TAG, call->message.count});
 }
 
 static void fill(struct call *call) {

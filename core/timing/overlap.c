@@ -1,6 +1,6 @@
 #include "timing/overlap.h"
 
-#include "base/calls.h"
+#include "kit/calls.h"
 
 /* Work and not time is what is given: a library that computes on the same core in the meantime then costs what it takes. The
  * state goes on from call to call, so that no compiler can do the work once for all. */
@@ -31,20 +31,16 @@ int run_computation(struct call *call) {
     return MPI_SUCCESS;
 }
 
-static int test_call(struct call *call) {
-    int over;
-    if (call->window.pending == 1)
-        return MPI_Test(call->window.requests, &over, MPI_STATUS_IGNORE);
-    return MPI_Testall(call->window.pending, call->window.requests, &over, MPI_STATUSES_IGNORE);
-}
-
 int run_overlapped(struct call *call) {
     const struct work *work = call->work;
-    int code = begin_call(call);
+    MPI_Status *statuses = statuses_of(call);
+    int code = begin_call(call), over = 0;
     for (int part = 0; part < work->parts && !code; part++) {
         compute(work->steps / work->parts);
         if (part + 1 < work->parts)
-            code = test_call(call);
+            code = test_call(call, statuses, &over);
+        if (over)
+            statuses = NULL;
     }
-    return code ? code : complete_call(call);
+    return code ? code : wait_for_call(call, statuses);
 }

@@ -49,7 +49,8 @@ static void compare_data(const struct timing *timing, long window_bytes) {
 
 /* After the data, since it may need calls of MPI, in which data that are late could come. */
 static void compare_receipts(const struct timing *timing) {
-    if (!are_receipts_known(timing->call->window.receipts))
+    const struct receipts *receipts = timing->call->window.receipts;
+    if (receipts && !are_receipts_known(receipts))
         timing->judge_receipts(timing->setting);
 }
 
@@ -86,7 +87,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
             timing->clear(timing->setting);
         else if (compares_data(timing))
             change_received(timing->reference, call);
-        forget_receipts(call->window.receipts);
+        if (call->window.receipts)
+            forget_receipts(call->window.receipts);
         if (arrives)
             stage.delay_ns = delay_ns(timing, first_round + round);
         code = first_error(code, hook(operation->hooks.before, call));

@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 
-#include "base/calls.h"
 #include "base/steady.h"
 #include "base/tree.h"
+#include "kit/calls.h"
+#include "kit/receipts.h"
 #include "kit/target.h"
 #include "request/request.h"
 #include "timing/watchdog.h"
@@ -223,7 +224,8 @@ static double try_call(const struct setting *setting, bool *powerful) {
             worker->call.seed += SEED_STEP;
             worker->call.window.apart = needs_apart(setting->plan, &worker->call);
             worker->late = false;
-            forget_receipts(&worker->receipts);
+            if (worker->call.window.receipts)
+                forget_receipts(worker->call.window.receipts);
             fill_buffers(&worker->buffers, &worker->call);
         }
     begin_silence(setting);

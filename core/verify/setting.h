@@ -4,7 +4,6 @@
 
 #include "base/choices.h"
 #include "kit/memory.h"
-#include "kit/receipts.h"
 #include "kit/reference.h"
 #include "sync/world.h"
 #include "timing/overlap.h"
@@ -28,7 +27,6 @@ struct worker {
     struct work work;
     /* Whether data were not there yet when the call returned that was to bring them. */
     bool late;
-    struct receipts receipts;
     struct reference reference;
 };
 

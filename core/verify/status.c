@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kit/modes.h"
+#include "kit/receipts.h"
 
 /* The receive has room for more than is sent, so that its own count is no answer. */
 enum { TAG = 10, MOST_BYTES = 1 << 16, MORE = 1 };
@@ -44,7 +45,8 @@ static void note_status(const struct setting *setting, const char *what, int act
 
 void inspect_receipts(const struct setting *setting, struct worker *worker) {
     struct wrong_receipt wrong;
-    if (!are_receipts_right(&worker->receipts, &wrong))
+    struct receipts *receipts = worker->call.window.receipts;
+    if (receipts && !are_receipts_right(receipts, &wrong))
         note_wrong(setting, wrong.what, wrong.actual, wrong.expected);
 }
 

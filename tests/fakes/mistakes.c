@@ -368,14 +368,14 @@ int MPI_Gatherv_init(GATHERS, MPI_Info i, MPI_Request *r) {
 
 /* --- receives --- */
 
-static void *unpaired;
+static unsigned char *unpaired;
 
-/* Each second receive of a size changes places with the one before it. */
+/* Each second receive of a window changes places with the one before it, which ends where it begins. */
 static struct mistake received(void *data, int count, MPI_Datatype type, int tag) {
     const long bytes = count * size_of(type);
     if (tag >= LEAST_OF_TALK || !is("reorder") || bytes == 0)
         return tag < LEAST_OF_TALK ? end_of(data, count, type) : (struct mistake){0};
-    void *const before = unpaired;
+    unsigned char *const before = unpaired && unpaired + bytes == data ? unpaired : NULL;
     unpaired = before ? NULL : data;
     return before ? (struct mistake){.place = data, .other = before, .bytes = bytes} : (struct mistake){0};
 }

@@ -14,8 +14,8 @@
  * root            a broadcast from another root than 0 is wrong
  * status:WHAT     a receive says a wrong source, tag or count
  *
- * SUBTLE_BYTES: only in calls with so many bytes. SUBTLE_FROM, SUBTLE_UNTIL: a status is wrong from so many calls
- * on, not before, and right again after so many. */
+ * SUBTLE_BYTES: only in calls with so many bytes. SUBTLE_FROM, SUBTLE_UNTIL: statuses are wrong from so many calls of one
+ * name on, not before, and right again after so many. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -139,18 +139,16 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 
 /* Of receives that report a status, `calls` of which there were. */
 static void spoil_status(MPI_Status *status, long calls) {
-    int bytes;
     if (getenv("SUBTLE_FROM") && calls < atol(getenv("SUBTLE_FROM")))
         return;
     if (getenv("SUBTLE_UNTIL") && calls > atol(getenv("SUBTLE_UNTIL")))
         return;
-    PMPI_Get_count(status, MPI_BYTE, &bytes);
     if (how("status:source"))
         status->MPI_SOURCE ^= 1;
     if (how("status:tag"))
         status->MPI_TAG ^= 1;
     if (how("status:count"))
-        PMPI_Status_set_elements(status, MPI_BYTE, bytes / 2);
+        PMPI_Status_set_elements(status, MPI_BYTE, 1);
 }
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status) {
@@ -172,6 +170,25 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     static long calls;
     const int code = PMPI_Wait(request, status);
     if (status != MPI_STATUS_IGNORE && status->MPI_TAG < LEAST_OF_TALK)
+        spoil_status(status, ++calls);
+    return code;
+}
+
+/* What is said of sends is read by nobody. */
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    static long calls;
+    const int code = PMPI_Waitall(count, requests, statuses);
+    calls++;
+    for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)
+        spoil_status(&statuses[i], calls);
+    return code;
+}
+
+int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype t, int to, int out, int from, int tag, MPI_Comm comm,
+                         MPI_Status *status) {
+    static long calls;
+    const int code = PMPI_Sendrecv_replace(data, n, t, to, out, from, tag, comm, status);
+    if (status != MPI_STATUS_IGNORE)
         spoil_status(status, ++calls);
     return code;
 }

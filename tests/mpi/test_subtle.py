@@ -87,21 +87,41 @@ def test_a_spell_of_calls_that_do_nothing_is_caught(
     assert find_unnoticed(statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
 
 
+RECEIVES = [
+    ("source", "pingpong", "blocking"),
+    ("tag", "pingpong", "nonblocking"),
+    ("count", "pingpong", "persistent"),
+    ("count", "sendrecv", "blocking"),
+    ("source", "sendrecv", "nonblocking"),
+    thorough("tag", "sendrecv-replace", "blocking"),
+    ("source", "bandwidth", "nonblocking"),
+    thorough("tag", "bandwidth", "persistent"),
+    thorough("count", "bandwidth", "blocking"),
+    ("count", "bandwidth-bidirectional", "nonblocking"),
+    thorough("tag", "message-rate", "nonblocking"),
+    thorough("source", "fan-in", "nonblocking"),
+    ("tag", "exchange", "nonblocking"),
+    ("source", "exchange", "blocking"),
+    thorough("count", "exchange", "persistent"),
+    thorough("source", "halo", "nonblocking"),
+    thorough("count", "pingping", "nonblocking"),
+    ("tag", "ring", "blocking"),
+    ("count", "ring", "nonblocking"),
+    thorough("source", "ring", "persistent"),
+    thorough("tag", "random-pairs", "nonblocking"),
+]
+"""What a status says wrong, and in which receives."""
+
+
 @ONE_LIBRARY
-@pytest.mark.parametrize(
-    ("what", "operation", "form"),
-    [
-        ("source", "pingpong", "blocking"),
-        ("tag", "pingpong", "nonblocking"),
-        ("count", "pingpong", "persistent"),
-        ("count", "sendrecv", "blocking"),
-    ],
-)
+@pytest.mark.parametrize(("what", "operation", "form"), RECEIVES)
 def test_a_status_that_is_wrong_for_a_while_in_timed_calls_is_caught(
     core: Core, subtle: Path, what: str, operation: str, form: str, tmp_path: Path
 ) -> None:
     """In 21 receives of thousands, right before and after. Never wrong, the same library passes."""
-    case = {"operation": operation, "form": form, "bytes": 8, "start": "none", "samples": 3000, "limit_s": 60}
+    if f"{operation}.{form}" in core.wrong(2):
+        pytest.skip(f"a status of {operation} is always wrong in {core.library.name}")
+    case = {"operation": operation, "form": form, "bytes": 8, "start": "none", "samples": 1000, "limit_s": 60}
     spell = ("SUBTLE_FROM=1000", "SUBTLE_UNTIL=1020")
     ((*_, status, reason),) = statuses(core, subtle, tmp_path, f"status:{what}", [case], environment=spell)
     assert (status, f"the status of a receive says {what} " in reason) == ("wrong-data", True)

@@ -47,13 +47,16 @@ class Fault(NamedTuple):
     most: float = 1.0
     why: str = ""
     ranks: int = 2
-    launches: int = 1
-    """Among which the visits are divided: what is counted in a launch begins anew in each."""
+    alone: bool = False
+    """Each visit in a launch of its own, since what goes wrong is counted from the launch's first call on."""
+    visits: int = VISITS
 
 
 UNHURRIED = "limit_s=60"
 """On a busy machine a visit may otherwise end before what is to go wrong."""
 NEVER = (0.0, 0.0)
+WINDOWS = "bandwidth bandwidth-bidirectional message-rate fan-in"
+SPELL = "a visit of n calls meets a spell of L calls, anywhere among N, with p = min(1, (n+L-1)/N)"
 BUSY = "a rank without a CPU calls later than the one it should wait for, and shows nothing"
 RARE = "1-(1-1/k)^n, n >= 20 timed calls"
 
@@ -132,9 +135,36 @@ REVIEW = [
             f"pingpong,samples=60,{UNHURRIED}",
             (8,),
             (form,),
-            launches=VISITS,
+            alone=True,
         )
         for what, form in (("source", "blocking"), ("tag", "nonblocking"), ("count", "persistent"))
+    ),
+    *(
+        Fault(
+            f"M6 wrong {what} in calls 30 to 50 that complete receives",
+            "subtle",
+            f"SUBTLE=status:{what} SUBTLE_FROM=30 SUBTLE_UNTIL=50",
+            " ".join(f"{operation},samples=60,start=barrier,{UNHURRIED}" for operation in operations.split()),
+            (8,),
+            (form,),
+            alone=True,
+            visits=2,
+        )
+        for what, form, operations in (
+            ("source", "blocking", "ring random-pairs,direction=both sendrecv-replace"),
+            ("source", "nonblocking", f"{WINDOWS} pingping exchange halo ring random-pairs,direction=both sendrecv"),
+            ("tag", "nonblocking", "bandwidth exchange ring"),
+            ("count", "persistent", f"{WINDOWS} pingping exchange halo ring"),
+        )
+    ),
+    Fault(
+        "M6 wrong tag in receives 2000 to 2020",
+        "subtle",
+        "SUBTLE=status:tag SUBTLE_FROM=2000 SUBTLE_UNTIL=2020",
+        f"bandwidth,samples=60,{UNHURRIED} exchange,samples=2000,start=barrier,{UNHURRIED}",
+        (8,),
+        alone=True,
+        visits=2,
     ),
     Fault(
         "M6 wrong count in the 200th to 220th receive",
@@ -142,7 +172,17 @@ REVIEW = [
         "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
         f"pingpong,samples=300,{UNHURRIED} sendrecv,samples=300,start=barrier,{UNHURRIED}",
         (8,),
-        launches=VISITS,
+        alone=True,
+    ),
+    Fault(
+        "the same, visits of 20 samples",
+        "subtle",
+        "SUBTLE=status:count SUBTLE_FROM=200 SUBTLE_UNTIL=220",
+        "pingpong,fill_s=0 sendrecv,start=barrier,fill_s=0",
+        (8,),
+        least=0.0,
+        why=SPELL,
+        alone=True,
     ),
     Fault(
         "send buffer written to",
@@ -278,9 +318,9 @@ def count(core: Core, preload: Path, fault: Fault, tmp_path: Path) -> Count:
     before = ("env", f"LD_PRELOAD={preload}", *fault.environment.split())
     wrong = core.wrong(fault.ranks)
     cases = [case for case in cases_of(fault) if f"{case['operation']}.{case['form']}" not in wrong]
-    visits = cases * (VISITS // fault.launches)
-    launches = [core.job(tmp_path, fault.ranks, visits, before=before) for _ in range(fault.launches)]
-    records = list(itertools.chain.from_iterable(launches))
+    visits = cases * fault.visits
+    jobs = [[visit] for visit in visits] if fault.alone else [visits]
+    records = list(itertools.chain.from_iterable(core.job(tmp_path, fault.ranks, job, before=before) for job in jobs))
     others = {
         f"{record['status']}: {record['reason']}" for record in records if record["status"] not in {"ok", "wrong-data"}
     }

@@ -1,0 +1,16 @@
+/* calls.c: begins what the loop completes, and completes it; they return MPI error codes. */
+#ifndef RANKBENCH_CALLS_H
+#define RANKBENCH_CALLS_H
+
+#include "base/op.h"
+
+int begin_call(struct call *call);
+int complete_call(struct call *call);
+
+/* The same in steps, for calls that are tested in between. Where this call writes its statuses; NULL: nobody reads them. Once the
+ * call is over, its requests have none any more, and `statuses` must be NULL. */
+MPI_Status *statuses_of(struct call *call);
+int test_call(struct call *call, MPI_Status *statuses, int *over);
+int wait_for_call(struct call *call, MPI_Status *statuses);
+
+#endif
