@@ -106,7 +106,7 @@ def looks(
                 for place, candidate in enumerate(batch)
             ]
             for candidate, trial, (check, amounts) in zip(batch, trials, check_reporting(trials), strict=True):
-                usage = read_usage(candidate, trial) if check.works else None
+                usage = read_usage(candidate, trial, check) if check.works else None
                 yield Seen(candidate, placement, check, read_output(trial.output), amounts, usage)
 
 
@@ -129,16 +129,17 @@ def report_settings(trial: doctor.Trial) -> dict[str, str]:
     return dict(libraries.find_family(trial.library).report_settings)
 
 
-def read_usage(candidate: Candidate, trial: doctor.Trial) -> Usage | None:
-    """Return what a library reported in a check, none where it reported nothing."""
+def read_usage(candidate: Candidate, trial: doctor.Trial, check: doctor.Check) -> Usage | None:
+    """Return what a library reported in a check, and devices that counted it; none where nothing is known."""
     family, text = libraries.find_family(trial.library), read_output(trial.output)
     usage = Usage(
         candidate=candidate.name,
         placement=trial.placement.name,
         uses=family.read_usage(text),
         ignored=family.list_ignored(trial.library, trial.settings, text),
+        nodes=[node for node in check.nodes if node.probe_bytes],
     )
-    return usage if usage.uses or usage.ignored else None
+    return usage if usage.uses or usage.ignored or usage.nodes else None
 
 
 def check_alone_if_scarce(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:

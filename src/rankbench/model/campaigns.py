@@ -6,7 +6,7 @@ import msgspec
 
 from rankbench.model.base import Record
 from rankbench.model.libraries import Candidate, Library, Receipt
-from rankbench.model.machines import Machine
+from rankbench.model.machines import Machine, NodeNetwork
 from rankbench.model.operations import Operation, Start
 from rankbench.model.plans import Case, Plan
 
@@ -33,6 +33,8 @@ class Usage(Record, frozen=True):
     """Such as transports, network devices, components, and where its algorithms come from."""
     ignored: list[str] = []
     """A clause on each setting or file that the library drops."""
+    nodes: list[NodeNetwork] = []
+    """What passed through the network devices of each node while the check sent known data between nodes."""
 
 
 class Campaign(Record, frozen=True):

@@ -9,7 +9,7 @@ import msgspec
 
 from rankbench.model.base import ALL_RANKS, Record
 from rankbench.model.columns import Column, Passes
-from rankbench.model.machines import State
+from rankbench.model.machines import NodeNetwork, State
 from rankbench.model.plans import Case
 
 if TYPE_CHECKING:
@@ -365,6 +365,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """What ranks waited for their turns, and what CPU time their processes used meanwhile, all ranks together."""
     spent_s: dict[str, float] = {}
     """What rank 0 spent its time on, by the names of `core/base/spent.c`."""
+    nodes: list[NodeNetwork] = []
+    """What passed through the network devices of each node."""
     damage: str = ""
     """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
 
@@ -460,6 +462,9 @@ class Launch(Record, frozen=True):
     """What its ranks waited for their turns, and what CPU time their processes and launchers used meanwhile, of all."""
     spent_s: dict[str, float] = {}
     """What its rank 0 spent its time on, by part; empty: it did not come to its end."""
+    nodes: list[NodeNetwork] = []
+    """What passed through the network devices of each node while it ran, and those that took turns with it; empty: it
+    did not come to its end, or that is not known."""
     alone: str = ""
     """Why it took turns with fewer launches than planned, or with none: they fail so, or the machine has too little."""
     output_bytes: int = 0

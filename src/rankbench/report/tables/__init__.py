@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING, ClassVar
 from rankbench import units
 from rankbench.language import format_text, render
 from rankbench.model import CaseStatus
-from rankbench.quantities import format_ratio, format_time
+from rankbench.quantities import format_memory, format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.verdict import case_labels
+from rankbench.verdict import case_labels, networks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-    from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
+    from rankbench.model import Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 
@@ -336,7 +336,7 @@ def usage(view: CampaignView) -> Iterator[Table]:
     rows = [
         [Cell(usage.candidate), *([Cell(usage.placement)] if several else []), Cell(name), Cell(text)]
         for usage in view.campaign.usage
-        for name, text in usage.uses.items()
+        for name, text in [*usage.uses.items(), *map(describe_carriers, usage.nodes)]
     ]
     columns = [
         format_text("candidate"),
@@ -346,6 +346,48 @@ def usage(view: CampaignView) -> Iterator[Table]:
     ]
     if rows:
         yield Table(format_text("What libraries used, by a check before the campaign"), columns, rows)
+
+
+def describe_carriers(node: NodeNetwork) -> tuple[str, str]:
+    """Return through which devices of a node a check's data went to another node, and what the row is called."""
+    sent = format_memory(node.probe_bytes)
+    devices = [
+        f"{device.name} ({device.kind}): {format_memory(device.sent_bytes)}" for device in networks.list_carriers(node)
+    ]
+    text = ", ".join(devices) or format_text("none that counts it")
+    return format_text("device of {host} that carried {sent}", host=node.host, sent=sent), text
+
+
+def devices(view: CampaignView) -> Iterator[Table]:
+    """Yield the network devices of the nodes, and what passed through them, a row for all nodes that have one alike."""
+    rows = [
+        [
+            Cell(format_text("{hosts:,}", hosts=use.hosts)),
+            *(Cell(text or "–") for text in (use.device.name, use.device.kind, use.device.state, use.device.rate)),
+            Cell(use.device.driver or format_text("virtual")),
+            *(
+                Cell(format_memory(number) if number >= 0 else format_text("not known"))
+                for number in (use.device.sent_bytes, use.device.received_bytes)
+            ),
+        ]
+        for use in networks.list_uses(view.launches)
+    ]
+    columns = [
+        format_text("nodes"),
+        format_text("device"),
+        format_text("kind"),
+        format_text("state"),
+        format_text("rate"),
+        format_text("driver"),
+        format_text("sent"),
+        format_text("received"),
+    ]
+    if rows:
+        yield Table(
+            format_text("Network devices, with all that passed through them while launches ran, whoever sent it"),
+            columns,
+            rows,
+        )
 
 
 def seats(view: CampaignView) -> Table:
