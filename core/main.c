@@ -239,7 +239,7 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
     know_neighbours(world, &local, &launch);
     write_facts(job, world, &local, &launch, stream);
-    struct network *const network = open_network(world, job->root);
+    struct network *const network = open_network(world, job->sysfs);
     struct hop_latency *hop_latency = open_hop_latency(world);
     world->silence = open_silence(world, job->separate_clocks);
     int worst = run_request(world, job, &local, &launch, hop_latency, turns, network, stream);

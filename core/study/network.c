@@ -18,20 +18,20 @@ enum { CHUNK_BYTES = 1 << 18, CHUNKS = 16, PROBE_BYTES = CHUNK_BYTES * CHUNKS };
 enum { LOOKS = 25, NAP_NS = 100000000 };
 
 struct network {
-    char root[LINE_BYTES];
+    char sysfs[LINE_BYTES];
     bool probed;
     struct node node;
     struct devices before;
 };
 
-struct network *open_network(const struct world *world, const char *root) {
+struct network *open_network(const struct world *world, const char *sysfs) {
     const struct clock *const host = world->hosts;
     if (host->readers.rank != 0)
         return NULL;
     struct network *const network = obtain_memory(sizeof *network);
-    snprintf(network->root, sizeof network->root, "%s", root);
+    snprintf(network->sysfs, sizeof network->sysfs, "%s", *sysfs ? sysfs : "/sys");
     gethostname(network->node.host, sizeof network->node.host - 1);
-    read_devices(network->root, &network->before);
+    read_devices(network->sysfs, &network->before);
     return network;
 }
 
@@ -47,7 +47,7 @@ static void send_round(const struct team *leaders) {
 }
 
 static void read_passed(struct network *network) {
-    read_devices(network->root, &network->node.devices);
+    read_devices(network->sysfs, &network->node.devices);
     subtract_devices(&network->node.devices, &network->before);
 }
 
@@ -57,7 +57,7 @@ void probe_network(struct network *network, const struct world *world) {
     if (!network || leaders->ranks == 1)
         return;
     dissemination_barrier(leaders);
-    read_devices(network->root, &network->before);
+    read_devices(network->sysfs, &network->before);
     dissemination_barrier(leaders);
     send_round(leaders);
     dissemination_barrier(leaders);

@@ -8,8 +8,8 @@
 
 struct network;
 
-/* Called by all ranks of the world, as are all functions here. Reads the counters below ROOT/sys. */
-struct network *open_network(const struct world *world, const char *root);
+/* Called by all ranks of the world, as are all functions here. Reads the counters below a folder as the kernel makes it; empty: /sys. */
+struct network *open_network(const struct world *world, const char *sysfs);
 /* The first rank of each node sends known data to that of the next node; what passes meanwhile is reported. Within one node nothing is
  * sent. */
 void probe_network(struct network *network, const struct world *world);

@@ -208,9 +208,9 @@ static void read_interfaces(const char *class, struct devices *devices, bool vir
     }
 }
 
-void read_devices(const char *root, struct devices *devices) {
+void read_devices(const char *sysfs, struct devices *devices) {
     char class[PATH_BYTES];
-    snprintf(class, sizeof class, "%.300s/sys/class", root);
+    snprintf(class, sizeof class, "%.300s/class", sysfs);
     devices->count = 0;
     read_infiniband(class, devices);
     read_slingshot(class, devices);

@@ -27,8 +27,8 @@ struct devices {
     struct device device[MOST_DEVICES];
 };
 
-/* Reads those below ROOT/sys/class: fast ones first, virtual ones last, which are left out where there are too many. */
-void read_devices(const char *root, struct devices *devices);
+/* Reads those below SYSFS/class: fast ones first, virtual ones last, which are left out where there are too many. */
+void read_devices(const char *sysfs, struct devices *devices);
 /* Turns counters into what has passed since `before`; -1 where it is not known, as after a counter that began again. */
 void subtract_devices(struct devices *devices, const struct devices *before);
 /* Whether devices other than a loopback have sent at least so much together. */

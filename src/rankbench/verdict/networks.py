@@ -22,10 +22,13 @@ TCP = re.compile(r"\b(?:tcp|sockets)\b")
 
 
 class DeviceUse(Record, frozen=True):
-    """A network device that nodes have alike, and what passed through it on all of them; -1: not known."""
+    """A network device that nodes have alike, and what passed through that of each node; -1: not known."""
 
     hosts: list[str]
     device: NetworkDevice
+    """Without what passed through it."""
+    sent_bytes: list[int]
+    received_bytes: list[int]
 
 
 class Bypass(NamedTuple):
@@ -41,28 +44,30 @@ def list_uses(launches: Iterable[Launch]) -> list[DeviceUse]:
 
     Launches that ran at the same time count the same bytes, each its share.
     """
-    totals: dict[tuple[str, NetworkDevice], list[float]] = {}
+    alike: dict[NetworkDevice, dict[str, tuple[float, float]]] = {}
     for launch in launches:
         for node in launch.nodes:
-            for device in node.devices:
-                total = totals.setdefault((node.host, _without_bytes(device)), [0.0, 0.0])
-                for place, passed in enumerate((device.sent_bytes, device.received_bytes)):
-                    total[place] = total[place] + passed / launch.together if passed >= 0 <= total[place] else -1.0
-    alike: dict[NetworkDevice, dict[str, list[float]]] = {}
-    for (host, device), total in totals.items():
-        alike.setdefault(device, {})[host] = total
+            for counted in node.devices:
+                totals = alike.setdefault(msgspec.structs.replace(counted, sent_bytes=-1, received_bytes=-1), {})
+                sent, received = totals.get(node.host, (0.0, 0.0))
+                totals[node.host] = (
+                    _add(sent, counted.sent_bytes, launch.together),
+                    _add(received, counted.received_bytes, launch.together),
+                )
     return [
-        DeviceUse(hosts=list(by_host), device=_add_up(device, by_host.values())) for device, by_host in alike.items()
+        DeviceUse(
+            hosts=list(totals),
+            device=device,
+            sent_bytes=[round(sent) for sent, _ in totals.values()],
+            received_bytes=[round(received) for _, received in totals.values()],
+        )
+        for device, totals in alike.items()
     ]
 
 
-def _without_bytes(device: NetworkDevice) -> NetworkDevice:
-    return msgspec.structs.replace(device, sent_bytes=-1, received_bytes=-1)
-
-
-def _add_up(device: NetworkDevice, totals: Iterable[list[float]]) -> NetworkDevice:
-    sent, received = (-1 if min(column) < 0 else round(sum(column)) for column in zip(*totals, strict=True))
-    return msgspec.structs.replace(device, sent_bytes=sent, received_bytes=received)
+def _add(total: float, passed: int, together: int) -> float:
+    """Return a sum with a launch's share of what passed; of what is not known it stays so."""
+    return -1.0 if min(total, passed) < 0 else total + passed / together
 
 
 def list_carriers(node: NodeNetwork) -> list[NetworkDevice]:

@@ -121,7 +121,7 @@ def test_the_next_step_is_the_library_s_own(view: CampaignView, family: str, kin
     assert f"with the settings {words}. If" in advice if words else advice.startswith("Its build may lack support")
 
 
-def launched(view: CampaignView, together: int, *nodes: NodeNetwork) -> Launch:
+def make_launch(view: CampaignView, together: int, *nodes: NodeNetwork) -> Launch:
     return msgspec.structs.replace(view.launches[0], together=together, nodes=list(nodes))
 
 
@@ -129,24 +129,33 @@ def test_uses_are_added_up_over_launches_and_nodes_alike(view: CampaignView) -> 
     """Launches at the same time have each its share of what they all counted."""
     first = NodeNetwork(host="n1", devices=[device("eth0", "Ethernet", 600), device("x0", "RoCE", -1)])
     second = NodeNetwork(host="n2", devices=[device("eth0", "Ethernet", 60)])
-    launches = [launched(view, 2, first, second), launched(view, 2, first, second), launched(view, 1, first)]
+    launches = [make_launch(view, 2, first, second), make_launch(view, 2, first, second), make_launch(view, 1, first)]
     uses = networks.list_uses(launches)
-    assert [(use.hosts, use.device.name, use.device.sent_bytes) for use in uses] == [
-        (["n1", "n2"], "eth0", 300 + 300 + 600 + 30 + 30),
-        (["n1"], "x0", -1),
+    assert [(use.hosts, use.device.name, use.sent_bytes) for use in uses] == [
+        (["n1", "n2"], "eth0", [300 + 300 + 600, 30 + 30]),
+        (["n1"], "x0", [-1]),
     ]
 
 
 def test_the_tables_show_devices_and_carriers(view: CampaignView) -> None:
-    node = NodeNetwork(host="n1", devices=[device("eth0", "Ethernet", 1 << 20), device("x0", "RoCE", -1)])
-    view = dataclasses.replace(with_usage(view, usage(ETH0)), launches=[launched(view, 1, node)])
+    nodes = [
+        NodeNetwork(host=host, devices=[device("eth0", "Ethernet", size), device("x0", "RoCE", -1)])
+        for host, size in (("n1", 1 << 20), ("n2", 3 << 20))
+    ]
+    view = dataclasses.replace(with_usage(view, usage(ETH0)), launches=[make_launch(view, 1, *nodes)])
     (shown,) = tables.devices(view)
     assert [[cell.text for cell in row] for row in shown.rows] == [
-        ["n1", "eth0", "Ethernet", "active", "–", "d", "1.00 MiB", "1.00 MiB"],
-        ["n1", "x0", "RoCE", "active", "–", "d", "not known", "not known"],
+        ["n1, n2", "eth0", "Ethernet", "active", "–", "d", "1.00 MiB to 3.00 MiB", "1.00 MiB to 3.00 MiB"],
+        ["n1, n2", "x0", "RoCE", "active", "–", "d", "not known", "not known"],
     ]
     (used,) = tables.usage(view)
     assert [[cell.text for cell in row][-2:] for row in used.rows] == [
-        ["device of n1 that carried 4.00 MiB", "eth0 (Ethernet): 4.01 MiB"],
-        ["device of n2 that carried 4.00 MiB", "eth0 (Ethernet): 4.01 MiB"],
+        ["what carried 4.00 MiB between nodes", "eth0 (Ethernet) on n1, n2"]
     ]
+
+
+def test_many_nodes_are_counted_instead_of_named(view: CampaignView) -> None:
+    nodes = [NodeNetwork(host=f"n{number}", devices=[ETH0], probe_bytes=PROBE_BYTES) for number in range(100)]
+    view = with_usage(view, Usage(candidate="alpha", placement="nodes", uses={}, nodes=nodes))
+    (used,) = tables.usage(view)
+    assert used.rows[0][-1].text == "eth0 (Ethernet) on n0, n1, n2, n3, n4, n5, n6, n7 and 92 more"
