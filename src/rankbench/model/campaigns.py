@@ -59,7 +59,7 @@ class Campaign(Record, frozen=True):
     imported: list[ImportRecord] = []
     """Of a campaign that was not run but read: the files, in the order in which they were named."""
     usage: list[Usage] = []
-    """Empty: not known, as in campaigns whose checks a scheduler's job makes."""
+    """Empty: not known, as in campaigns whose checks a scheduler's job makes, until its first launches are read."""
 
     @property
     def baseline(self) -> str:
