@@ -61,7 +61,7 @@ def test_a_launch_counts_from_its_beginning_to_its_end(core: Core, pair: Lab) ->
     counts = [device.sent_bytes for node in counted for device in node.devices if device.name == "eth0"]
     assert [node.probe_bytes for node in counted] == [0, 0]
     assert counts[0] > 5 * 65536
-    assert all(0 < count <= whole for count, whole in zip(counts, outside, strict=True))
+    assert all(0 < count <= most for count, most in zip(counts, outside, strict=True))
 
 
 def test_tcp_beside_an_idle_infiniband_device_is_found(core: Core, pair: Lab) -> None:
