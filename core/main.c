@@ -19,6 +19,7 @@
 #include "output/stream.h"
 #include "output/table.h"
 #include "request/job.h"
+#include "study/network.h"
 #include "study/state.h"
 #include "study/study.h"
 #include "sync/facts.h"
@@ -59,9 +60,11 @@ static void print_rank(void *context, int rank, const void *data) {
     fprintf(context, "rank %d on %s, cpu %d of %s, %s\n", rank, fact->host, fact->cpu, fact->cpus, fact->libmpi);
 }
 
-static int report_check(const struct world *world, const struct rank_fact *local, const struct launch_fact *launch) {
+static int report_check(const struct world *world, const struct rank_fact *local, const struct launch_fact *launch,
+                        struct network *network) {
     struct rank_fact fact = *local;
     const int wrong = check_neighbours(world);
+    probe_network(network, world);
     if (world->all.rank == 0)
         printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
                wrong ? "WRONG" : "right");
@@ -210,9 +213,10 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
 }
 
 static int run_request(struct world *world, const struct job *job, const struct rank_fact *local,
-                       const struct launch_fact *launch, struct hop_latency *hop_latency, struct turns *turns, FILE *stream) {
+                       const struct launch_fact *launch, struct hop_latency *hop_latency, struct turns *turns,
+                       struct network *network, FILE *stream) {
     if (job->check)
-        return report_check(world, local, launch);
+        return report_check(world, local, launch, network);
     return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 
@@ -235,13 +239,16 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
     know_neighbours(world, &local, &launch);
     write_facts(job, world, &local, &launch, stream);
-    struct hop_latency *hop_latency = open_hop_latency(world, local.host);
-    world->silence = open_silence(world, local.host, job->separate_clocks);
-    int worst = run_request(world, job, &local, &launch, hop_latency, turns, stream);
+    struct network *const network = open_network(world, job->sysfs);
+    struct hop_latency *hop_latency = open_hop_latency(world);
+    world->silence = open_silence(world, job->separate_clocks);
+    int worst = run_request(world, job, &local, &launch, hop_latency, turns, network, stream);
+    close_network(network, world, stream);
     write_last_record(world, job, hop_latency, turns, stream);
     close_hop_latency(hop_latency);
     close_silence(world->silence);
     tree_broadcast_patient(&world->all, &worst, sizeof worst);
+    leave_neighbours(world);
     leave_source(world);
     return worst;
 }

@@ -86,6 +86,25 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
     end_record(stream);
 }
 
+void write_node(FILE *stream, const struct node *node) {
+    fputs("{\"record\":\"node\"", stream);
+    write_text(stream, "host", node->host);
+    fprintf(stream, ",\"probe_bytes\":%lld,\"devices\":[", (long long)node->probe_bytes);
+    for (int i = 0; i < node->devices.count; i++) {
+        const struct device *const device = &node->devices.device[i];
+        fputs(i ? ",{\"name\":" : "{\"name\":", stream);
+        write_string(stream, device->name);
+        write_text(stream, "kind", device->kind);
+        write_text(stream, "state", device->state);
+        write_text(stream, "rate", device->rate);
+        write_text(stream, "driver", device->driver);
+        fprintf(stream, ",\"sent_bytes\":%lld,\"received_bytes\":%lld}", (long long)device->sent_bytes,
+                (long long)device->received_bytes);
+    }
+    fputc(']', stream);
+    end_record(stream);
+}
+
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot) {
     fprintf(stream, "{\"record\":\"begin\",\"case\":%d,\"hop_ns\":%.1f", index, hop_ns);
     if (slot.position >= 0)

@@ -3,6 +3,7 @@
 #define RANKBENCH_STREAM_H
 
 #include "output/result.h"
+#include "sync/devices.h"
 #include "sync/facts.h"
 #include "sync/turns.h"
 
@@ -13,8 +14,17 @@ struct talk {
     int64_t memory_bytes;
 };
 
+/* A node, and what has passed through its network devices. */
+struct node {
+    char host[NAME_BYTES * 2];
+    /* What its first rank sent to the next node meanwhile, and nothing else of the launch did; 0: they were counted all the time. */
+    int64_t probe_bytes;
+    struct devices devices;
+};
+
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
+void write_node(FILE *stream, const struct node *node);
 /* What a hop from rank to rank took just before (hop_latency.h). */
 void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);

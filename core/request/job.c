@@ -556,6 +556,7 @@ static const struct option options[] = {
     {"--wait", "SECONDS", "how long --clocks waits to see what has become of a synchronisation (0.1)", HELD(SECONDS, wait_s)},
     {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", HELD(SWITCH, state)},
     {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; else those it may use", COPIED(cpus)},
+    {"--sysfs", "FOLDER", "read network devices and their counters there and not below /sys, as a test", COPIED(sysfs)},
     {"--describe", NULL, "print what the core can time, as JSON; needs no mpiexec", HELD(SWITCH, describe)},
     {"--help", NULL, "print this", HELD(SWITCH, help)},
 };

@@ -40,6 +40,8 @@ struct job {
     int64_t runs;
     double wait_s;
     char cpus[LINE_BYTES];
+    /* Where the kernel shows devices; empty: /sys. */
+    char sysfs[LINE_BYTES];
     int cases;
     struct wanted *wanted;
 };

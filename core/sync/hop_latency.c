@@ -28,26 +28,24 @@ struct page {
 };
 
 struct hop_latency {
-    /* Of the host: its readers are the ranks that share the page. */
-    struct clock *host;
+    /* The ranks of the host, which share the page. */
+    const struct team *team;
     struct page *page;
     int hops;
     uint64_t visits;
 };
 
-struct hop_latency *open_hop_latency(const struct world *world, const char *host) {
-    struct clock *same_text = make_clock(&world->all, host, 0);
-    const struct team *team = &same_text->readers;
+struct hop_latency *open_hop_latency(const struct world *world) {
+    const struct clock *host = world->hosts;
+    const struct team *team = &host->readers;
     struct page *page = NULL;
     if (tree_agree(team, !world->yields) && team->ranks > 1)
         page = map_page(team, sizeof *page);
-    struct hop_latency *hop_latency = page ? obtain_memory(sizeof *hop_latency) : NULL;
-    if (!hop_latency) {
-        free_clock(same_text);
+    if (!page)
         return NULL;
-    }
+    struct hop_latency *hop_latency = obtain_memory(sizeof *hop_latency);
     const int rounds = (LEAST_HOPS + team->ranks - 1) / team->ranks;
-    *hop_latency = (struct hop_latency){.host = same_text, .page = page, .hops = rounds * team->ranks};
+    *hop_latency = (struct hop_latency){.team = team, .page = page, .hops = rounds * team->ranks};
     return hop_latency;
 }
 
@@ -55,7 +53,6 @@ void close_hop_latency(struct hop_latency *hop_latency) {
     if (!hop_latency)
         return;
     unmap_page(hop_latency->page, sizeof *hop_latency->page);
-    free_clock(hop_latency->host);
     free(hop_latency);
 }
 
@@ -68,7 +65,7 @@ static bool await(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_
 
 /* Hands the token on wherever it is this rank's turn. The first rank waits for its return, so that a line ends before the next begins. */
 static bool go_round(struct hop_latency *hop_latency, int line, int64_t until_ns) {
-    const struct team *team = &hop_latency->host->readers;
+    const struct team *team = hop_latency->team;
     _Atomic uint64_t *const token = &hop_latency->page->lines[line].token;
     const uint64_t first = hop_latency->visits * (uint64_t)(hop_latency->hops + 1);
     for (int hop = team->rank; hop <= hop_latency->hops; hop += team->ranks) {
@@ -120,7 +117,7 @@ double measure_hop_ns(struct hop_latency *hop_latency, const struct world *world
     struct sum sum = {0};
     if (hop_latency) {
         const double own_ns = host_ns(hop_latency);
-        if (hop_latency->host->readers.rank == 0)
+        if (hop_latency->team->rank == 0)
             sum = (struct sum){own_ns, 1, own_ns <= 0};
     }
     tree_combine(&world->all, &sum, sizeof sum, merge_sums);

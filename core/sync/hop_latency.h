@@ -8,7 +8,7 @@ struct hop_latency;
 
 /* Called by all ranks of the world. NULL on all ranks of a host that has one rank only, or more than CPUs, or where memory cannot be
  * shared without MPI. */
-struct hop_latency *open_hop_latency(const struct world *world, const char *host);
+struct hop_latency *open_hop_latency(const struct world *world);
 void close_hop_latency(struct hop_latency *hop_latency);
 
 /* Called by all ranks of the world. Returns on rank 0 how long handing a cache line from one rank to the next of its host takes, the

@@ -64,8 +64,13 @@ void know_neighbours(struct world *world, const struct rank_fact *local, const s
     snprintf(cache, sizeof cache, "%.90s %.90s", local->host, launch->cache_sharers);
     world->ranks_on_cache = count_same(&world->all, cache);
     snprintf(seat, sizeof seat, "%.90s %.90s", local->host, local->cpus);
-    world->ranks_on_host = count_same(&world->all, local->host);
+    world->hosts = make_clock(&world->all, local->host, 0);
+    world->ranks_on_host = world->hosts->readers.ranks;
     world->yields = count_same(&world->all, seat) > count_cpus(local->cpus);
+}
+
+void leave_neighbours(struct world *world) {
+    free_clock(world->hosts);
 }
 
 /* Ranks that read one clock agree on what it counts from and how fast. */

@@ -21,6 +21,8 @@ struct world {
     bool probes;
     /* How ranks look at each other's memory without MPI; NULL: they do not. */
     struct silence *silence;
+    /* By host: its readers are the ranks on this rank's host, its clocks the first rank of each host. */
+    struct clock *hosts;
     int ranks_on_host;
     /* How many share this rank's last cache. */
     int ranks_on_cache;
@@ -29,6 +31,7 @@ struct world {
 struct world make_world(void);
 /* Which ranks share a host, a cache and CPUs with this one; the same on all ranks of a group. */
 void know_neighbours(struct world *world, const struct rank_fact *local, const struct launch_fact *launch);
+void leave_neighbours(struct world *world);
 void take_source(struct world *world, const struct source *source, bool separate_clocks);
 void leave_source(struct world *world);
 

@@ -51,16 +51,15 @@ static bool applies(const struct setting *setting) {
     return setting->plan->operation->hooks.awaits_nobody && setting->world->silence;
 }
 
-struct silence *open_silence(const struct world *world, const char *host, bool separate_clocks) {
+struct silence *open_silence(const struct world *world, bool separate_clocks) {
     struct silence *silence = ask_memory(sizeof *silence);
     if (!tree_agree(&world->all, silence != NULL)) {
         free(silence);
         return NULL;
     }
-    struct clock *same_text = make_clock(&world->all, host, 0);
-    if (world->all.ranks > 1 && !separate_clocks && tree_agree(&world->all, same_text->readers.ranks == world->all.ranks))
-        silence->page = map_page(&same_text->readers, sizeof(struct page));
-    free_clock(same_text);
+    const struct team *host = &world->hosts->readers;
+    if (world->all.ranks > 1 && !separate_clocks && tree_agree(&world->all, host->ranks == world->all.ranks))
+        silence->page = map_page(host, sizeof(struct page));
     return silence;
 }
 

@@ -12,7 +12,7 @@
 struct silence;
 
 /* Called by all ranks of the world; NULL: the system gave no memory. */
-struct silence *open_silence(const struct world *world, const char *host, bool separate_clocks);
+struct silence *open_silence(const struct world *world, bool separate_clocks);
 void close_silence(struct silence *silence);
 
 /* Called by all ranks of the team before a call, between the two a barrier, and after it. `end_silence` returns on all of them

@@ -41,6 +41,7 @@ USUAL: dict[str, Any] = {
     "exchange_ns": 50.0,  # between its two CPUs, as it shows the state of the machine; 0: it cannot show a state
     "state_s": 0.0,  # how long it takes to show it
     "waited_s": 0.0,  # that its ranks waited for their turns
+    "dies_with": "-",  # do not start where this variable is set
     "dead_in_turns": False,  # do not start where other launches run meanwhile
     "killed_in_turns": False,  # its launcher is killed before it says anything where other launches run meanwhile
     "busy_s": 0.0,  # CPU time that they used meanwhile
@@ -156,6 +157,16 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, settings: d
                      libmpi=f"{prefix}/lib/libmpi.so.12", core=rank, socket=0, numa=0)  # fmt: skip
 
 
+def count_bytes(stream: Stream, settings: dict[str, Any]) -> None:
+    """Write what passed through the interface of each node while a check sent 1000 bytes from node to node."""
+    hosts = settings["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
+    probe = 1000 if len(hosts) > 1 else 0
+    device = {"name": "eth0", "kind": "Ethernet", "state": "active", "rate": "", "driver": "x"}
+    for host in hosts:
+        devices = [device | {"sent_bytes": probe + 7, "received_bytes": probe + 9}]
+        stream.write(record="node", host=host, probe_bytes=probe, devices=devices)
+
+
 def times(case: dict[str, str], settings: dict[str, Any]) -> list[float]:
     """Return the samples of a case: the model's truth, this launch's luck and each sample's own."""
     operation, ranks = case["operation"], int(os.environ["FAKE_RANKS"])
@@ -261,7 +272,7 @@ def main(prefix: str, version: str, words: list[str]) -> int:
     if "--state" in options:
         time.sleep(settings["state_s"])
         return tell_state(settings["exchange_ns"])
-    if settings["dead"] or (settings["dead_in_turns"] and "--turns" in options):
+    if settings["dead"] or settings["dies_with"] in os.environ or (settings["dead_in_turns"] and "--turns" in options):
         print("fake core: set to be dead", file=sys.stderr)
         return 1
     if settings["killed_in_turns"] and "--turns" in options:
@@ -281,6 +292,7 @@ def main(prefix: str, version: str, words: list[str]) -> int:
         print("fake core: warning\n" + "x" * settings["prints_bytes"] + "\nfake core: last line", flush=True)
     if "--check" in options:
         print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
+        count_bytes(stream, settings)
     right = [run_case(stream, index, case, settings) for index, case in enumerate(cases)]
     stream.write(record="end", cases=len(cases), hop_ns=0.0, waited_s=settings["waited_s"], busy_s=settings["busy_s"])
     return 0 if all(right) else 3

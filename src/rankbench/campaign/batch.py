@@ -148,7 +148,9 @@ def list_launch_lines(prepared: Prepared) -> Iterator[script.Line]:
         cases = foreign_cases(campaign, where, group)
         if not cases:
             started = command(campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)])
-            yield script.Line(line, title, core, placement.ranks, started)
+            family = libraries.find_family(library_of(campaign, candidates[name]))
+            reports = family.encode_settings(family.report_settings)
+            yield script.Line(line, title, core, placement.ranks, started, reports=reports)
         elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
             started = make_foreign_command(campaign, candidates[name], placement, program, cases)
             yield script.Line(line, title, core, placement.ranks, started, called[name, where, CHECKING])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import files, samples
-from rankbench.campaign import doctor, exit_causes, foreign, launching
+from rankbench.campaign import doctor, exit_causes, foreign, launching, preflight
 from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, list_places, name_launch_functions
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from rankbench.campaign.batch import Place
     from rankbench.campaign.exit_causes import LaunchExit
     from rankbench.campaign.loop import Watch
-    from rankbench.model import Campaign, Case, CaseResult, CommandLine, Launch, Library, Operation, Placement
+    from rankbench.model import (
+        Campaign,
+        Case,
+        CaseResult,
+        CommandLine,
+        Launch,
+        Library,
+        Operation,
+        Placement,
+        Usage,
+    )
     from rankbench.store import Store
 
 ENDING, DONE, STOPPED = "ending", "done", "stopped"
@@ -72,6 +82,8 @@ def take_in(store: Store, watch: Watch) -> int:
         for tries in list_finished(store.folder, place)
         if tries.folder not in known
     ]
+    if launches and not campaign.usage:
+        store.add_usage(list(list_usages(store)))
     for tried in sorted(launches, key=lambda launch: launch.ending.started):
         loop.keep(*Taking(store, loop).take(tried))
     return len(launches)
@@ -272,6 +284,22 @@ def list_refusals(store: Store) -> dict[tuple[str, str], Refusal]:
         if (path / ENDING).exists() and not (path / "passed").exists():
             refused[name, where] = read_refusal(library_of(campaign, candidates[name]), placements[where], path)
     return refused
+
+
+def list_usages(store: Store) -> Iterator[Usage]:
+    """Yield what the libraries of candidates reported in the job's checks, which all come before its first launch."""
+    campaign, known = store.campaign, set()
+    candidates = {candidate.name: candidate for candidate in campaign.candidates if not candidate.control_of}
+    placements = {placement.name: placement for placement in campaign.plan.placements}
+    for (name, where, _), line in name_launch_functions(campaign).items():
+        path = store.folder / script.FOLDER / "checks" / line
+        if name not in candidates or (name, where) in known or not (path / "passed").exists():
+            continue
+        known.add((name, where))
+        library, text = library_of(campaign, candidates[name]), preflight.read_output(path / "output.log")
+        nodes = samples.read(path / "stream.jsonl", []).nodes
+        if usage := preflight.read_usage(candidates[name], library, placements[where], text, nodes):
+            yield usage
 
 
 def read_refusal(library: Library, placement: Placement, path: Path) -> Refusal:

@@ -15,7 +15,18 @@ from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT
 from rankbench.campaign.pinning import check_placement, core
 from rankbench.launch.topology import parse_list
-from rankbench.model import LaunchFacts, Library, Outcome, Placement, RankbenchError, RankFact, Record, Step, Stream
+from rankbench.model import (
+    LaunchFacts,
+    Library,
+    NodeNetwork,
+    Outcome,
+    Placement,
+    RankbenchError,
+    RankFact,
+    Record,
+    Step,
+    Stream,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,6 +45,7 @@ class Check(Record, frozen=True):
     reason: str
     facts: LaunchFacts | None = None
     ranks: tuple[RankFact, ...] = ()
+    nodes: tuple[NodeNetwork, ...] = ()
     elsewhere: bool = False
     """Whether it works, but not with ranks where the placement says."""
     flags: tuple[str, ...] = ()
@@ -135,6 +147,7 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
         reason=reason or elsewhere,
         facts=stream.facts,
         ranks=tuple(stream.ranks),
+        nodes=tuple(stream.nodes),
         elsewhere=bool(elsewhere),
         flags=() if reason or elsewhere else tuple(list_warnings(stream.ranks)),
     )

@@ -232,6 +232,7 @@ def make_records(
         environment=around.environment,
         facts=ending.stream.facts,
         ranks=ending.stream.ranks,
+        nodes=ending.stream.nodes,
         load_before=around.load,
         stolen_s=around.stolen_s,
         before=around.before,

@@ -10,13 +10,13 @@ from rankbench.campaign import doctor
 from rankbench.model import CaseStatus, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.build import Build
     from rankbench.campaign.sharing import Uses
     from rankbench.launch.resources import Amounts
-    from rankbench.model import Candidate, Library, Placement
+    from rankbench.model import Candidate, Library, NodeNetwork, Placement
 
 LOOK_S = 0.01
 """Time between two looks at what checks use of the machine's resources. Nothing is measured meanwhile."""
@@ -106,8 +106,9 @@ def check_candidates(
                 for place, candidate in enumerate(batch)
             ]
             for candidate, trial, (check, amounts) in zip(batch, trials, check_reporting(trials), strict=True):
-                usage = read_usage(candidate, trial) if check.works else None
-                yield Seen(candidate, placement, check, read_output(trial.output), amounts, usage)
+                text = read_output(trial.output)
+                usage = read_usage(candidate, trial.library, placement, text, check.nodes) if check.works else None
+                yield Seen(candidate, placement, check, text, amounts, usage)
 
 
 def check_reporting(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:
@@ -129,16 +130,19 @@ def report_settings(trial: doctor.Trial) -> dict[str, str]:
     return dict(libraries.find_family(trial.library).report_settings)
 
 
-def read_usage(candidate: Candidate, trial: doctor.Trial) -> Usage | None:
-    """Return what a library reported in a check, none where it reported nothing."""
-    family, text = libraries.find_family(trial.library), read_output(trial.output)
+def read_usage(
+    candidate: Candidate, library: Library, placement: Placement, text: str, nodes: Iterable[NodeNetwork]
+) -> Usage | None:
+    """Return what a library reported in a check, and devices that counted it; none where nothing is known."""
+    family = libraries.find_family(library)
     usage = Usage(
         candidate=candidate.name,
-        placement=trial.placement.name,
+        placement=placement.name,
         uses=family.read_usage(text),
-        ignored=family.list_ignored(trial.library, trial.settings, text),
+        ignored=family.list_ignored(library, candidate.settings, text),
+        nodes=[node for node in nodes if node.probe_bytes],
     )
-    return usage if usage.uses or usage.ignored else None
+    return usage if usage.uses or usage.ignored or usage.nodes else None
 
 
 def check_alone_if_scarce(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:

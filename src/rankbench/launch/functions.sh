@@ -301,17 +301,25 @@ complete() {
 
 begun() { grep -c '^{"record":"begin"' "$1/stream.jsonl"; }
 
-# check FUNCTION: whether its ranks find each other and their data. It is not launched before they do.
+# check FUNCTION: whether its ranks find each other and their data. It is not launched before they do. Its library reports what it
+# uses; what fails so is checked without, since reports hide the reason.
 check() {
     local out=$job/checks/$1
     [ ! -e "$out/passed" ] || return 0
-    run "$1" "$out" --check
+    # shellcheck disable=SC2086 # its words
+    [ -n "${reports[$1]:-}" ] && try_check "$1" "$out" ${reports[$1]} && return 0
+    try_check "$1" "$out" || say "$1: its check failed, so that it is not launched; see $out/output.log"
+}
+
+# try_check FUNCTION FOLDER SETTING...: one launch of a check, with these variables set.
+try_check() {
+    local function=$1 out=$2 setting
+    shift 2
+    for setting; do local -x "${setting?}"; done
+    run "$function" "$out" --check
     unended=""
-    if complete "$out" "$1" && grep -q "^{\"record\":\"launch\".*\"ranks\":${ranks[$1]}," "$out/stream.jsonl"; then
-        touch "$out/passed"
-    else
-        say "$1: its check failed, so that it is not launched; see $out/output.log"
-    fi
+    complete "$out" "$function" &&
+        grep -q "^{\"record\":\"launch\".*\"ranks\":${ranks[$function]}," "$out/stream.jsonl" && touch "$out/passed"
 }
 
 # block NUMBER: the launches that follow are one block, in whose end they are made.

@@ -19,7 +19,7 @@ from rankbench.model import LEAST_REST, MOST_REST, REST_PART, RankbenchError
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankbench.launch.schedulers import Scheduler
     from rankbench.model import CommandLine, Job
@@ -46,6 +46,8 @@ class Line(NamedTuple):
     """Without the core's arguments, with those of a foreign program."""
     checked: str = ""
     """Of a foreign program: the line by whose check it is found whether it can be launched. Empty: the core's own."""
+    reports: Mapping[str, str] = {}
+    """The variables with which its check reports what the library uses."""
 
 
 class Turn(NamedTuple):
@@ -88,7 +90,7 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
         "",
         rule("how each candidate is launched in each placement; the core and its arguments follow as $@"),
         "",
-        "declare -A ranks core checked",
+        "declare -A ranks core checked reports",
         *(part for line in script.lines for part in render_function(line)),
         "",
         FUNCTIONS.read_text(encoding="utf-8").rstrip(),
@@ -163,6 +165,7 @@ def rule(title: str) -> str:
 def render_function(line: Line) -> list[str]:
     """Return the bash function that launches a candidate in a placement."""
     words = [f"{name}={value}" for name, value in line.command.environment.items()]
+    reports = [f"{name}={value}" for name, value in line.reports.items()]
     files = line.command.files
     command = [*(["env", *words] if words else []), *line.command.arguments]
     texts = [f'"$out/{word}"' if word in files else quote(word) for word in command]
@@ -172,6 +175,7 @@ def render_function(line: Line) -> list[str]:
         f"ranks[{line.name}]={line.ranks}",
         f"core[{line.name}]={shlex.quote(str(line.core))}",
         *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
+        *([f"reports[{line.name}]={shlex.quote(' '.join(reports))}"] if reports and not line.checked else []),
         f"{line.name}() {{",
         *(write_file_line(name, content) for name, content in files.items()),
         f"    {break_command(texts if line.checked else [*texts, OWN])}",

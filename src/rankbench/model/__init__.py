@@ -44,7 +44,7 @@ from rankbench.model.launches import (
     find_restless,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
-from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, State
+from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, NetworkDevice, NodeNetwork, State
 from rankbench.model.operations import (
     Amount,
     Datatype,
@@ -128,6 +128,8 @@ __all__ = [
     "Meaning",
     "Memory",
     "NamedUnit",
+    "NetworkDevice",
+    "NodeNetwork",
     "Operation",
     "Option",
     "Outcome",

@@ -6,7 +6,7 @@ import msgspec
 
 from rankbench.model.base import Record
 from rankbench.model.libraries import Candidate, Library, Receipt
-from rankbench.model.machines import Machine
+from rankbench.model.machines import Machine, NodeNetwork
 from rankbench.model.operations import Operation, Start
 from rankbench.model.plans import Case, Plan
 
@@ -33,6 +33,8 @@ class Usage(Record, frozen=True):
     """For example transports, network devices, components, and the origin of its algorithms."""
     ignored: list[str] = []
     """One clause for each setting or file that the library ignores."""
+    nodes: list[NodeNetwork] = []
+    """What passed through the network devices of each node while the check sent known data between nodes."""
 
 
 class Campaign(Record, frozen=True):
@@ -57,7 +59,7 @@ class Campaign(Record, frozen=True):
     imported: list[ImportRecord] = []
     """The files of an imported campaign, in the order of the arguments."""
     usage: list[Usage] = []
-    """Empty: unknown, for example if the checks were made by a scheduler's job."""
+    """Empty: unknown, for example if the checks were made by a scheduler's job of which no launch has been read."""
 
     @property
     def baseline(self) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from rankbench.model.base import ALL_RANKS, Record
 from rankbench.model.columns import Column, Passes
-from rankbench.model.machines import State
+from rankbench.model.machines import NodeNetwork, State
 from rankbench.model.plans import Case
 
 if TYPE_CHECKING:
@@ -366,6 +366,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """Time that ranks waited for their turns, and CPU time that their processes used meanwhile, sums over ranks."""
     spent_s: dict[str, float] = {}
     """Time of rank 0 by activity, with the names of `core/base/spent.c`."""
+    nodes: list[NodeNetwork] = []
+    """What passed through the network devices of each node."""
     damage: str = ""
     """File, line and error if a line is not a record; this line and all later ones are ignored."""
 
@@ -462,6 +464,9 @@ class Launch(Record, frozen=True):
     """Time that its ranks waited for their turns, and CPU time that processes and launchers used meanwhile."""
     spent_s: dict[str, float] = {}
     """Time of its rank 0 by activity; empty: it did not finish."""
+    nodes: list[NodeNetwork] = []
+    """What passed through the network devices of each node while it ran, and those that took turns with it; empty: it
+    did not come to its end, or that is not known."""
     alone: str = ""
     """Why it took turns with fewer launches than planned, or none: launches fail together, or resources are too few."""
     output_bytes: int = 0

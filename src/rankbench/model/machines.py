@@ -32,6 +32,34 @@ class State(Record, frozen=True):
     """Runnable processes and threads, without the probe."""
 
 
+class NetworkDevice(Record, frozen=True):
+    """A network device of a node, as its kernel shows it, and what passed through it in some time."""
+
+    name: str
+    """Such as `eth0`, `mlx5_0`, `cxi0`; of a further port `mlx5_0:2`."""
+    kind: str
+    """Ethernet, InfiniBand, IP over InfiniBand, RoCE, Omni-Path, EFA, Slingshot, loopback or other."""
+    state: str
+    """`active`, or what the system says instead; empty: it does not say."""
+    rate: str
+    """As the system writes it; empty: it does not say."""
+    driver: str
+    """Of the kernel; empty: the device is virtual."""
+    sent_bytes: int = -1
+    received_bytes: int = -1
+    """Whoever sent them; -1: not known."""
+
+
+class NodeNetwork(Record, frozen=True):
+    """The network devices of a node, with what passed through them while a launch ran."""
+
+    host: str
+    devices: list[NetworkDevice]
+    probe_bytes: int = 0
+    """What the first rank of the node sent to another node meanwhile, as a check does, and nothing else of the launch.
+    0: the devices were counted from the beginning of the launch to its end."""
+
+
 class Cpu(Record, frozen=True):
     """One hardware thread and its location, by the system's numbers."""
 

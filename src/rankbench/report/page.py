@@ -143,6 +143,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
             foreign_tables.files(view),
             tables.libraries(view),
             *tables.usage(view),
+            *tables.devices(view),
             tables.seats(view),
             tables.clocks(view),
             foreign_tables.meanings(view),

@@ -18,6 +18,8 @@ from rankbench.model import (
     CaseStatus,
     LaunchFacts,
     Memory,
+    NetworkDevice,
+    NodeNetwork,
     Passes,
     RankbenchError,
     RankFact,
@@ -73,6 +75,12 @@ class _Rank(Line, frozen=True, kw_only=True, tag="rank"):
     numa: int
 
 
+class _Node(Line, frozen=True, kw_only=True, tag="node"):
+    host: str
+    devices: list[NetworkDevice]
+    probe_bytes: int
+
+
 class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
     case: int
     hop_ns: float = 0.0
@@ -108,7 +116,7 @@ class _End(Line, frozen=True, kw_only=True, tag="end"):
     spent_s: dict[str, float] = {}
 
 
-Head = _Launch | _Rank | _End
+Head = _Launch | _Rank | _Node | _End
 """The records of every stream, whatever it reports."""
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, _Begin, _case_line()])  # noqa: UP007 - a class made here is no type to mypy
 
@@ -265,6 +273,11 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
             RankFact(**{name: getattr(line, name) for name in RankFact.__struct_fields__})
             for line in lines
             if isinstance(line, _Rank)
+        ],
+        nodes=[
+            NodeNetwork(**{name: getattr(line, name) for name in NodeNetwork.__struct_fields__})
+            for line in lines
+            if isinstance(line, _Node)
         ],
         results=[together(parts) for parts in parts_of.values()],
         unfinished=cases[max(open_cases)] if open_cases else None,

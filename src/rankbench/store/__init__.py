@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankbench.model import CaseResult
+    from rankbench.model import CaseResult, Usage
     from rankbench.store import tables
 else:
     tables = units.lazily("rankbench.store.tables")  # It needs Polars, and to prepare a job does not.
@@ -83,6 +83,11 @@ class Store:
         _write(self.folder / "plan.toml", campaign.plan.text.encode())
         _write_json(self.folder / "campaign.json", campaign)
         self.campaign = campaign
+
+    def add_usage(self, usage: Sequence[Usage]) -> None:
+        """Add what checks that a scheduler's job made reported, which nobody knew when the campaign was made."""
+        self.campaign = msgspec.structs.replace(self.campaign, usage=list(usage))
+        _write_json(self.folder / "campaign.json", self.campaign)
 
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""

@@ -29,11 +29,12 @@ answers() {
 
 # --- how each candidate is launched in each placement; the core and its arguments follow as $@ ------------------------
 
-declare -A ranks core checked
+declare -A ranks core checked reports
 
 # one on 2x1: 2 ranks
 ranks[one_on_2x1]=2
 core[one_on_2x1]=/build/one/rankbench-core
+reports[one_on_2x1]='SUMMARY=1 LOG=info'
 one_on_2x1() {
     env 'SETTING=it'"'"'s $5' '/opt/a b/mpiexec' -hosts "${node[0]},${node[1]}" -n 2 /build/one/rankbench-core "$@"
 }

@@ -67,6 +67,12 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
         assert launch.after
         assert launch.together == 3
         assert launch.job.isdigit() or launch.job in {"101.server", "f101"}
+    assert [(usage.candidate, usage.placement) for usage in results.campaign.usage] == [
+        ("mpich-9.1", "2x1"),
+        ("mpich-9.2", "2x1"),
+    ]
+    for usage in results.campaign.usage:
+        assert [(node.host, node.probe_bytes) for node in usage.nodes] == [("a1", 1000), ("a2", 1000)]
     assert re.search(r"Against mpich-9\.1: mpich-9\.2 needs 1\.\d+× the time", process.printed), process.printed
     assert process.printed.splitlines()[-1] == "next: rankbench report results/plan"
 
@@ -304,6 +310,19 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Pat
         ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
     ]
     assert {row[3] for row in rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
+
+
+def test_a_library_that_cannot_report_what_it_uses_is_checked_without(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm", dies_with="MPIR_CVAR_DEBUG_SUMMARY")
+    process = here.submit("--wait")
+    assert process.exit_code == 0, process.printed
+    assert len(here.open_results().launches()) == LAUNCHES
+    environments = {
+        path.parent.name: path.read_text() for path in (here.campaign / "job" / "checks").glob("*/environment")
+    }
+    assert len(environments) == LAUNCHES // 2
+    reporting = {name for name, text in environments.items() if "MPIR_CVAR_DEBUG_SUMMARY" in text}
+    assert reporting == {name for name in environments if name.startswith("mpich_9_1")}
 
 
 def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> None:

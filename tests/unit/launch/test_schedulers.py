@@ -63,7 +63,14 @@ def script(name: str) -> Script:
         question="Which library, from node to node?",
         job=msgspec.structs.replace(ASKED, scheduler=name, **MINE[name]),
         lines=[
-            Line("one_on_2x1", "one on 2x1: 2 ranks", Path("/build/one/rankbench-core"), 2, hosts),
+            Line(
+                "one_on_2x1",
+                "one on 2x1: 2 ranks",
+                Path("/build/one/rankbench-core"),
+                2,
+                hosts,
+                reports={"SUMMARY": "1", "LOG": "info"},
+            ),
             Line("two_on_2x1", "two on 2x1: 2 ranks", Path("/build/two/core"), 2, seats),
         ],
         blocks=[

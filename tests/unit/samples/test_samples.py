@@ -19,6 +19,7 @@ from rankbench.model import (
     CaseResult,
     CaseStatus,
     Memory,
+    NetworkDevice,
     Plan,
     RankbenchError,
     Sampling,
@@ -56,6 +57,10 @@ RANK = (
     '{"record":"rank","rank":0,"host":"n","cpu":0,"cpus":"0","clock":"c","libmpi":"/l/libmpi.so.12",'
     '"core":0,"socket":0,"numa":-1}\n'
 )
+NODE = (
+    '{"record":"node","host":"n","probe_bytes":5,"devices":[{"name":"eth0","kind":"Ethernet","state":"active",'
+    '"rate":"10 Gb/s","driver":"","sent_bytes":7,"received_bytes":-1}]}\n'
+)
 FIRST = (
     '{"record":"begin","case":0}\n'
     '{"record":"case","case":0,"status":"ok","reason":"","cause":"","operation":"pingpong","form":"blocking","bytes":8,'
@@ -80,7 +85,7 @@ SECOND = (
 )
 WITHOUT_OPTIONS = re.sub(r'"options":.*?"series"', '"series"', FIRST)
 END = '{"record":"end","cases":2}\n'
-WHOLE = LAUNCH + RANK + FIRST + SECOND + END
+WHOLE = LAUNCH + RANK + FIRST + SECOND + NODE + END
 
 
 def _read(tmp_path: Path, text: str) -> Stream:
@@ -116,6 +121,9 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
         SourceFact(name="MPI_Wtime", usable=False, reason="it steps"),
     ]
     assert stream.ranks[0].libmpi == "/l/libmpi.so.12"
+    (node,) = stream.nodes
+    assert (node.host, node.probe_bytes) == ("n", 5)
+    assert node.devices == [NetworkDevice("eth0", "Ethernet", "active", "10 Gb/s", "", 7)]
     first, second = stream.results
     assert first.case == CASES[0]
     assert first.series[0].time_ns == [130.5, 131, 9000]

@@ -23,6 +23,7 @@ from rankbench.quantities import format_memory
 from rankbench.report import tables
 from rankbench.store import is_running
 from rankbench.verdict import case_labels
+from rankbench.verdict.networks import list_uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -120,6 +121,8 @@ def show(
             spread_lines(line)
         show_answer(view, verbose=verbose)
         show_figures(picked)
+        if verbose:
+            show_tables([*tables.usage(view), *tables.devices(view)], details=False)
 
 
 def record(picked: CampaignView) -> dict[str, object]:
@@ -132,6 +135,8 @@ def record(picked: CampaignView) -> dict[str, object]:
         "question": picked.campaign.plan.question,
         "blocks": verdict.blocks,
         "candidates": picked.candidates,
+        "usage": picked.campaign.usage,
+        "devices": list_uses(picked.launches),
         "conclusion": verdict.conclusion,
         "findings": verdict.findings,
         "cases": [case_verdict for case_verdict in verdict.cases if case_verdict.case.key in keys],

@@ -41,6 +41,8 @@ class Family(Protocol):
     """Patterns of the texts by which such a library names itself; the group is the version."""
     failures: tuple[tuple[str, str], ...]
     """Pattern of what a launcher or library prints when it fails, and one line on what to change."""
+    network_settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    """Settings that make it use a network device, by the kind of device (`model.NetworkDevice.kind`)."""
     report_settings: Mapping[str, str] = MappingProxyType({})
     """Settings with which a launch prints what the library uses."""
 

@@ -53,6 +53,15 @@ class Family(families.Family):
         ),
     )
 
+    network_settings = MappingProxyType(
+        {
+            "InfiniBand": {"I_MPI_OFI_PROVIDER": "mlx"},
+            "RoCE": {"I_MPI_OFI_PROVIDER": "mlx"},
+            "Omni-Path": {"I_MPI_OFI_PROVIDER": "psm2"},
+            "EFA": {"I_MPI_OFI_PROVIDER": "efa"},
+            "Slingshot": {"I_MPI_OFI_PROVIDER": "cxi", "I_MPI_OFI_LIBRARY_INTERNAL": "0"},
+        }
+    )
     report_settings = MappingProxyType({"I_MPI_DEBUG": "6"})
 
     def read_usage(self, output: str) -> dict[str, str]:

@@ -35,6 +35,15 @@ class Family(families.Family):
         ),
     )
 
+    network_settings = MappingProxyType(
+        {
+            "InfiniBand": {"MPIR_CVAR_CH4_NETMOD": "ucx"},
+            "RoCE": {"MPIR_CVAR_CH4_NETMOD": "ucx"},
+            "Omni-Path": {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "opx"},
+            "EFA": {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "efa"},
+            "Slingshot": {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "cxi"},
+        }
+    )
     report_settings = MappingProxyType({"MPIR_CVAR_DEBUG_SUMMARY": "1", **ucx.SETTINGS})
 
     def read_usage(self, output: str) -> dict[str, str]:

@@ -69,6 +69,15 @@ class Family(families.Family):
         ),
     )
 
+    network_settings = MappingProxyType(
+        {
+            "InfiniBand": {"pml": "ucx"},
+            "RoCE": {"pml": "ucx"},
+            "Omni-Path": {"pml": "cm", "mtl": "ofi", "FI_PROVIDER": "opx"},
+            "EFA": {"pml": "cm", "mtl": "ofi", "FI_PROVIDER": "efa"},
+            "Slingshot": {"pml": "cm", "mtl": "ofi", "FI_PROVIDER": "cxi"},
+        }
+    )
     report_settings = MappingProxyType(
         {
             "coll_base_verbose": "20",

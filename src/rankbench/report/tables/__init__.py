@@ -28,19 +28,21 @@ from typing import TYPE_CHECKING, ClassVar
 from rankbench import units
 from rankbench.language import format_text, render
 from rankbench.model import CaseStatus
-from rankbench.quantities import format_ratio, format_time
+from rankbench.quantities import format_memory, format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.verdict import case_labels
+from rankbench.verdict import case_labels, networks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from types import ModuleType
 
-    from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
+    from rankbench.model import Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.view import CampaignView
 
 
+NAMED_HOSTS = 8
+"""Nodes that a cell names."""
 LEFT_OUT = "start too uncertain"
 TOO_FEW = "too few rounds that count"
 
@@ -336,7 +338,7 @@ def usage(view: CampaignView) -> Iterator[Table]:
     rows = [
         [Cell(usage.candidate), *([Cell(usage.placement)] if several else []), Cell(name), Cell(text)]
         for usage in view.campaign.usage
-        for name, text in usage.uses.items()
+        for name, text in [*usage.uses.items(), *describe_carriers(usage.nodes)]
     ]
     columns = [
         format_text("candidate"),
@@ -346,6 +348,63 @@ def usage(view: CampaignView) -> Iterator[Table]:
     ]
     if rows:
         yield Table(format_text("What libraries used, by a check before the campaign"), columns, rows)
+
+
+def describe_carriers(nodes: Iterable[NodeNetwork]) -> Iterator[tuple[str, str]]:
+    """Yield through which devices a check's data went to another node, and what the row is called."""
+    alike: dict[tuple[tuple[str, str], ...], list[NodeNetwork]] = defaultdict(list)
+    for node in nodes:
+        alike[tuple((device.name, device.kind) for device in networks.list_carriers(node))].append(node)
+    for devices, group in alike.items():
+        hosts = list_hosts([node.host for node in group])
+        where = ", ".join(f"{name} ({kind})" for name, kind in devices) or format_text("no device that counts it")
+        name = format_text("what carried {sent} between nodes", sent=format_memory(group[0].probe_bytes))
+        yield name, format_text("{where} on {hosts}", where=where, hosts=hosts)
+
+
+def list_hosts(hosts: Sequence[str]) -> str:
+    """Return names of nodes, of many the first ones and how many there are."""
+    if len(hosts) <= NAMED_HOSTS:
+        return ", ".join(hosts)
+    more = len(hosts) - NAMED_HOSTS
+    return format_text("{hosts:,} and {more} more", hosts=list(hosts[:NAMED_HOSTS]), more=more)
+
+
+def devices(view: CampaignView) -> Iterator[Table]:
+    """Yield the network devices of the nodes, and what passed through them, a row for all nodes that have one alike."""
+    rows = [
+        [
+            Cell(list_hosts(use.hosts)),
+            *(Cell(text or "–") for text in (use.device.name, use.device.kind, use.device.state, use.device.rate)),
+            Cell(use.device.driver or format_text("virtual")),
+            *(Cell(describe_bytes(numbers)) for numbers in (use.sent_bytes, use.received_bytes)),
+        ]
+        for use in networks.list_uses(view.launches)
+    ]
+    columns = [
+        format_text("nodes"),
+        format_text("device"),
+        format_text("kind"),
+        format_text("state"),
+        format_text("rate"),
+        format_text("driver"),
+        format_text("sent"),
+        format_text("received"),
+    ]
+    if rows:
+        yield Table(
+            format_text("Network devices, and all that passed through each node's while launches ran"),
+            columns,
+            rows,
+        )
+
+
+def describe_bytes(numbers: Sequence[int]) -> str:
+    """Return what passed through a device of several nodes: the least and the most of a node."""
+    if min(numbers) < 0:
+        return format_text("not known")
+    least, most = format_memory(min(numbers)), format_memory(max(numbers))
+    return least if least == most else format_text("{least} to {most}", least=least, most=most)
 
 
 def seats(view: CampaignView) -> Table:

@@ -1,0 +1,246 @@
+/* Documentation/ABI of the Linux kernel: testing/sysfs-class-net, testing/sysfs-class-net-statistics, stable/sysfs-class-infiniband.
+ * Slingshot: the driver's telemetry below /sys/class/cxi. */
+#define _GNU_SOURCE
+#include "sync/devices.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 768, MOST_NAMES = 128 };
+/* As include/uapi/linux/if_arp.h numbers kinds of interfaces. */
+enum { TYPE_ETHERNET = 1, TYPE_INFINIBAND = 32, TYPE_LOOPBACK = 772 };
+
+struct names {
+    int count;
+    char name[MOST_NAMES][DEVICE_BYTES];
+};
+
+static int compare(const void *a, const void *b) {
+    return strverscmp(a, b);
+}
+
+static void list_names(const char *folder, struct names *names) {
+    DIR *const open = opendir(folder);
+    names->count = 0;
+    for (const struct dirent *entry; open && names->count < MOST_NAMES && (entry = readdir(open));)
+        if (entry->d_name[0] != '.' && strlen(entry->d_name) < DEVICE_BYTES)
+            strcpy(names->name[names->count++], entry->d_name);
+    if (open)
+        closedir(open);
+    qsort(names->name, (size_t)names->count, sizeof names->name[0], compare);
+}
+
+/* The first line of a file of a folder; empty where there is none. */
+static void read_line(char line[DEVICE_BYTES], const char *folder, const char *name) {
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%.600s/%.120s", folder, name);
+    FILE *const file = fopen(path, "r");
+    line[0] = '\0';
+    if (file && !fgets(line, DEVICE_BYTES, file))
+        line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* The number that a file begins with; -1 where there is none. Counters of 32 bits stay at their end. */
+static int64_t read_number(const char *folder, const char *name) {
+    char line[DEVICE_BYTES], *end;
+    read_line(line, folder, name);
+    const int64_t number = strtoll(line, &end, 10);
+    return end == line || number < 0 || number == UINT32_MAX ? -1 : number;
+}
+
+static void read_driver(char driver[DEVICE_BYTES], const char *folder) {
+    char path[PATH_BYTES], target[PATH_BYTES];
+    snprintf(path, sizeof path, "%.600s/device/driver", folder);
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    const char *const slash = strrchr(target, '/');
+    snprintf(driver, DEVICE_BYTES, "%.40s", slash ? slash + 1 : target);
+}
+
+static struct device *add_device(struct devices *devices, const char *name, const char *kind) {
+    if (devices->count == MOST_DEVICES)
+        return NULL;
+    struct device *const device = &devices->device[devices->count++];
+    memset(device, 0, sizeof *device);
+    snprintf(device->name, sizeof device->name, "%s", name);
+    snprintf(device->kind, sizeof device->kind, "%s", kind);
+    device->sent_bytes = device->received_bytes = -1;
+    return device;
+}
+
+/* --- devices for remote memory access --------------------------------------------------------------------------------- */
+
+static const char *kind_of_port(const char *driver, const char *layer) {
+    if (strstr(driver, "hfi1") == driver)
+        return "Omni-Path";
+    if (strcmp(driver, "efa") == 0)
+        return "EFA";
+    if (strcmp(layer, "InfiniBand") == 0)
+        return "InfiniBand";
+    return strcmp(layer, "Ethernet") == 0 ? "RoCE" : "other";
+}
+
+/* `counters` are in units of four bytes; drivers that have none of these count in `hw_counters`. */
+static void read_port_counters(struct device *device, const char *folder) {
+    const int64_t sent = read_number(folder, "counters/port_xmit_data"), received = read_number(folder, "counters/port_rcv_data");
+    device->sent_bytes = sent < 0 ? read_number(folder, "hw_counters/tx_bytes") : 4 * sent;
+    device->received_bytes = received < 0 ? read_number(folder, "hw_counters/rx_bytes") : 4 * received;
+}
+
+/* The state is such as `4: ACTIVE`. */
+static void read_port_state(struct device *device, const char *folder) {
+    char line[DEVICE_BYTES];
+    read_line(line, folder, "state");
+    const char *const colon = strchr(line, ':');
+    const char *const state = colon ? colon + 1 + strspn(colon + 1, " ") : line;
+    snprintf(device->state, sizeof device->state, "%s", strcmp(state, "ACTIVE") == 0 ? "active" : state);
+}
+
+static void add_port(struct devices *devices, const char *folder, const char *name, const char *port) {
+    char path[PATH_BYTES], driver[DEVICE_BYTES], layer[DEVICE_BYTES], title[2 * DEVICE_BYTES];
+    snprintf(path, sizeof path, "%.400s/ports/%.40s", folder, port);
+    read_driver(driver, folder);
+    read_line(layer, path, "link_layer");
+    const bool first = strcmp(port, "1") == 0;
+    snprintf(title, sizeof title, "%.36s%s%.10s", name, first ? "" : ":", first ? "" : port);
+    struct device *const device = add_device(devices, title, kind_of_port(driver, layer));
+    if (!device)
+        return;
+    strcpy(device->driver, driver);
+    read_port_state(device, path);
+    read_line(device->rate, path, "rate");
+    read_port_counters(device, path);
+}
+
+static void read_infiniband(const char *class, struct devices *devices) {
+    char folder[PATH_BYTES];
+    struct names names, ports;
+    snprintf(folder, sizeof folder, "%.300s/infiniband", class);
+    list_names(folder, &names);
+    for (int i = 0; i < names.count; i++) {
+        snprintf(folder, sizeof folder, "%.300s/infiniband/%s/ports", class, names.name[i]);
+        list_names(folder, &ports);
+        snprintf(folder, sizeof folder, "%.300s/infiniband/%s", class, names.name[i]);
+        for (int port = 0; port < ports.count; port++)
+            add_port(devices, folder, names.name[i], ports.name[port]);
+    }
+}
+
+/* --- Slingshot -------------------------------------------------------------------------------------------------------- */
+
+/* The driver shows no state of the link in all versions; its network interface does. */
+static void read_cxi_state(struct device *device, const char *folder) {
+    char path[PATH_BYTES];
+    struct names interfaces;
+    snprintf(path, sizeof path, "%.400s/device/net", folder);
+    list_names(path, &interfaces);
+    if (interfaces.count == 0)
+        return;
+    snprintf(path, sizeof path, "%.400s/device/net/%s", folder, interfaces.name[0]);
+    read_line(device->state, path, "operstate");
+    if (strcmp(device->state, "up") == 0)
+        strcpy(device->state, "active");
+}
+
+static void read_slingshot(const char *class, struct devices *devices) {
+    char folder[PATH_BYTES];
+    struct names names;
+    snprintf(folder, sizeof folder, "%.300s/cxi", class);
+    list_names(folder, &names);
+    for (int i = 0; i < names.count; i++) {
+        struct device *const device = add_device(devices, names.name[i], "Slingshot");
+        if (!device)
+            return;
+        snprintf(folder, sizeof folder, "%.300s/cxi/%s", class, names.name[i]);
+        read_driver(device->driver, folder);
+        read_cxi_state(device, folder);
+        read_line(device->rate, folder, "device/port/0/link/speed");
+        /* Such as 1234@1700000000.123456789: the value and when it was read. */
+        device->sent_bytes = read_number(folder, "device/telemetry/hni_sts_tx_ok_octets");
+        device->received_bytes = read_number(folder, "device/telemetry/hni_sts_rx_ok_octets");
+    }
+}
+
+/* --- network interfaces ----------------------------------------------------------------------------------------------- */
+
+static const char *kind_of_interface(int64_t type) {
+    return type == TYPE_ETHERNET     ? "Ethernet"
+           : type == TYPE_INFINIBAND ? "IP over InfiniBand"
+           : type == TYPE_LOOPBACK   ? "loopback"
+                                     : "other";
+}
+
+/* Interfaces are devices, or, where `virtual`, pairs, bridges, tunnels and the loopback; of these only what is not down. */
+static void add_interface(struct devices *devices, const char *folder, const char *name, bool virtual) {
+    char driver[DEVICE_BYTES], state[DEVICE_BYTES];
+    read_driver(driver, folder);
+    read_line(state, folder, "operstate");
+    if (virtual != (driver[0] == '\0') || (virtual && strcmp(state, "down") == 0))
+        return;
+    struct device *const device = add_device(devices, name, kind_of_interface(read_number(folder, "type")));
+    if (!device)
+        return;
+    strcpy(device->driver, driver);
+    strcpy(device->state, strcmp(state, "up") == 0 || strcmp(device->kind, "loopback") == 0 ? "active" : state);
+    const int64_t megabits = read_number(folder, "speed");
+    if (megabits > 0)
+        snprintf(device->rate, sizeof device->rate, "%.4g Gb/s", (double)megabits / 1000);
+    device->sent_bytes = read_number(folder, "statistics/tx_bytes");
+    device->received_bytes = read_number(folder, "statistics/rx_bytes");
+}
+
+static void read_interfaces(const char *class, struct devices *devices, bool virtual) {
+    char folder[PATH_BYTES];
+    struct names names;
+    snprintf(folder, sizeof folder, "%.300s/net", class);
+    list_names(folder, &names);
+    for (int i = 0; i < names.count; i++) {
+        snprintf(folder, sizeof folder, "%.300s/net/%s", class, names.name[i]);
+        add_interface(devices, folder, names.name[i], virtual);
+    }
+}
+
+void read_devices(const char *sysfs, struct devices *devices) {
+    char class[PATH_BYTES];
+    snprintf(class, sizeof class, "%.300s/class", sysfs);
+    devices->count = 0;
+    read_infiniband(class, devices);
+    read_slingshot(class, devices);
+    read_interfaces(class, devices, false);
+    read_interfaces(class, devices, true);
+}
+
+/* --- counters ----------------------------------------------------------------------------------------------------------*/
+
+static int64_t passed(int64_t before, int64_t after) {
+    return before < 0 || after < before ? -1 : after - before;
+}
+
+void subtract_devices(struct devices *devices, const struct devices *before) {
+    static const struct device none = {.sent_bytes = -1, .received_bytes = -1};
+    for (int i = 0; i < devices->count; i++) {
+        struct device *const device = &devices->device[i];
+        const struct device *then = &none;
+        for (int j = 0; j < before->count; j++)
+            if (strcmp(before->device[j].name, device->name) == 0 && strcmp(before->device[j].kind, device->kind) == 0)
+                then = &before->device[j];
+        device->sent_bytes = passed(then->sent_bytes, device->sent_bytes);
+        device->received_bytes = passed(then->received_bytes, device->received_bytes);
+    }
+}
+
+bool have_sent(const struct devices *devices, int64_t bytes) {
+    int64_t sent_bytes = 0;
+    for (int i = 0; i < devices->count; i++)
+        if (strcmp(devices->device[i].kind, "loopback") != 0 && devices->device[i].sent_bytes > 0)
+            sent_bytes += devices->device[i].sent_bytes;
+    return sent_bytes >= bytes;
+}
