@@ -47,7 +47,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
     assert [render_texts(finding) for finding in findings(tmp_path, slower(3.0))] == [
         Finding(
             kind="placement",
-            title=Text("alpha, pingpong: effect of the placement"),
+            title=Text("alpha: effect of the placement on pingpong"),
             text=(
                 Text(
                     "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
