@@ -1,7 +1,8 @@
 """Texts: templates with fields, and the one place where they become strings. A field can choose its words by a number.
 
     {n:count case|cases}     1 case, 3 cases          {n:of is|are}     is, are: the words alone
-    {names:and}              a, b and c               {names:or}        a, b or c
+    {name:of is|are}         is; of a list with several parts are
+    {names:and}  {names}     a, b and c               {names:or}        a, b or c
     {lines: }                a b c                    {parts:;}  {parts:,}   a; b; c  and  a, b, c
     {text:capital}           A text                   {n:ordinal}       3rd
     {r:ratio} {t:time} {b:size} {p:.0%}               1.73×, 4.72 µs, 64 KiB, 12%
@@ -163,9 +164,9 @@ class _Rendering(string.Formatter):
         """Return a field's text."""
         name, _, rest = format_spec.partition(" ")
         if name in {"count", "of"} and rest:
-            return choose_word(value, rest, with_number=name == "count")
-        if name in {"and", "or"} and not rest:
-            return join_words([_string(part) for part in value], name)
+            return choose_word(_count(value), rest, with_number=name == "count")
+        if format_spec in {"and", "or"} or (not format_spec and isinstance(value, list)):
+            return join_words([_string(part) for part in value], name or "and")
         if format_spec in DIVIDERS and isinstance(value, list):
             return DIVIDERS[format_spec].join(map(_string, value))
         if isinstance(value, Text):
@@ -173,6 +174,11 @@ class _Rendering(string.Formatter):
         if name in QUANTITIES:
             return QUANTITIES[name](value)
         return format(value, format_spec)
+
+
+def _count(value: object) -> Any:
+    """Return the number by which words are chosen: of a list its length, of a word 1."""
+    return len(value) if isinstance(value, list) else 1 if isinstance(value, str | Text) else value
 
 
 def _string(value: object) -> str:

@@ -114,10 +114,11 @@ def describe_places(ranks: Sequence[RankFact]) -> str:
 def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
     """Return the short answer and how many findings there are: at most seven lines; or all sentences and findings."""
     from rankbench.language import render
+    from rankbench.verdict.joining import join_findings
 
     sentences = [render(claim.text) for claim in verdict.conclusion if claim.brief or verbose]
     if verbose:
-        return [*sentences, *(render(finding.text) for finding in verdict.findings)]
+        return [*sentences, *map(render, join_findings(verdict.findings))]
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
     summary_line = [f"Findings: {', '.join(parts)} (in the report; here: rankbench show -v)."] if parts else []

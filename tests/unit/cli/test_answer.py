@@ -13,6 +13,7 @@ from rankbench.campaign import Decision
 from rankbench.cli.conclusion import conclude
 from rankbench.cli.display import answer, console, spread_lines
 from rankbench.language import render
+from rankbench.verdict.joining import join_findings
 
 if TYPE_CHECKING:
     from rankbench.model import Case
@@ -42,7 +43,7 @@ def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -
         render(claim.text) for claim in verdict.conclusion if claim.brief
     ]
     assert long == [render(claim.text) for claim in verdict.conclusion] + [
-        render(finding.text) for finding in verdict.findings
+        render(text) for text in join_findings(verdict.findings)
     ]
     assert len(long) > 7
 

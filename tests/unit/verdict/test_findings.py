@@ -318,7 +318,7 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
     assert [render_texts(finding) for finding in entries] == [
         Finding(
             kind="outlier",
-            title=Text("gamma is far behind in allreduce"),
+            title=Text("gamma is far behind in allreduce (4.00×)"),
             text=(
                 Text(
                     "In allreduce from 1 KiB to 64 KiB, gamma is up to 4.00× slower than every other candidate "

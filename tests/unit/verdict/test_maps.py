@@ -48,7 +48,7 @@ def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None
     odd, levels = findings(evaluated)
     assert render_texts(odd) == Finding(
         kind="pairs",
-        title=Text("beta, pingpong: unusual pairs of ranks"),
+        title=Text("beta: unusual pairs of ranks in pingpong"),
         text=(
             Text(
                 "pingpong 8 B: between ranks 4 and 6 (within one L2): 301 ns, 1.40× the time of other pairs of this "

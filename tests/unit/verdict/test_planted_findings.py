@@ -218,7 +218,7 @@ def test_an_allreduce_slower_than_its_parts_is_reported() -> None:
     assert [render_texts(finding) for finding in find_kind("guidelines", campaign_view)] == [
         Finding(
             kind="guidelines",
-            title=Text("alpha: allreduce is slower than an equivalent combination of calls"),
+            title=Text("alpha: allreduce (1.50×) is slower than an equivalent combination of calls"),
             text=(
                 Text(
                     "In 5 of 9 cases, allreduce of alpha is slower than reduce + bcast, by up to 1.50× (1.50× to "

@@ -57,7 +57,9 @@ def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
         "of two candidates changes by more than 1.10× in 1 of 3 comparisons."
     )
     assert (level.cases, level.severity) == ([SMALLEST], "warning")
-    assert render(reversal.title) == "alpha is faster while cores are near, beta while they are far"
+    assert (
+        render(reversal.title) == "The faster of two candidates changes with the cores: alpha near, beta far (1 case)"
+    )
     assert render(reversal.text) == (
         "alpha is faster than beta while cores are near, and slower while they are far: allreduce, 8 B (1.20× near, "
         "1.25× far). Each ratio is that of the slower to the faster one."

@@ -82,7 +82,7 @@ def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Rep
             say("Read the reason in the table of failures."),
         ),
         "not-as-asked": Report(
-            say("{name} was not placed as planned", name=name),
+            say("{name} {name:of was|were} not placed as planned", name=name),
             say("Ranks of {name} did not run where the placement says in {where}.", name=name, where=where),
             say(
                 "Read the reason in the table of failures. Check whether a scheduler, a container or a setting binds "
@@ -95,7 +95,7 @@ def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Rep
             say("Read the reason in the table of failures."),
         ),
         "lacking": Report(
-            say("{name} does not have the call", name=name),
+            say("{name} {name:of does|do} not have the call", name=name),
             say("{name} does not have the call of {where}.", name=name, where=where),
             say("This is not an error: use another library or form where you need the call."),
         ),
@@ -151,7 +151,9 @@ def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:
     for reason, count in Counter(launch.reason for launch in _list_refused(view, name)).items():
         yield Finding(
             kind="failures",
-            title=say("{name} did not always start" if count < tried else "{name} was not measured", name=name),
+            title=say(
+                "{name} did not always start" if count < tried else "{name} {name:of was|were} not measured", name=name
+            ),
             text=say(
                 "{name} did not start in {n} of {all:count launch}: {reason}"
                 if count < tried

@@ -233,14 +233,15 @@ def _make_finding(view: CampaignView, candidate: str, about: str, results: list[
     breaches = [Breach(test.rule, test.case, test.parts, ratio) for test, ratio in results if ratio.sure]
     of_form = about in FORMS
     text = _describe_forms(view, candidate, about, breaches, len(results)) if of_form else None
+    worst = max(breach.ratio.ratio for breach in breaches)
     return Finding(
         kind="guidelines",
         title=say(
             "{name}: {about} calls are slower than blocking ones"
             if of_form
-            else "{name}: {about} is slower than an equivalent combination of calls",
+            else "{name}: {about} {about:of is|are} slower than an equivalent combination of calls",
             name=candidate,
-            about=about,
+            about=say("{about} ({worst:ratio})", about=about, worst=worst) if not of_form else about,
         ),
         text=text or sentences(_describe_rules(view, candidate, about, breaches, results)),
         advice=say("Use blocking calls there until this is fixed in the library.")

@@ -169,7 +169,7 @@ def _make_finding(view: CampaignView, name: str, limit: Limit, fates_of: Sequenc
     launch = _choose_launch(view, name, {fate.placement.name for fate in onward})
     return Finding(
         kind="limits",
-        title=say("{name} fails {where}", name=name, where=where),
+        title=say("{name} {name:of fails|fail} {where}", name=name, where=where),
         text=sentences(
             [
                 say(

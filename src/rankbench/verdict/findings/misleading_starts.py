@@ -112,7 +112,7 @@ def _make_finding(view: CampaignView, start: str, shifts: list[Shift], tested: i
     )
     return Finding(
         kind="misleading_starts",
-        title=say("Start {start} misleads", start=start),
+        title=say("{start:of Start|Starts} {start} {start:of misleads|mislead}", start=start),
         text=sentences([another, most]),
         advice=say(
             "Trust {usual}: ranks leave a barrier at different moments, depending on the library, and that counts as "

@@ -79,7 +79,11 @@ def _make_finding(view: CampaignView, title: str, name: str, behind: list[Gap], 
     worst = decide_selected(view, farthest.ratio, among)
     return Finding(
         kind="outlier",
-        title=say("{name} is far behind in {title}", name=name, title=title),
+        title=say(
+            "{name} {name:of is|are} far behind in {where}",
+            name=name,
+            where=say("{title} ({worst:ratio})", title=title, worst=worst.ratio),
+        ),
         text=say(
             "In {where}, {name} is up to {worst:ratio} slower than every other candidate ({low:ratio} to "
             "{high:ratio}).",

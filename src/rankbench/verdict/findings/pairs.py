@@ -83,7 +83,7 @@ def _make_odd_finding(view: CampaignView, name: str, odd_maps: Sequence[Map]) ->
     ]
     return Finding(
         kind="pairs",
-        title=say("{name}, {title}: unusual pairs of ranks", name=name, title=_name_map(view, odd_maps[0])),
+        title=say("{name}: unusual pairs of ranks in {title}", name=name, title=_name_map(view, odd_maps[0])),
         text=sentences(texts),
         advice=say("Check what else runs on these CPUs, and whether the next campaign finds the same pairs."),
         cases=[map_.cases[pair].key for map_ in odd_maps for pair in map_.odd],

@@ -210,7 +210,7 @@ def make_finding(lines: list[Line]) -> Finding:
     keys = [line.cases[size][place].key for line, size in ends for place in (line.near, line.far)]
     return Finding(
         kind="placement",
-        title=say("{name}, {title}: effect of the placement", name=first.candidate, title=title),
+        title=say("{name}: effect of the placement on {title}", name=first.candidate, title=title),
         text=sentences(sentence for line in lines for sentence in describe_line(line)),
         advice=say(
             "Place ranks that communicate most where the figures are best. Measure again where the reason is not known."

@@ -139,9 +139,10 @@ def _make_reversal(view: CampaignView, near: str, far: str, comparisons: Sequenc
         )
         for comparison in comparisons
     ]
+    pair = say("{near} near, {far} far ({n:count case})", near=near, far=far, n=len(comparisons))
     return Finding(
         kind="reference",
-        title=say("{near} is faster while cores are near, {far} while they are far", near=near, far=far),
+        title=say("The faster of two candidates changes with the cores: {pair}", pair=pair),
         text=say(
             "{near} is faster than {far} while cores are near, and slower while they are far: {cases:;}. Each ratio "
             "is that of the slower to the faster one.",

@@ -208,7 +208,9 @@ def make_steep_finding(
     again = [say("The same holds for {n:count other step} of nodes or sizes.", n=times - 1)] if times > 1 else []
     return Finding(
         kind="scaling",
-        title=say("{name}, {title}: slows down with more nodes, unlike most others", name=name, title=title),
+        title=say(
+            "{name} {name:of slows|slow} down with more nodes in {title}, unlike most others", name=name, title=title
+        ),
         text=sentences([slower, *again]),
         advice=say("Check which algorithm it uses there, and whether a setting selects another."),
         cases=[cases[step.fewer].key, cases[step.more].key],

@@ -90,7 +90,7 @@ def _make_finding(view: CampaignView, suite: str, contradictions: list[Contradic
     )
     return Finding(
         kind="tools_disagree",
-        title=say("{tool} contradicts the core", tool=suite),
+        title=say("{tool} {tool:of contradicts|contradict} the core", tool=suite),
         text=say(
             "In {n} of {all:count case} that both measured, {tool} reports the candidate as faster that the core "
             "reports as slower. The largest contradiction is in {case}: {other} needs {core:ratio} the time of "
