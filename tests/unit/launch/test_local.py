@@ -164,10 +164,10 @@ def test_a_step_is_not_hung_that_is_stopped_with_its_keeper(tmp_path: Path) -> N
     """As a suspended job is, for longer than its limit: it shows life again only some time later."""
     script = """
     keeper=$PPID
-    ( sleep 0.5; kill -STOP $keeper $$; sleep 3; kill -CONT $keeper $$ ) &
-    for i in 1 2 3 4 5 6; do echo x >>$MARK/watch; sleep 0.7; done
+    ( sleep 1.2; kill -STOP $keeper $$; sleep 4; kill -CONT $keeper $$ ) &
+    echo x >>$MARK/watch; sleep 5.7; echo x >>$MARK/watch
     """
-    assert launch.run(step(tmp_path, script, limit_s=2)).hung is False
+    assert launch.run(step(tmp_path, script, limit_s=3)).hung is False
 
 
 def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:
