@@ -1,6 +1,11 @@
+#define _XOPEN_SOURCE 700 /* Alarms, and calls that go on after one. */
+
 /* An error that one rank alone gets leaves the others in a call that will not return, and MPI has no way out of it but the end
  * of all. The same goes for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the process
- * with one line; the launcher then ends the other ranks, and the stream holds all that came before. */
+ * with one line; the launcher then ends the other ranks, and the stream holds all that came before.
+ *
+ * The alarm waits in parts. A process that is stopped and continued (a suspended job, SIGSTOP) loses one part at most, so that
+ * the library is not blamed for the pause. */
 #include "timing/watchdog.h"
 
 #include "base/core.h"
@@ -22,6 +27,9 @@ static char which[LINE_BYTES], failed[LINE_BYTES];
 static const char *volatile current = "";
 static double patience_s;
 
+enum { PARTS = 4 };
+static volatile int parts_left;
+
 /* Adds to the line, and returns its end. */
 static char *add(char *end, const char *last, const char *text) {
     while (*text && end < last)
@@ -30,20 +38,27 @@ static char *add(char *end, const char *last, const char *text) {
 }
 
 /* One line in one piece, so that those of several ranks do not mix. */
-static void expire(int number) {
+static void end_process(void) {
     static char line[3 * LINE_BYTES];
     const char *const last = line + sizeof line - 1;
     char *end = add(add(add(line, last, which), last, current), last, ": ");
-    (void)number;
     end = add(end, last, failed[0] ? failed : "a call does not return");
     *end++ = '\n';
     const ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
     _exit(written < 0 ? EXIT_FAILURE : EXIT_STUCK);
 }
 
+static void expire(int number) {
+    (void)number;
+    if (--parts_left <= 0)
+        end_process();
+}
+
 static void alarm_in(double seconds) {
-    const struct itimerval timer = {
-        .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))}};
+    const double part = seconds / PARTS;
+    const struct timeval time = {.tv_sec = (time_t)part, .tv_usec = (suseconds_t)(1e6 * (part - (double)(time_t)part))};
+    const struct itimerval timer = {.it_interval = time, .it_value = time};
+    parts_left = PARTS;
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -52,7 +67,8 @@ void watch_case(const struct wanted *wanted, int index, int rank, double patienc
              wanted->form, (long long)wanted->bytes);
     failed[0] = '\0';
     patience_s = patience;
-    signal(SIGALRM, expire);
+    const struct sigaction action = {.sa_handler = expire, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &action, NULL);
     watch_phase("is set up");
 }
 

@@ -6,8 +6,10 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -199,6 +201,33 @@ def find_unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> li
         for record in bad
         if not (record["status"] == "wrong-data" and faults_of(record) & wrong)
     ]
+
+
+@ONE_LIBRARY
+def test_a_launch_that_is_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -> None:
+    """As a suspended job is: the pause is longer than the patience with a call."""
+    (tmp_path / "job").write_text(
+        "rankbench-job 1\nset patience=8\ncase operation=allreduce bytes=1048576 samples=1000000 limit_s=3\n"
+    )
+    processes = tmp_path / "processes"
+    script = f'echo $$ >> {processes}; exec "$@"'
+
+    def stop_and_continue() -> None:
+        stream = tmp_path / "stream"
+        while not stream.exists() or '"begin"' not in stream.read_text():
+            time.sleep(0.05)
+        ranks = [int(process) for process in processes.read_text().split()]
+        for rank in ranks:
+            os.kill(rank, signal.SIGSTOP)
+        time.sleep(10)
+        for rank in ranks:
+            os.kill(rank, signal.SIGCONT)
+
+    thread = threading.Thread(target=stop_and_continue)
+    thread.start()
+    process, records = core.launch_core(tmp_path, 2, "--job", str(tmp_path / "job"), before=("sh", "-c", script, "sh"))
+    thread.join()
+    assert (process.exit_code, [record["status"] for record in records]) == (0, ["ok"]), process.printed
 
 
 @pytest.mark.parametrize("ranks", [2, 3, thorough(4)])

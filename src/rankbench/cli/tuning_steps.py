@@ -16,11 +16,11 @@ from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
 from rankbench.cli.live_progress import watch_campaign
-from rankbench.language import render, say
+from rankbench.language import format_text, render, say
 from rankbench.libraries import tuned
 from rankbench.model import ProvenSettings, RankbenchError
 from rankbench.plan.stop_rules import Decision
-from rankbench.quantities import format_size
+from rankbench.quantities import format_ratio, format_size
 from rankbench.tuning import TUNED, choosing, plans, proving
 
 if TYPE_CHECKING:
@@ -169,12 +169,21 @@ class Session(NamedTuple):
             for operation, report in reports.items():
                 print_text(f"not usable everywhere: {variant} of {operation}; {self.library.name} reports: {report}")
         gains = choosing.list_gains(task, result)
-        if gains:
-            point = min(gains, key=lambda key: gains[key])
-            print_text(
-                f"gain so far: faster in {len(gains)} cases; most: {gains[point]:.2f}x of the time "
-                f"({point.operation} {format_size(point.size_bytes)} with {point.variant})"
+        if not gains:
+            print_text("gain so far: none")
+            return result
+        point = min(gains, key=lambda key: gains[key])
+        print_text(
+            format_text(
+                "gain so far: faster in {n:count case}; most: {ratio:ratio} of the time ({operation} {size:size} with "
+                "{variant})",
+                n=len(gains),
+                ratio=gains[point],
+                operation=point.operation,
+                size=point.size_bytes,
+                variant=point.variant,
             )
+        )
         return result
 
     def find_abilities(self, task: Task) -> choosing.Abilities:
@@ -203,13 +212,14 @@ class Session(NamedTuple):
         if proof.slower:
             slower = max(ratio.ratio for _, ratio in proof.cases)
             print_text(
-                f"check: {self.library.name} follows its file: with {expected} it is {slower:.1f}x slower, as expected"
+                f"check: {self.library.name} follows its file: with {expected} it needs {format_ratio(slower)} of the "
+                "time, as expected"
             )
             return True
-        ratio = result.ratios[point].ratio
+        ratio = format_ratio(result.ratios[point].ratio)
         print_text(
-            f"{self.library.name}: its file has no effect: with {expected}, which was {ratio:.1f}x slower in the "
-            "search, it is not slower; no file is written"
+            f"{self.library.name}: its file has no effect: {expected} needed {ratio} of the time in the search, and "
+            "with the file it is not slower; no file is written"
         )
         return False
 
@@ -251,11 +261,11 @@ class Session(NamedTuple):
             operations = list(dict.fromkeys(rule.operation for rule in rules))
             text = plans.write_proof(task, settings, operations, [*task.placements, *others], self.blocks, attempt)
             proof = proving.read_proof(self.run(f"proof-{attempt}", text, {TUNED: rules}, self.require_settings))
+            if not proof.slower and proof.significant:
+                self.hand_over(handover, rules, proof, list(task.placements.values()))
+                return
             print_text(f"proof {attempt}: as tuned {name} needs {render(proof.text)}")
             if not proof.slower:
-                if proof.significant:
-                    self.hand_over(handover, rules, proof, list(task.placements.values()))
-                    return
                 break
             rules, sentences = proving.drop_slower(rules, proof, single=self.tuner.HAS_OWN_CHOICE)
             for sentence in sentences:
@@ -310,9 +320,16 @@ def show_rules(rules: Sequence[Rule]) -> None:
     """Print rules."""
     table = columns("operation", "ranks", "from", "to", "variant")
     for rule in rules:
-        sizes = format_size(rule.first_bytes), format_size(rule.last_bytes)
+        sizes = format_size(rule.first_bytes), format_end(rule, rules)
         table.add_row(rule.operation, str(rule.ranks), *sizes, escape(rule.variant.name))
     console.print(table)
+
+
+def format_end(rule: Rule, rules: Sequence[Rule]) -> str:
+    """Return the last size of a rule; where another rule follows at once, that it ends before that one's first."""
+    end = rule.last_bytes + 1
+    firsts = {(other.operation, other.ranks, other.first_bytes) for other in rules}
+    return f"< {format_size(end)}" if (rule.operation, rule.ranks, end) in firsts else format_size(rule.last_bytes)
 
 
 def write_files(handover: Handover, folder: Path) -> dict[str, str]:

@@ -187,13 +187,14 @@ def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, sign: tupl
     with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
-    changed, state = time.monotonic(), (-1, 0, b"")
-    while not poll.poll(1000 * min(LOOK_S, limit_s / 4)) and child.poll() is None:
+    pause_s = min(LOOK_S, limit_s / 4)
+    looked, still_s, state = time.monotonic(), 0.0, (-1, 0, b"")
+    while not poll.poll(1000 * pause_s) and child.poll() is None:
         facts = watch.stat() if watch.exists() else None
         now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_sign(sign))
-        if now != state:
-            changed, state = time.monotonic(), now
-        still_s = time.monotonic() - changed
+        # If the look itself is late, all processes may have been stopped: the launch could give no sign then.
+        still_s = 0.0 if now != state else still_s + min(time.monotonic() - looked, 2 * pause_s)
+        looked, state = time.monotonic(), now
         if still_s > limit_s or (still_s > END_S and is_complete(watch)):
             return True
     return False

@@ -160,6 +160,16 @@ def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
     assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 36))).hung is True
 
 
+def test_a_step_is_not_hung_that_is_stopped_with_its_keeper(tmp_path: Path) -> None:
+    """As a suspended job is, for longer than its limit: it shows life again only some time later."""
+    script = """
+    keeper=$PPID
+    ( sleep 1.2; kill -STOP $keeper $$; sleep 4; kill -CONT $keeper $$ ) &
+    echo x >>$MARK/watch; sleep 5.7; echo x >>$MARK/watch
+    """
+    assert launch.run(step(tmp_path, script, limit_s=3)).hung is False
+
+
 def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:
     script = "for i in 1 2 3 4 5 6 7 8; do echo x >>$MARK/watch; sleep 0.5; done"
     assert launch.run(step(tmp_path, script, limit_s=3)).hung is False

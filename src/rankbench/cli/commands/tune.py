@@ -56,6 +56,7 @@ def tune(
     threshold: Annotated[str, typer.Option(help="A setting is changed only where it is faster by more.")] = "3%",
     blocks: Annotated[int, typer.Option(min=3, help="Launches of the search after screening, and of the proof.")] = 8,
     time: Annotated[str, typer.Option(help="Time limit such as 30m; each step then ends early. Default: none.")] = "",
+    name: Annotated[str, typer.Option(help="Its folder below the results. Default: tune-LIBRARY.")] = "",
     results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
     prefix: Prefixes = None,
     modules: Modules = None,
@@ -72,7 +73,7 @@ def tune(
     request = make_request(operations, sizes, placement or ["socket"], threshold, calls, profile)
     limit_s = parse_limit(time)
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
-    folder = campaign_folder(results, f"tune-{chosen.name}")
+    folder = campaign_folder(results, name or f"tune-{chosen.name}")
     with console.status(f"querying {chosen.name} …"):
         target = tuners.Target(libraries.find_libmpi(chosen), variables(chosen, home()), chosen.version)
     session = Session(
@@ -109,8 +110,10 @@ def make_request(
         if (operations, sizes) != (OPERATIONS, SIZES):
             raise RankbenchError("--calls and --profile say which operations and sizes are tuned; leave those out")
         names, sizes = list_called(profiles.read(profile).calls if profile else parse_calls(calls))
+    if not names:
+        raise RankbenchError("--operations: found none, expected names such as allreduce,bcast")
     request = plan.parse_plan(
-        f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
+        f"candidates = ['mpich']\noperations = {names}\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
         f"threshold = '{threshold}'\n",
         "",
         launch.machine(),
