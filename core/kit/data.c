@@ -43,7 +43,7 @@ static uint32_t word(uint64_t number, unsigned stream) {
 }
 
 /* Words whose numbers have the upper half in common. */
-WITH_WIDE_INSTRUCTIONS static void fill_words(unsigned char *data, uint32_t seed, size_t count) {
+static WITH_WIDE_INSTRUCTIONS void fill_words(unsigned char *data, uint32_t seed, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const uint32_t mixed = mix(seed + (uint32_t)i * NUMBER_FACTOR);
         memcpy(data + i * WORD_BYTES, &mixed, WORD_BYTES);

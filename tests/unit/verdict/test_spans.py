@@ -104,7 +104,7 @@ def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:
         (["alpha", "beta"], [256]),
     ]
     assert [text for _, text in describe(runs)][::3] == [
-        "alpha is fastest here (undecided at [16])",
+        "alpha is fastest here (undecided at 16)",
         "alpha and beta are among the fastest here",
     ]
 
@@ -118,7 +118,7 @@ def test_a_span_passes_over_what_is_not_the_same_at_both_levels_and_says_so() ->
     )
     cases = [(8, verdict(CASES[0], "alpha")), (16, partly), (32, verdict(CASES[2], "alpha"))]
     runs = find_runs(cases)
-    assert [text for _, text in describe(runs)] == ["alpha is fastest here (different near and far at [16])"]
+    assert [text for _, text in describe(runs)] == ["alpha is fastest here (different near and far at 16)"]
     assert [render(text) for text in describe_undecided([(16, partly), (64, verdict(CASES[3], *NAMES))], [])] == [
         "different near and far at 16 B",
         "undecided at 64 B",
