@@ -70,8 +70,8 @@ static struct device *add_device(struct devices *devices, const char *name, cons
         return NULL;
     struct device *const device = &devices->device[devices->count++];
     memset(device, 0, sizeof *device);
-    snprintf(device->name, sizeof device->name, "%s", name);
-    snprintf(device->kind, sizeof device->kind, "%s", kind);
+    snprintf(device->name, sizeof device->name, "%.*s", DEVICE_BYTES - 1, name);
+    snprintf(device->kind, sizeof device->kind, "%.*s", DEVICE_BYTES - 1, kind);
     device->sent_bytes = device->received_bytes = -1;
     return device;
 }
