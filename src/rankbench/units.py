@@ -69,4 +69,4 @@ def suggestion(wrong: str, allowed: Iterable[str], command: str = "") -> str:
     rest = f"allowed: {', '.join(names)}"
     if len(names) > LONG_LIST and (command or near):
         rest = f"`{command}` lists them" if command else f"allowed: {len(names)} names"
-    return f"did you mean {by_lower[near[0]]}? ({rest})" if near else f"({rest})"
+    return f"; did you mean {by_lower[near[0]]}? ({rest})" if near else f" ({rest})"

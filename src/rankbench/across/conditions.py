@@ -95,7 +95,7 @@ def resolve(campaign: Campaign, wanted: str) -> str:
         return wanted if wanted in names else fitting[0]
     if fitting:
         raise RankbenchError(f"{wanted} fits several candidates: {', '.join(fitting)}; name one of them")
-    raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}; {suggestion(wanted, names)}")
+    raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}{suggestion(wanted, names)}")
 
 
 def candidates(campaign: Campaign) -> list[str]:

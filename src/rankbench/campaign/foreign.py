@@ -72,7 +72,7 @@ def add_operations(description: Description, planned: Plan) -> Description:
     for spec in planned.suites:
         if spec.name not in find_tools():
             raise RankbenchError(
-                f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, find_tools())}'
+                f'{planned.file}: suites: found "{spec.name}"{units.suggestion(spec.name, find_tools())}'
             )
     arguments = {spec.name: spec.arguments for spec in planned.suites}
     rows = [

@@ -13,6 +13,7 @@ import gc
 import os
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -196,8 +197,21 @@ def run_application(app: typer.Typer, words: Sequence[str]) -> int:
         code = app(args=list(words) or ["--help"], prog_name="rankbench", standalone_mode=False)
     except TyperException as error:
         where = " ".join(["rankbench", *[word for word in words[:1] if word in command_modules()]])
-        return complain(f"{error.format_message().rstrip('.')} (help: {where} -h)")
+        return complain(f"{explain_value(error.format_message(), words).rstrip('.')} (help: {where} -h)")
     return code if isinstance(code, int) else 0
+
+
+def explain_value(message: str, words: Sequence[str]) -> str:
+    """Return what Typer says of a value that is no number, or out of bounds, in the words of all other errors."""
+    match = re.fullmatch(r"Invalid value for '(?:.* / )?(--?[\w-]+)': Input should be (.*)", message)
+    if not match:
+        return message
+    option, rule = match.groups()
+    after = [word for before, word in pairwise(words) if before == option]
+    values = [*after, *[word.partition("=")[2] for word in words if word.startswith(f"{option}=")], ""]
+    bound = re.sub(r"greater than or equal to (\S+)", r"a number from \1 on", rule.partition(",")[0])
+    bound = re.sub(r"less than or equal to (\S+)", r"a number up to \1", bound)
+    return f"{option} {values[0]}: expected {bound.replace('a valid integer', 'a whole number').replace('valid ', '')}"
 
 
 def complain(line: str) -> int:

@@ -40,7 +40,7 @@ def choose_cases(cases: list[Case], operations: list[str], forms: list[str], siz
         ("size", named, [format_size(case.size_bytes) for case in cases]),
     ):
         for name in set(wanted) - set(has):
-            raise RankbenchError(f"--{what} {name}: not in this campaign; {suggestion(name, dict.fromkeys(has))}")
+            raise RankbenchError(f"--{what} {name}: not in this campaign{suggestion(name, dict.fromkeys(has))}")
     selection = [case for case in cases if case.operation in (operations or [case.operation])]
     selection = [case for case in selection if case.form in (forms or [case.form])]
     if cases and not selection:

@@ -34,7 +34,7 @@ def check_format(name: str, *allowed: str) -> str:
     from rankbench.model import RankbenchError
 
     if name not in allowed:
-        raise RankbenchError(f"--format {name}: not a format of this command; {suggestion(name, allowed)}")
+        raise RankbenchError(f"--format {name}: not a format of this command{suggestion(name, allowed)}")
     return name
 
 

@@ -14,6 +14,7 @@ from rankbench.cli.folders import campaign_folder, home
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
     Modules,
+    Name,
     Prefixes,
     Results,
     Seed,
@@ -31,7 +32,7 @@ def request_campaign(
     *,
     preset: Preset = "",
     results: Results = Path("results"),
-    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the campaign; default: the plan's.")] = "",
+    name: Name = None,
     prefix: Prefixes = None,
     modules: Modules = None,
     seed: Seed = 0,
@@ -73,7 +74,7 @@ def request_campaign(
     machine, path = launch.machine(), find_plan(file, preset)
     planned = plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job))
     schedulers.find_scheduler(planned.job)
-    folder = campaign_folder(results, name or path.stem)
+    folder = campaign_folder(results, path.stem if name is None else name)
     return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
 
 

@@ -65,7 +65,7 @@ def follow(opened: Store) -> None:
     """Follow a campaign's job to its end, showing what changes; then say what the campaign found."""
     job = find_last_job(opened.folder)
     if not job:
-        raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
+        raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
     launch_count, text, silent = len(opened.launches()), "", 0
     for look in range(10**9):
         where = query_job(job)

@@ -52,11 +52,18 @@ Results = Annotated[
     Path,
     typer.Option(metavar="FOLDER", envvar="RANKBENCH_RESULTS", help="Folder that holds one folder per campaign."),
 ]
+Name = Annotated[str | None, typer.Option(metavar="NAME", help="Name of the campaign; default: the plan's.")]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print every sentence of the conclusion and every finding.")
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, show_default=False, help="Seed of the random order; default: the plan's, or random.")
+    int,
+    typer.Option(
+        min=0,
+        max=notation.MOST_SEED,
+        show_default=False,
+        help="Seed of the random order; default: the plan's, or random.",
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only, no progress.")]
 CampaignFolder = Annotated[

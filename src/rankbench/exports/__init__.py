@@ -45,5 +45,5 @@ def find_format(name: str) -> ModuleType:
     if not name:
         raise RankbenchError(f"name a format by --as FORMAT (allowed: {', '.join(list_formats())})")
     if name not in list_formats():
-        raise RankbenchError(f"--as {name}: no such format; {units.suggestion(name, list_formats())}")
+        raise RankbenchError(f"--as {name}: no such format{units.suggestion(name, list_formats())}")
     return units.module(formats, name)

@@ -48,7 +48,7 @@ def parse_requirement(requirement: str) -> tuple[families.Family, str]:
     name, pinned, version = requirement.partition("==")
     offered = {known.name: known for known in families.list_families().values() if known.packages}
     if name not in offered:
-        raise RankbenchError(f"{requirement}: no such library on PyPI; {units.suggestion(name, sorted(offered))}")
+        raise RankbenchError(f"{requirement}: no such library on PyPI{units.suggestion(name, sorted(offered))}")
     if pinned and not re.fullmatch(r"\d[\w.]*", version):
         raise RankbenchError(f"{requirement}: {version!r} is no version; write it as {name}==1.2.3")
     return offered[name], version

@@ -50,7 +50,9 @@ class Value:
         return str(self.raw)
 
     def make_child(self, key: str, raw: Any) -> Value:
-        """Return a value below this one."""
+        """Return a value below this one. What ends a campaign has options without the name of its table."""
+        if self.place == "--stop":
+            return Value(self.file, f"--{key}", raw)
         return Value(self.file, f"{self.place}.{key}" if self.place else key, raw)
 
     def read_table(self, allowed: Iterable[str]) -> dict[str, Value]:
@@ -60,7 +62,7 @@ class Value:
             raise self.reject(f"a table with {', '.join(allowed)}")
         for key in self.raw:
             if key not in allowed:
-                raise self.make_child(key, None).make_error(f"unknown key; {suggestion(key, allowed)}")
+                raise self.make_child(key, None).make_error(f"unknown key{suggestion(key, allowed)}")
         return {key: self.make_child(key, raw) for key, raw in self.raw.items()}
 
     def read_entries(self, what: str) -> dict[str, Value]:
@@ -96,7 +98,7 @@ class Value:
         """Return text that is one of those allowed."""
         allowed, text = list(allowed), self.read_text()
         if text not in allowed:
-            raise self.make_error(f"found {self.format_raw()}; {suggestion(text, allowed)}")
+            raise self.make_error(f"found {self.format_raw()}{suggestion(text, allowed)}")
         return text
 
     def read_switch(self) -> bool:

@@ -68,7 +68,7 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
     for call in plan.calls:
         if call.operation not in operations:
             raise RankbenchError(
-                f'{plan.file}: calls: found "{call.operation}"; {suggestion(call.operation, operations, LISTED_BY)}'
+                f'{plan.file}: calls: found "{call.operation}"{suggestion(call.operation, operations, LISTED_BY)}'
             )
         if call.form:
             check_form(call.form, operations[call.operation], f"{plan.file}: calls")
@@ -146,7 +146,7 @@ def check_name(plan: Plan, key: str, name: str, units: Sequence[NamedUnit], *mor
     """Refuse a name that is neither that of a unit nor one more that is allowed."""
     allowed = [*more, *(unit.name for unit in units)]
     if name not in allowed:
-        raise RankbenchError(f'{plan.file}: {key}: found "{name}"; {suggestion(name, allowed)}')
+        raise RankbenchError(f'{plan.file}: {key}: found "{name}"{suggestion(name, allowed)}')
 
 
 def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
@@ -241,7 +241,7 @@ def find_operations(name: str, description: Description, place: str) -> list[Ope
     ]
     if not operations:
         allowed = [*(operation.name for operation in description.operations), *families, "all"]
-        raise RankbenchError(f'{place}: found "{name}"; {suggestion(name, allowed, LISTED_BY)}')
+        raise RankbenchError(f'{place}: found "{name}"{suggestion(name, allowed, LISTED_BY)}')
     return operations
 
 
@@ -250,7 +250,7 @@ def check_form(text: str, operation: Operation, place: str) -> Form:
     for form in FORMS:
         if text == form and form in operation.forms:
             return form
-    raise RankbenchError(f'{place}: found "{operation.name}.{text}"; {suggestion(text, operation.forms)}')
+    raise RankbenchError(f'{place}: found "{operation.name}.{text}"{suggestion(text, operation.forms)}')
 
 
 def count_messages(operation: Operation, options: Mapping[str, str], ranks: int) -> int:

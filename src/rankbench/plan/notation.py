@@ -24,6 +24,7 @@ ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ESTIMATOR_HELP = estimators.format_help()
 CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
+MOST_BLOCKS, MOST_SEED = 100_000, (1 << 32) - 1
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
 

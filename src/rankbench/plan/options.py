@@ -70,7 +70,7 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
     if not among:
         names = [operation.name for operation in description.operations]
         listed = suggestion(key.operation, names, "rankbench operations")
-        raise key.place.make_error(f'found "{key.operation}"; {listed}')
+        raise key.place.make_error(f'found "{key.operation}"{listed}')
     having = group_by_option(description.operations)
     if key.operation and key.name in having and key.name not in group_by_option(among):
         raise key.place.make_error(
@@ -80,7 +80,7 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
     if key.name not in known:
         near = difflib.get_close_matches(key.name, known, n=1)
         whose = f"; {near[0]} is an option of {', '.join(having[near[0]])}" if near else ""
-        raise key.place.make_error(f"unknown option; {suggestion(key.name, known)}{whose}")
+        raise key.place.make_error(f"unknown option{suggestion(key.name, known)}{whose}")
     return [operation for operation in among if operation.name in known[key.name]]
 
 

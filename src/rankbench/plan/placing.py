@@ -140,7 +140,7 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
         return place_pairs(kind, room)
     if kind != "nodes":
         allowed = [*COUNTED_PLACEMENTS, "nodes", "core-pairs", *PAIRS]
-        raise value.make_error(f'found "{name}"; {suggestion(name, allowed)}, or nodes x ranks per node such as "1x2"')
+        raise value.make_error(f'found "{name}"{suggestion(name, allowed)}, or nodes x ranks per node such as "1x2"')
     if len(room.hosts) < 2:
         raise NoRoomError(f"takes two hosts or more, {count_hosts(room)}")
     return [fill_cores(name, len(room.hosts), 1, room)]

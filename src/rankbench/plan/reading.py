@@ -60,7 +60,7 @@ def list_presets() -> list[str]:
 def find_preset(name: str) -> Path:
     """Return the file of a preset plan."""
     if name not in list_presets():
-        raise RankbenchError(f'no preset "{name}"; {suggestion(name, list_presets())}')
+        raise RankbenchError(f'no preset "{name}"{suggestion(name, list_presets())}')
     return PRESETS / f"{name}.toml"
 
 
@@ -128,7 +128,7 @@ def parse_plan(
         baseline=parse_baseline(values.get("baseline"), ends),
         control=value("control", True).read_switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parse_with(notation.parse_share, notation.SHARE_HELP),
-        seed=value("seed", 0).read_integer(0),
+        seed=value("seed", 0).read_integer(0, notation.MOST_SEED),
         suites=parse_suites(values.get("suites")),
     )
 
@@ -336,9 +336,7 @@ def parse_stop(value: Value) -> Stop:
     text, rule = until.read_text(notation.UNTIL_HELP), until.parse_with(notation.parse_until, notation.UNTIL_HELP).rule
     drop = "drop" in fields and fields["drop"].read_switch()
     if drop and not getattr(stop_rules.find_rule(rule), "BY_CASE", False):
-        raise fields["drop"].make_error(
-            f'only a campaign that goes on until = "decided" can drop candidates, found {text!r}'
-        )
+        raise fields["drop"].make_error(f'only a campaign with until = "decided" can drop candidates, found {text!r}')
     low, high = parse_bounds(fields.get("blocks") or value.make_child("blocks", {}), rule)
     return Stop(blocks_min=low, blocks_max=high, until=text, drop=drop)
 
@@ -346,11 +344,13 @@ def parse_stop(value: Value) -> Stop:
 def parse_bounds(blocks: Value, rule: str) -> tuple[int, int]:
     """Return the fewest and the most blocks."""
     if isinstance(blocks.raw, int):
-        return blocks.read_integer(1), blocks.read_integer(1)
+        return blocks.read_integer(1, notation.MOST_BLOCKS), blocks.read_integer(1, notation.MOST_BLOCKS)
     if not isinstance(blocks.raw, dict):
         raise blocks.reject("a whole number, or a table such as { min = 5, max = 60 }")
     most = getattr(stop_rules.find_rule(rule), "MOST_BLOCKS", Stop().blocks_max)
-    limits = {key: bound.read_integer(1) for key, bound in blocks.read_table(("min", "max")).items()}
+    limits = {
+        key: bound.read_integer(1, notation.MOST_BLOCKS) for key, bound in blocks.read_table(("min", "max")).items()
+    }
     low = limits.get("min", min(Stop().blocks_min, limits.get("max", most)))
     high = limits.get("max", max(most, low))
     if high < low:

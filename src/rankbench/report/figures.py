@@ -32,7 +32,7 @@ def check_figures(formats: Sequence[str], kinds: Sequence[str] = ()) -> tuple[li
     for what, wanted, allowed in (("format", formats, [*FORMATS]), ("kind", kinds, [*known, "all"])):
         for name in wanted:
             if name not in allowed:
-                raise RankbenchError(f"figure {what} {name!r}: {units.suggestion(name, allowed)}")
+                raise RankbenchError(f"no figure {what} {name!r}{units.suggestion(name, allowed)}")
     return list(dict.fromkeys(formats)), known if "all" in kinds else list(dict.fromkeys(kinds or USUAL))
 
 

@@ -45,7 +45,7 @@ def write(folder: Path, history: History, formats: Iterable[str]) -> list[Path]:
     wanted = list(dict.fromkeys(formats))
     for name in wanted:
         if name not in ALL_FORMATS:
-            raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, ALL_FORMATS)}")
+            raise RankbenchError(f"no figure format {name!r}{units.suggestion(name, ALL_FORMATS)}")
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for key, drawn in charts(history):

@@ -194,9 +194,9 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
     """
     path = folder / "campaign.json"
     if not path.exists():
-        raise RankbenchError(
-            f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
-        )
+        what = "not a campaign (it has no campaign.json)" if folder.is_dir() else "no such folder"
+        what = "a file, not the folder of a campaign" if folder.is_file() else what
+        raise RankbenchError(f"{folder}: {what}; `rankbench list` shows the campaigns in `results`")
     number = _read_json(path, _Formatted).format
     if number != FORMAT:
         raise RankbenchError(

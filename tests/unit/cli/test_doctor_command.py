@@ -138,7 +138,7 @@ def test_a_core_that_cannot_be_built_is_a_row(place: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["plan.toml", "openmpi"], "openmpi: no candidate of plan.toml; (allowed: mpich-9.1, mpich-9.2)"),
+        (["plan.toml", "openmpi"], "openmpi: no candidate of plan.toml (allowed: mpich-9.1, mpich-9.2)"),
         (["plan.toml", "other.toml"], "name one plan; found plan.toml and other.toml"),
         (
             ["mpich==9.3"],

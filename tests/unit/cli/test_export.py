@@ -93,7 +93,7 @@ def test_a_campaign_without_launches(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_campaign(tmp_path: Path) -> None:
     assert read_refusal(tmp_path, "--as", "json") == (
-        f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     )
 
 

@@ -217,7 +217,7 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
         ),
         (
             ("--candidate", "gamma", "--against-candidate", "beta"),
-            "no candidate gamma in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))",
+            "no candidate gamma in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))",
         ),
         (
             ("--candidate", "beta", "--against-candidate", "alpha", "--match", "a=b"),

@@ -264,8 +264,8 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"figures": "png,gif"}, "figure format 'gif': (allowed: png, svg, pdf, html)"),
-        ({"operation": ["bcast"]}, "--operation bcast: not in this campaign; (allowed: barrier)"),
+        ({"figures": "png,gif"}, "no figure format 'gif' (allowed: png, svg, pdf, html)"),
+        ({"operation": ["bcast"]}, "--operation bcast: not in this campaign (allowed: barrier)"),
     ],
 )
 def test_what_cannot_be_shown(nights: Path, tmp_path: Path, arguments: dict[str, object], text: str) -> None:

@@ -128,7 +128,7 @@ def test_a_folder_that_is_no_campaign_is_reported_in_one_line(tmp_path: Path) ->
     with pytest.raises(RankbenchError) as error:
         report(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     )
 
 

@@ -204,7 +204,7 @@ def test_hosts_that_are_none(refused: Refused) -> None:
         'rankbench: --hosts[1]: found "", expected the name of a host'
     )
     assert refused("--preset", "quick", "--binding", "socket") == (
-        'rankbench: --binding: found "socket"; (allowed: core, none)'
+        'rankbench: --binding: found "socket" (allowed: core, none)'
     )
 
 

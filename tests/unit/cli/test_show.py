@@ -172,7 +172,7 @@ def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
 
 def test_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     process = run_piped("show", str(tmp_path))
-    text = f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+    text = f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", f"rankbench: {text}\n")
 
 
@@ -194,7 +194,7 @@ def test_newest_campaign_without_a_folder(
             "--operation allredce: not in this campaign; "
             "did you mean allreduce? (allowed: pingpong, bandwidth, barrier, allreduce)",
         ),
-        ({"form": ["persistent"]}, "--form persistent: not in this campaign; (allowed: blocking, nonblocking)"),
+        ({"form": ["persistent"]}, "--form persistent: not in this campaign (allowed: blocking, nonblocking)"),
         (
             {"operation": ["barrier"], "form": ["nonblocking"]},
             "barrier was not measured in the form nonblocking",

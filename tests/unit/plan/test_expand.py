@@ -396,7 +396,7 @@ def test_a_misspelt_operation_is_one_line() -> None:
 
 def test_a_form_that_is_not_there_is_one_line() -> None:
     assert refusal('operations = ["bandwidth.persistent"]') == (
-        'plan.toml: operations[0]: found "bandwidth.persistent"; (allowed: nonblocking)'
+        'plan.toml: operations[0]: found "bandwidth.persistent" (allowed: nonblocking)'
     )
 
 
@@ -626,7 +626,7 @@ def test_a_misspelt_option_is_one_line() -> None:
         f"plan.toml: options.windov: unknown option; did you mean window? (allowed: {', '.join(KNOWN)}); "
         f"window is an option of {having('window')}"
     )
-    assert read_error("qqq = 3") == f"plan.toml: options.qqq: unknown option; (allowed: {', '.join(KNOWN)})"
+    assert read_error("qqq = 3") == f"plan.toml: options.qqq: unknown option (allowed: {', '.join(KNOWN)})"
 
 
 def test_a_misspelt_option_of_an_operation_is_one_line() -> None:

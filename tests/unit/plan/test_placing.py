@@ -294,7 +294,7 @@ def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None
     [
         ("nodes = 2", ".ranks_per_node: missing; a table of placements has both nodes and ranks_per_node"),
         ("ranks_per_node = 2", ".nodes: missing; a table of placements has both nodes and ranks_per_node"),
-        ("nodes = 2, ranks = 1", ".ranks: unknown key; (allowed: nodes, ranks_per_node)"),
+        ("nodes = 2, ranks = 1", ".ranks: unknown key (allowed: nodes, ranks_per_node)"),
         ("nodes = 0, ranks_per_node = 1", ".nodes: found 0, expected a whole number, 1 or more"),
         ("nodes = [1, true], ranks_per_node = 1", ".nodes[1]: found true, expected a whole number, 1 or more"),
         (

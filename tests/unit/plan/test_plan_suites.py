@@ -111,7 +111,7 @@ def test_a_tool_that_is_none() -> None:
 
 def test_a_tool_that_can_be_read_and_not_run() -> None:
     assert refusal('operations = ["allreduce"]\n[suites.skampi]\npath = "x"') == (
-        'plan.toml: suites: found "skampi"; (allowed: imb, osu)'
+        'plan.toml: suites: found "skampi" (allowed: imb, osu)'
     )
 
 

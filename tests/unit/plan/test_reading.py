@@ -325,7 +325,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ('start = ["window", 3]', "start[1]: found 3, expected a start"),
         ("memory = 3", "memory: found 3, expected a table with cache, buffers, pages, alignment, root"),
         ('[memory]\ncahce = "cold"', f"memory.cahce: unknown key; did you mean cache? {MEMORY}"),
-        ('[memory]\ncache = "hot"', 'memory.cache: found "hot"; (allowed: warm, cold)'),
+        ('[memory]\ncache = "hot"', 'memory.cache: found "hot" (allowed: warm, cold)'),
         ('[memory]\nbuffers = ["separate", "inplace"]', 'memory.buffers[1]: found "inplace"; did you mean in-place? '
          "(allowed: separate, in-place)"),
         ('[memory]\npages = "hugh"', 'memory.pages: found "hugh"; did you mean huge? '
@@ -352,7 +352,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("threshold = 3", f'threshold: found 3, expected {SHARE}; did you mean "3%"?'),
         ('threshold = "100%"', f'threshold: found "100%", expected {SHARE}'),
         ("control = 1", "control: found 1, expected true or false"),
-        ("seed = -1", "seed: found -1, expected a whole number, 0 or more"),
+        ("seed = -1", "seed: found -1, expected a whole number, 0 to 4294967295"),
         ('question = ""', 'question: found "", expected text'),
         ('forms = ["blockin"]', 'forms[0]: found "blockin"; did you mean blocking? '
          "(allowed: blocking, nonblocking, persistent, all)"),
@@ -367,7 +367,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("[options]\nwindow = []", f"options.window: found [], expected {OPTION}"),
         ("[options.put.epoch]\nx = 1", f"options.put.epoch: found a table, expected {OPTION}"),
         ('[options]\n"put.epoch" = "fence"\n[options.put]\nepoch = "lock"', "options.put.epoch: is given twice"),
-        ('pairs = "some"', 'pairs: found "some"; (allowed: all)'),
+        ('pairs = "some"', 'pairs: found "some" (allowed: all)'),
         ('pairs = "all"\n[options]\nfrom = 1', "pairs: options.from names ranks as well; leave one of the two out"),
         ('pairs = "all"\n[options.pingpong]\nto = 1',
          "pairs: options.pingpong.to names ranks as well; leave one of the two out"),
@@ -375,12 +375,12 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "node are 1 or more"),
         ('placements = ["1x0"]', 'placements[0]: found "1x0", which has no rank; both numbers of nodes x ranks per '
          "node are 1 or more"),
-        ("[stop]\nblocks = 0", "stop.blocks: found 0, expected a whole number, 1 or more"),
+        ("[stop]\nblocks = 0", "stop.blocks: found 0, expected a whole number, 1 to 100000"),
         ("[stop]\nblocks = { min = 5, max = 2 }", "stop.blocks: found max = 2 below min = 5"),
         ("[stop]\nblocks = { mni = 5 }", "stop.blocks.mni: unknown key; did you mean min? (allowed: min, max)"),
         (
             '[stop]\nuntil = "blocks"\ndrop = true',
-            'stop.drop: only a campaign that goes on until = "decided" can drop candidates, found \'blocks\'',
+            'stop.drop: only a campaign with until = "decided" can drop candidates, found \'blocks\'',
         ),
         ('[calls]\n"allreduce 8" = "x"', f"calls.allreduce 8: found 'allreduce 8' = 'x', expected {CALLS}"),
         ('[calls]\n"allreduce.fast 8" = 1', f"calls.allreduce.fast 8: found 'allreduce.fast 8' = 1, expected {CALLS}"),

@@ -42,7 +42,7 @@ def test_the_answer_and_what_it_rests_on_are_drawn_unless_other_kinds_are_named(
     assert all(f'src="{path.name}"' in page for path in paths[:-1])
     *paths, _ = write_figures(tmp_path / "ranks", evaluations.evaluation(), ["svg"], ["distribution"])
     assert {path.name.split("-")[0] for path in paths} == {"distribution"}
-    with pytest.raises(RankbenchError, match="figure kind 'curve': did you mean curves"):
+    with pytest.raises(RankbenchError, match="no figure kind 'curve'; did you mean curves"):
         write_figures(tmp_path / "none", evaluations.evaluation(), ["svg"], ["curve"])
     assert not (tmp_path / "none").exists()
 
@@ -101,7 +101,7 @@ def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
 def test_an_unknown_format_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         write_figures(tmp_path, evaluations.evaluation(), ["pgn"])
-    assert str(error.value) == "figure format 'pgn': did you mean png? (allowed: png, svg, pdf)"
+    assert str(error.value) == "no figure format 'pgn'; did you mean png? (allowed: png, svg, pdf)"
     assert list(tmp_path.iterdir()) == []
 
 

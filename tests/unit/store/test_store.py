@@ -394,7 +394,7 @@ def test_folder_that_is_no_campaign(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         store.open(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench list` shows the campaigns in `results`"
     )
 
 

@@ -206,7 +206,7 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     if not second:
         raise RankbenchError(f"campaign {campaign.name} has one candidate only, {first}; nothing to compare it with")
     if first == second:
-        raise RankbenchError(f"{base} and {other} are the same candidate; name two {suggestion('', names)}")
+        raise RankbenchError(f"{base} and {other} are the same candidate; name two{suggestion('', names)}")
     return first, second
 
 

@@ -116,7 +116,7 @@ def select_candidates(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candid
     }
     for name in names:
         if not any(name in word for word in words.values()):
-            raise RankbenchError(f"{name}: no candidate of {wanted.plan.file}; {suggestion(name, list(words))}")
+            raise RankbenchError(f"{name}: no candidate of {wanted.plan.file}{suggestion(name, list(words))}")
     return [candidate for candidate in candidates if not names or words[candidate.name].intersection(names)], used
 
 

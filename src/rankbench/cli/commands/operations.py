@@ -102,7 +102,7 @@ def find_operation(description: Description, name: str) -> Operation:
     """Return the operation of a name."""
     by_name = {operation.name: operation for operation in description.operations}
     if name not in by_name:
-        raise RankbenchError(f"no operation {name}; {suggestion(name, by_name, 'rankbench operations')}")
+        raise RankbenchError(f"no operation {name}{suggestion(name, by_name, 'rankbench operations')}")
     return by_name[name]
 
 

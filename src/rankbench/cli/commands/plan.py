@@ -33,7 +33,7 @@ def plan(
     The template compares two libraries and can be run as it is.
     """
     if action not in ACTIONS:
-        raise RankbenchError(f"plan {action}: no such action; {suggestion(action, ACTIONS)}")
+        raise RankbenchError(f"plan {action}: no such action{suggestion(action, ACTIONS)}")
     if action == "new":
         write_template(Path(name or "plan.toml"))
     elif not name:

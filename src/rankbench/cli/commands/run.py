@@ -20,6 +20,7 @@ from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotati
     Binding,
     Hosts,
     Modules,
+    Name,
     OneMachine,
     Prefixes,
     Quiet,
@@ -45,6 +46,7 @@ from rankbench.cli.plans import (
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.launch import schedulers
 from rankbench.model import RankbenchError
+from rankbench.plan import notation
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decision, Prepared, Wanted
@@ -79,7 +81,7 @@ def run(
     until: Until = "",
     threshold: Threshold = "",
     results: Results = Path("results"),
-    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the campaign; default: the plan's.")] = "",
+    name: Name = None,
     prefix: Prefixes = None,
     modules: Modules = None,
     seed: Seed = 0,
@@ -91,7 +93,10 @@ def run(
         bool,
         typer.Option("--dry-run", "-n", help="Print what would be measured and how long it takes; launch nothing."),
     ] = False,
-    more: Annotated[int, typer.Option(min=0, help="Measure this many blocks in addition to those stored.")] = 0,
+    more: Annotated[
+        int | None,
+        typer.Option(min=1, max=notation.MOST_BLOCKS, help="Measure this many blocks in addition to those stored."),
+    ] = None,
     anew: Annotated[bool, typer.Option("--new", help="Start a new campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
     verbose: Verbose = False,  # noqa: FBT002
     quiet: Quiet = False,  # noqa: FBT002
@@ -117,7 +122,7 @@ def run(
     )
     if planned.job.scheduler:
         schedulers.find_scheduler(planned.job)
-    folder = choose_folder(results, name or own_name, anew=anew, more=more)
+    folder = choose_folder(results, own_name if name is None else name, anew=anew, more=more or 0)
     progress = (lambda _: None) if quiet else print_text
     if len(planned.candidates) == 1:
         progress("only one candidate: figures, no comparison")
@@ -127,7 +132,9 @@ def run(
     # Polars takes as long to load as libraries take to answer.
     from rankbench import campaign, store
 
-    wanted = campaign.Wanted(planned, folder, machine, home(), search.prefixes, search.modules, seed, more, reach=reach)
+    wanted = campaign.Wanted(
+        planned, folder, machine, home(), search.prefixes, search.modules, seed, more or 0, reach=reach
+    )
     if dry_run:
         from rankbench.cli.forecast import show_forecast
 

@@ -57,6 +57,8 @@ def status(
     judged = extras.has("run")
     if wait:
         extras.require("run", "--wait")
+    if wait and not last_job(opened.folder):
+        raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
     if spent:
         show_spending(opened, form)
     elif not (opened.folder / FOLDER).exists():

@@ -129,7 +129,7 @@ def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
     known = {source.name: source for source in bench.facts.sources}
     for name in names:
         if name not in {*known, EVERY}:
-            raise RankbenchError(f"--clock {name}: no such time source; {suggestion(name, [*known, EVERY])}")
+            raise RankbenchError(f"--clock {name}: no such time source{suggestion(name, [*known, EVERY])}")
         if name in known and not known[name].usable:
             raise RankbenchError(f"--clock {name}: cannot be used here ({known[name].reason}); name another, or none")
     return [source for name, source in known.items() if name in names or EVERY in names]

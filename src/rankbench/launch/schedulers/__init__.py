@@ -95,7 +95,7 @@ def find_scheduler(job: Job) -> Scheduler:
         )
     if job.scheduler not in find_schedulers():
         raise RankbenchError(
-            f'no scheduler "{job.scheduler}"; {units.suggestion(job.scheduler, list(find_schedulers()))}'
+            f'no scheduler "{job.scheduler}"{units.suggestion(job.scheduler, list(find_schedulers()))}'
         )
     scheduler = find_schedulers()[job.scheduler]
     lacking = [field for field in scheduler.lacks if getattr(job, field)]
