@@ -367,6 +367,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """What rank 0 spent its time on, by the names of `core/base/spent.c`."""
     nodes: list[NodeNetwork] = []
     """What passed through the network devices of each node."""
+    functions: list[str] = []
+    """In a check, the library's functions for collectives on MPI_COMM_WORLD; empty: it does not show them."""
     damage: str = ""
     """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
 
