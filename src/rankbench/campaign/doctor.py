@@ -46,6 +46,8 @@ class Check(Record, frozen=True):
     facts: LaunchFacts | None = None
     ranks: tuple[RankFact, ...] = ()
     nodes: tuple[NodeNetwork, ...] = ()
+    functions: tuple[str, ...] = ()
+    """Of the library, for collectives; empty: it does not show them."""
     elsewhere: bool = False
     """Whether it works, but not with ranks where the placement says."""
     flags: tuple[str, ...] = ()
@@ -148,6 +150,7 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
         facts=stream.facts,
         ranks=tuple(stream.ranks),
         nodes=tuple(stream.nodes),
+        functions=tuple(stream.functions),
         elsewhere=bool(elsewhere),
         flags=() if reason or elsewhere else tuple(list_warnings(stream.ranks)),
     )

@@ -10,13 +10,13 @@ from rankbench.campaign import doctor
 from rankbench.model import CaseStatus, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.build import Build
     from rankbench.campaign.sharing import Uses
     from rankbench.launch.resources import Amounts
-    from rankbench.model import Candidate, Library, NodeNetwork, Placement
+    from rankbench.model import Candidate, Library, Placement, Stream
 
 LOOK_S = 0.01
 """Time between two looks at what checks use of the machine's resources. Nothing is measured meanwhile."""
@@ -107,7 +107,7 @@ def check_candidates(
             ]
             for candidate, trial, (check, amounts) in zip(batch, trials, check_reporting(trials), strict=True):
                 text = read_output(trial.output)
-                usage = read_usage(candidate, trial.library, placement, text, check.nodes) if check.works else None
+                usage = read_usage(candidate, trial.library, placement, text, check) if check.works else None
                 yield Seen(candidate, placement, check, text, amounts, usage)
 
 
@@ -131,16 +131,16 @@ def report_settings(trial: doctor.Trial) -> dict[str, str]:
 
 
 def read_usage(
-    candidate: Candidate, library: Library, placement: Placement, text: str, nodes: Iterable[NodeNetwork]
+    candidate: Candidate, library: Library, placement: Placement, text: str, check: doctor.Check | Stream
 ) -> Usage | None:
     """Return what a library reported in a check, and devices that counted it; none where nothing is known."""
     family = libraries.find_family(library)
     usage = Usage(
         candidate=candidate.name,
         placement=placement.name,
-        uses=family.read_usage(text),
+        uses=family.read_usage(text) | family.read_functions(check.functions),
         ignored=family.list_ignored(library, candidate.settings, text),
-        nodes=[node for node in nodes if node.probe_bytes],
+        nodes=[node for node in check.nodes if node.probe_bytes],
     )
     return usage if usage.uses or usage.ignored or usage.nodes else None
 

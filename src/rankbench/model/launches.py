@@ -368,6 +368,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """Time of rank 0 by activity, with the names of `core/base/spent.c`."""
     nodes: list[NodeNetwork] = []
     """What passed through the network devices of each node."""
+    functions: list[str] = []
+    """In a check, the library's functions for collectives on MPI_COMM_WORLD; empty: it does not show them."""
     damage: str = ""
     """File, line and error if a line is not a record; this line and all later ones are ignored."""
 

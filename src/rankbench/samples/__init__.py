@@ -81,6 +81,10 @@ class _Node(Line, frozen=True, kw_only=True, tag="node"):
     probe_bytes: int
 
 
+class _Functions(Line, frozen=True, kw_only=True, tag="functions"):
+    names: list[str]
+
+
 class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
     case: int
     hop_ns: float = 0.0
@@ -116,7 +120,7 @@ class _End(Line, frozen=True, kw_only=True, tag="end"):
     spent_s: dict[str, float] = {}
 
 
-Head = _Launch | _Rank | _Node | _End
+Head = _Launch | _Rank | _Functions | _Node | _End
 """The records of every stream, whatever it reports."""
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, _Begin, _case_line()])  # noqa: UP007 - a class made here is no type to mypy
 
@@ -274,6 +278,7 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
             for line in lines
             if isinstance(line, _Rank)
         ],
+        functions=[name for line in lines if isinstance(line, _Functions) for name in line.names],
         nodes=[
             NodeNetwork(**{name: getattr(line, name) for name in NodeNetwork.__struct_fields__})
             for line in lines

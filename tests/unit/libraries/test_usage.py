@@ -50,6 +50,32 @@ INTEL_MPI = """\
 """
 
 
+FUNCTIONS = [
+    *("ompi_coll_tuned_allgather_intra_dec_fixed", "mca_coll_han_allreduce_intra_dynamic"),
+    *("mca_coll_basic_alltoallw_intra", "mca_coll_sm_barrier_intra", "ompi_coll_tuned_reduce_scatter_intra_dec_fixed"),
+    *("ompi_coll_libnbc_iallgather", "ompi_coll_libnbc_ineighbor_alltoall", "ompi_coll_libnbc_allgather_init"),
+    *("mca_coll_basic_neighbor_allgather", "mca_coll_base_reduce_local", "ompi_coll_base_agree_noft"),
+    # Of another table, behind this one in memory.
+    *("mca_coll_basic_allreduce_intra", "mca_coll_basic_scan_intra"),
+]
+
+
+def test_the_component_of_each_call_is_in_the_table_of_functions() -> None:
+    family = families.list_families()["openmpi"]
+    assert family.read_functions(FUNCTIONS) == {
+        "component of each call": "tuned: allgather, reduce_scatter; han: allreduce; basic: alltoallw, neighbourhood; "
+        "sm: barrier; libnbc: nonblocking, persistent"
+    }
+    assert family.read_functions([]) == {}
+    assert families.list_families()["mpich"].read_functions(FUNCTIONS) == {}
+
+
+def test_calls_of_a_kind_are_named_where_components_share_them() -> None:
+    functions = ["ompi_coll_libnbc_ibarrier", "ompi_coll_adapt_ibcast", "ompi_coll_libnbc_barrier_init"]
+    family = families.list_families()["openmpi"]
+    assert family.read_functions(functions) == {"component of each call": "libnbc: ibarrier, persistent; adapt: ibcast"}
+
+
 @pytest.mark.parametrize(
     ("family", "text", "usage"),
     [

@@ -16,7 +16,7 @@ from rankbench.libraries import families, srun
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rankbench.model import CommandLine, Library, Placement
@@ -87,6 +87,10 @@ class Family(Protocol):
 
         Names and values are as reports show them.
         """
+        return {}
+
+    def read_functions(self, functions: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
+        """Return what the functions that it calls for collectives on MPI_COMM_WORLD say, as `read_usage` does."""
         return {}
 
     def list_ignored(

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
 OBJECTS = {"core": "core", "thread": "hwthread", "none": "none"}
 RANKFILE = "rankfile.txt"
+FUNCTION = re.compile(
+    r"(?:mca|ompi)_coll_([a-z]+)_(i?(?:neighbor_)?(?:allgatherv?|allreduce|alltoall[vw]?|barrier|bcast|exscan|gatherv?|"
+    r"reduce_scatter_block|reduce_scatter|reduce(?!_local)|scan|scatterv?)(?:_init)?)(?:_|$)"
+)
+"""The function of a component for a collective."""
+KINDS = {"persistent": re.compile(".*_init$"), "nonblocking": re.compile("i"), "neighbourhood": re.compile("neighbor_")}
+"""Calls that one component serves as a rule."""
 TUNED = "tuned"
 """The component whose algorithms can be chosen."""
 
@@ -91,6 +98,11 @@ class Family(families.Family):
         """Read which components serve messages, and collectives of the world's communicator."""
         return read_components(output)
 
+    def read_functions(self, functions: Sequence[str]) -> dict[str, str]:
+        """Read the components, which the library itself does not report for single calls."""
+        components = read_components_of_calls(functions)
+        return {"component of each call": describe_components(components)} if components else {}
+
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
         """Read the file of rules as the library does, which drops a broken one silently, and the components."""
         return [*list_ignored_rules(library, settings), *list_ignored_of_tuned(settings, output)]
@@ -142,6 +154,37 @@ def read_components(output: str) -> dict[str, str]:
         "collectives": ", ".join(components),
     }
     return {name: text for name, text in usage.items() if text}
+
+
+def read_components_of_calls(functions: Iterable[str]) -> dict[str, str]:
+    """Return the component of each collective by the names of functions in the communicator's table, in its order.
+
+    What follows the table in memory may be part of another, so that a collective that comes again is its end.
+    """
+    components: dict[str, str] = {}
+    for match in filter(None, map(FUNCTION.match, functions)):
+        if match[2] in components:
+            break
+        components[match[2]] = match[1]
+    return components
+
+
+def describe_components(components: Mapping[str, str]) -> str:
+    """Return components with the calls that they serve; calls of a kind are one word if one component serves all."""
+    calls: dict[str, list[str]] = {}
+    kinds = {name: find_kind(name) for name in components}
+    servers = {kind: {components[name] for name in kinds if kinds[name] == kind} for kind in KINDS}
+    for name, component in components.items():
+        kind = kinds[name]
+        word = kind if len(servers.get(kind, ())) == 1 else name
+        if word not in calls.setdefault(component, []):
+            calls[component].append(word)
+    return "; ".join(f"{component}: {', '.join(words)}" for component, words in calls.items())
+
+
+def find_kind(name: str) -> str:
+    """Return the kind of a call, nothing for a blocking collective."""
+    return next((kind for kind, pattern in KINDS.items() if pattern.match(name)), "")
 
 
 def list_ignored_rules(library: Library, settings: Mapping[str, str]) -> list[str]:
