@@ -118,7 +118,7 @@ def test_a_crash_is_reported_and_the_calls_after_it_are_tested(run: Command) -> 
 
 def at_rest(monkeypatch: pytest.MonkeyPatch, others: float) -> None:
     """Let other work have a share of the machine's CPU time."""
-    monkeypatch.setattr("rankbench.launch.occupancy.others_share", lambda _: others)
+    monkeypatch.setattr("rankbench.launch.occupancy.measure_others_share", lambda _: others)
 
 
 WRONG_TIME = "mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 2000 ns are true, 200 ns off are allowed; "

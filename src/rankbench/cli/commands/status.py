@@ -57,7 +57,7 @@ def status(
     judged = extras.has("run")
     if wait:
         extras.require("run", "--wait")
-    if wait and not last_job(opened.folder):
+    if wait and not find_last_job(opened.folder):
         raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
     if spent:
         show_spending(opened, form)
