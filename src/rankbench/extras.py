@@ -7,11 +7,17 @@ judged, nor what draws charts: together they take four times the room of everyth
 from __future__ import annotations
 
 import importlib.util
+import json
+import shlex
+import sys
+from pathlib import Path
 
 from rankbench.model import RankbenchError
 
 LIBRARIES = {"run": ("polars", "scipy"), "report": ("altair", "jinja2", "vl_convert")}
 """By the name of an extra, the modules that it brings. `report` includes `run`."""
+INSTALLERS = {"pipx_metadata.json": "pipx install", "uv-receipt.toml": "uv tool install"}
+"""By the file that each leaves in an environment that it makes: the command that installs into it."""
 
 
 def has(extra: str) -> bool:
@@ -42,5 +48,18 @@ def describe(extra: str, module: str, what: str) -> str:
 
 
 def command(extra: str) -> str:
-    """Return the command that installs an extra."""
-    return f"pip install 'rankbench[{extra}]'"
+    """Return the command that installs an extra from where this package came from, with what installed it."""
+    wanted = f"{find_origin()}[{extra}]"
+    for receipt, installer in INSTALLERS.items():
+        if Path(sys.prefix, receipt).exists():
+            return f"{installer} --force {shlex.quote(wanted)}"
+    return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(wanted)}"
+
+
+def find_origin() -> str:
+    """Return the folder or the file that this package was installed from; its name if that was an index."""
+    from importlib import metadata
+    from urllib.parse import unquote
+
+    record = json.loads(metadata.distribution("rankbench").read_text("direct_url.json") or "{}")
+    return unquote(record.get("url", "rankbench")).removeprefix("file://")

@@ -69,8 +69,7 @@ def test_a_command_says_which_extra_it_needs(name: str) -> None:
     )
     extra = "report" if name == "report" else "run"
     line = (
-        f"rankbench: `rankbench {name}` needs polars, which is not installed; "
-        f"install it by: pip install 'rankbench[{extra}]'\n"
+        f"rankbench: `rankbench {name}` needs polars, which is not installed; install it by: {extras.command(extra)}\n"
     )
     assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
 
@@ -81,15 +80,33 @@ def test_a_report_needs_what_draws(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         assert cli.call(words) == 2
         what = "`rankbench report`" if words == ["report"] else "--figures"
         assert capsys.readouterr().err == (
-            f"rankbench: {what} needs vl-convert, which is not installed; "
-            "install it by: pip install 'rankbench[report]'\n"
+            f"rankbench: {what} needs vl-convert, which is not installed; install it by: {extras.command('report')}\n"
         )
 
 
 def test_reading_from_python_needs_polars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(RankbenchError, match=r"^rankbench\.read needs polars, .* pip install 'rankbench\[run\]'$"):
+    with pytest.raises(RankbenchError, match=r"^rankbench\.read needs polars, .* -m pip install .*\[run\]'?$"):
         rankbench.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("receipt", "command"),
+    [
+        ("", f"{sys.executable} -m pip install '/a b/clone[run]'"),
+        ("pipx_metadata.json", "pipx install --force '/a b/clone[run]'"),
+        ("uv-receipt.toml", "uv tool install --force '/a b/clone[run]'"),
+    ],
+)
+def test_an_extra_comes_from_where_the_package_came_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, receipt: str, command: str
+) -> None:
+    (tmp_path / (receipt or "none")).touch()
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    text = '{"dir_info": {}, "url": "file:///a%20b/clone"}'
+    monkeypatch.setattr(metadata.Distribution, "read_text", lambda *_: text)
+    monkeypatch.setattr(metadata.PathDistribution, "read_text", lambda *_: text)
+    assert extras.command("run") == command
 
 
 def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
@@ -104,8 +121,8 @@ def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
         outcome = here.submit()
         assert outcome.exit_code == 0, outcome.printed
         text = here.wait_for_end()
-        line = "what its job measured is not taken in here; install what that needs by: pip install 'rankbench[run]'"
-        assert text.splitlines()[-1] == line
+        line = f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}"
+        assert " ".join(text.splitlines()).endswith(line)
         assert here.open_results().launches() == []
-    assert "done: the plan's 1 blocks are done" in here.run("status").printed
+    assert "done: the plan's 1 block is done" in here.run("status").printed
     assert len(here.open_results().launches()) == 3

@@ -11,7 +11,7 @@ from rankbench.across import conditions
 from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
-from rankbench.model import Record
+from rankbench.model import RankbenchError, Record
 from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.references import by_case
@@ -131,6 +131,8 @@ def hold(
 
     `requests` matches candidates, old to new. The threshold is the newer plan's unless another is given.
     """
+    if old.folder.resolve() == new.folder.resolve():
+        raise RankbenchError(f"{new.folder}: the older and the newer campaign are the same; name two")
     planned = new.campaign.plan
     matched = conditions.match_candidates(old.campaign, new.campaign, requests or {})
     then, now = evaluate(old, planned.estimator, planned.confidence), evaluate(new)

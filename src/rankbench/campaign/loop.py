@@ -20,6 +20,7 @@ from rankbench.campaign import launching
 from rankbench.campaign.history import History, Turn
 from rankbench.campaign.preflight import Refusal
 from rankbench.campaign.sharing import Sharing
+from rankbench.language import say
 from rankbench.launch import Monitor, UnwatchedError, read_free
 from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
@@ -326,7 +327,7 @@ def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
             if decision.stop:
                 return decision
         loop.block(block)
-    return Decision(stop=True, reason=f"the plan's {stop.blocks_max} blocks are done")
+    return Decision(stop=True, reason=say("the plan's {n:count block} {n:of is|are} done", n=stop.blocks_max))
 
 
 def can_interleave(

@@ -138,7 +138,7 @@ def resume(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
         require_machine(wanted.folder, began=record.machine, here=wanted.machine)
     if record.plan.placements != wanted.plan.placements:
         raise RankbenchError(
-            f"{wanted.folder}: holds a campaign on other hosts or CPUs; go on with those, or name yours otherwise: "
+            f"{wanted.folder}: holds a campaign on other hosts or CPUs; continue on those, or choose another name: "
             "--name NAME"
         )
     require_libraries(wanted, record)

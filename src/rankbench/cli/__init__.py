@@ -203,6 +203,7 @@ def run_application(app: typer.Typer, words: Sequence[str]) -> int:
 
 def explain_value(message: str, words: Sequence[str]) -> str:
     """Return what Typer says of a value that is no number, or out of bounds, in the words of all other errors."""
+    message = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"\1: not expected here", message)
     match = re.fullmatch(r"Invalid value for '(?:.* / )?(--?[\w-]+)': Input should be (.*)", message)
     if not match:
         return message

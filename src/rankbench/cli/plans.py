@@ -119,6 +119,8 @@ def nothing_named() -> str:
 
 def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
     """Refuse candidates without operations; a word that should be a plan is one of them, too."""
+    if len(candidates) == 1 and Path(candidates[0]).is_dir():
+        raise RankbenchError(f"{candidates[0]}: a folder; name a plan, which is a TOML file: {candidates[0]}/plan.toml")
     raise RankbenchError(
         f"{' '.join(candidates)}: no plan of this name, and no operations for a candidate of this name; add "
         f"--operations allreduce,pingpong (`rankbench operations` lists them)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankbench import store
 from rankbench.cli.folders import find_campaign, results_folder
-from rankbench.language import render
+from rankbench.language import render, say
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -65,4 +65,5 @@ def decide_after(opened: Store, blocks: int) -> Decision:
             seconds[launch.block - 1] += launch.duration_s
     decision = decide(opened.campaign.plan, lambda: evaluation.evaluate(opened), seconds)
     most = opened.campaign.plan.stop.blocks_max
-    return decision._replace(stop=True, reason=f"the plan's {most} blocks are done") if blocks >= most else decision
+    done = say("the plan's {n:count block} {n:of is|are} done", n=most)
+    return decision._replace(stop=True, reason=done) if blocks >= most else decision

@@ -147,7 +147,7 @@ def compile_program(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
 def require(wanted: Wanted) -> None:
     """Make sure that the lab can be made here."""
     if not 1 <= wanted.nodes <= MOST_NODES:
-        raise RankbenchError(f"--nodes {wanted.nodes}: allowed: 1 to {MOST_NODES}")
+        raise RankbenchError(f"--nodes {wanted.nodes}: expected 1 to {MOST_NODES}")
     require_packages(wanted)
     if wanted.offsets_ns and not Path("/proc/self/ns/time").exists():
         raise RankbenchError("--clocks needs time namespaces: a Linux kernel of 5.6 or later with CONFIG_TIME_NS")

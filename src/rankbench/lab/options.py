@@ -36,7 +36,7 @@ def cores(text: str) -> Cores:
     """Return the sockets and cores of `4` or `2x4`."""
     match = re.fullmatch(r"(?:([1-9]\d{0,2})x)?([1-9]\d{0,3})", text)
     if not match:
-        raise RankbenchError(f"--cores {text}: allowed: a number of cores, or sockets x cores of each, such as 2x4")
+        raise RankbenchError(f"--cores {text}: expected a number of cores, or sockets x cores of each, such as 2x4")
     return Cores(int(match[1] or 1), int(match[2]))
 
 
@@ -48,6 +48,6 @@ def _quantity(text: str, units: dict[str, int], option: str, what: str, example:
     if not value:
         names = [*units]
         raise RankbenchError(
-            f"{option} {text}: allowed: {what} in {', '.join(names[:-1])} or {names[-1]}, such as {example}"
+            f"{option} {text}: expected {what} in {', '.join(names[:-1])} or {names[-1]}, such as {example}"
         )
     return value

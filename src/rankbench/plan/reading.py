@@ -42,14 +42,18 @@ def load_plan(
     With `job`, even an empty one, the plan is for a scheduler: its nodes are those that a job will have, under the
     names of `plan.jobs`, and what is said in it counts more than the file's table `[job]`.
     """
+    return parse_plan(read_plan(path), str(path), machine, overrides, job)
+
+
+def read_plan(path: Path) -> str:
+    """Return the text of a plan. Raises RankbenchError where the file cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            raise RankbenchError(f"{path}: cannot read the plan: not UTF-8 text") from None
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise RankbenchError(f"{path}: cannot read the plan: not UTF-8 text") from None
+    except OSError as error:
         reason = f"{error.strerror}; presets: {', '.join(list_presets())}"
         raise RankbenchError(f"{path}: cannot read the plan: {reason}") from None
-    return parse_plan(text, str(path), machine, overrides, job)
 
 
 def list_presets() -> list[str]:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def campaigns_in(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders of the campaigns named, or right below those named."""
+    """Yield the folders of the campaigns named, or right below those named, each once."""
+    known: set[Path] = set()
     for folder in folders:
         inside = (
             [folder]
@@ -21,4 +22,5 @@ def campaigns_in(folders: Iterable[Path]) -> Iterator[Path]:
         )
         if not inside:
             raise RankbenchError(f"{folder}: no campaign, and none right below it (there is no campaign.json)")
-        yield from inside
+        yield from (path for path in inside if path.resolve() not in known)
+        known.update(path.resolve() for path in inside)

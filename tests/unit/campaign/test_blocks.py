@@ -296,7 +296,7 @@ def test_a_campaign_does_not_go_on_on_other_cpus(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         campaign.prepare(wanted, lambda _: None)
     assert str(error.value) == (
-        f"{tmp_path}/results: holds a campaign on other hosts or CPUs; go on with those, or name yours otherwise: "
+        f"{tmp_path}/results: holds a campaign on other hosts or CPUs; continue on those, or choose another name: "
         "--name NAME"
     )
 

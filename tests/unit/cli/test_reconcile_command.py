@@ -99,7 +99,7 @@ def test_no_benchmark_at_all_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys
         cli.main()
     assert ended.value.code == 2
     assert capsys.readouterr().err == (
-        "rankbench: no foreign tool is there that measures ring with mpich; say where one is: --tool osu=FOLDER "
+        "rankbench: no benchmark suite here measures ring with mpich; name the folder of one: --tool osu=FOLDER "
         "(allowed: imb, osu)\n"
     )
 

@@ -51,7 +51,7 @@ def test_the_documented_columns_are_there(plain: Measured) -> None:
 
 def test_the_example_runs(plain: Measured, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "small").symlink_to(plain.store.folder)
+    (tmp_path / "results" / "quick").symlink_to(plain.store.folder)
     (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     ran = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")

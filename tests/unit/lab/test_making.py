@@ -77,7 +77,7 @@ def test_a_folder_that_each_node_has_for_itself_cannot_be_shared(place: str, fol
 
 @pytest.mark.parametrize("nodes", [0, 201])
 def test_nodes_that_are_too_many_or_none(nodes: int) -> None:
-    with pytest.raises(RankbenchError, match=f"^--nodes {nodes}: allowed: 1 to 200$"):
+    with pytest.raises(RankbenchError, match=f"^--nodes {nodes}: expected 1 to 200$"):
         making.require(Wanted(nodes=nodes))
 
 
@@ -140,7 +140,7 @@ def test_nothing_is_added_to_what_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("texts", "share", "message"),
     [
-        ({"cores": "4"}, [], "--cores is what Slurm believes; say --slurm too"),
+        ({"cores": "4"}, [], "--cores is what Slurm sees of each node; add --slurm"),
         ({}, [Path("/usr"), Path("/nowhere")], "--share /nowhere: no such folder"),
     ],
 )

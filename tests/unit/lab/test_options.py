@@ -42,10 +42,10 @@ def test_random_clocks_differ() -> None:
     assert all(0 <= offset_ns < options.MOST_AHEAD_NS for offset_ns in offsets)
 
 
-DELAY = "allowed: a time above 0 in ns, us, ms or s, such as 50us"
-RATE = "allowed: a rate above 0 in kbit, mbit or gbit, such as 1gbit"
-CLOCKS = "allowed: random or a time above 0 in ns, us, ms or s, such as 5s"
-CORES = "allowed: a number of cores, or sockets x cores of each, such as 2x4"
+DELAY = "expected a time above 0 in ns, us, ms or s, such as 50us"
+RATE = "expected a rate above 0 in kbit, mbit or gbit, such as 1gbit"
+CLOCKS = "expected random or a time above 0 in ns, us, ms or s, such as 5s"
+CORES = "expected a number of cores, or sockets x cores of each, such as 2x4"
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ EXAMPLES = """
 rankbench clock
 rankbench clock openmpi --runs 50 --format json --output clock.json
 """
+LONGEST_WAIT_S = 3600.0
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
 """When an offset was asked for, in a word or two."""
 STAGES_HELP = (
@@ -63,7 +64,8 @@ def clock(
     ranks: Annotated[int | None, typer.Option(min=2, help="Number of ranks; else one per core of a socket.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each synchronisation method with each time source.")] = 20,
     wait: Annotated[
-        float, typer.Option(min=0.001, help="Seconds between a synchronisation and the second check.")
+        float,
+        typer.Option(min=0.001, max=LONGEST_WAIT_S, help="Seconds between a synchronisation and the second check."),
     ] = 0.2,
     all_sources: Annotated[  # noqa: FBT002
         bool, typer.Option("--all-sources", help="Test every time source, not only the one that auto selects.")

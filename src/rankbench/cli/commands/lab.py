@@ -63,7 +63,7 @@ def lab(
 def make_wanted(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
     """Return the lab that is asked for."""
     if texts["cores"] and not slurm:
-        raise RankbenchError("--cores is what Slurm believes; say --slurm too")
+        raise RankbenchError("--cores is what Slurm sees of each node; add --slurm")
     if missing := [path for path in share if not path.is_dir()]:
         raise RankbenchError(f"--share {missing[0]}: no such folder")
     delay_ns = options.delay_ns(texts["delay"]) if texts["delay"] else 0

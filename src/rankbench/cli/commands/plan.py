@@ -40,7 +40,7 @@ def plan(
         raise RankbenchError("plan show: name a preset or a file; `rankbench presets` lists the presets")
     else:
         path = Path(name) if Path(name).is_file() else plans.find_preset(name)
-        print(path.read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
+        print(plans.read_plan(path), end="")  # noqa: T201 - a plan, with no line broken
 
 
 def write_template(path: Path) -> None:

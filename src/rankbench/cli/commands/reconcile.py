@@ -87,9 +87,8 @@ def reconcile(
     rows = list(there(mpi_library, operations.split(","), places, prefix or (), modules or ()))
     if not rows:
         raise RankbenchError(
-            f"no foreign tool is there that measures {operations} with {mpi_library.name}; say where one is: "
-            "--tool osu=FOLDER (allowed: "
-            f"{', '.join(foreign.find_tools())})"
+            f"no benchmark suite here measures {operations} with {mpi_library.name}; name the folder of one: "
+            f"--tool osu=FOLDER (allowed: {', '.join(foreign.find_tools())})"
         )
     text = PLAN.format(
         library=library,

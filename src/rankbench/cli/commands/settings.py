@@ -55,8 +55,14 @@ def settings(
         show_variants(variants, form)
     else:
         text = find.lower()
+        shown = [variable for variable in listed.values() if text in f"{variable.name} {variable.description}".lower()]
+        if not shown:
+            raise RankbenchError(
+                f"--find {find}: no name or description of {chosen.name}'s {len(listed)} variables has it; list all: "
+                f"rankbench settings {library}"
+            )
         show_variables(
-            [variable for variable in listed.values() if text in f"{variable.name} {variable.description}".lower()],
+            shown,
             len(listed),
             form,
         )
