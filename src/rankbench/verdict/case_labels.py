@@ -72,10 +72,15 @@ def join_names(names: Iterable[str]) -> str:
 
 def format_levels(verdict: CaseVerdict) -> str:
     """Return who is fastest at each level: `near: alpha 1.20× (1.18–1.22×), far: beta ~ gamma`, `=` if equivalent."""
-    return ", ".join(
+    return ", ".join(list_levels(verdict))
+
+
+def list_levels(verdict: CaseVerdict) -> list[str]:
+    """Return who is fastest at each level, one text per level."""
+    return [
         f"{level}: {_join_winners(names, verdict.outcome_by_level[level], verdict.margins_by_level.get(level))}"
         for level, names in verdict.winners_by_level.items()
-    )
+    ]
 
 
 def _join_winners(names: Sequence[str], outcome: Outcome, margin: tuple[float, float, float] | None) -> str:

@@ -72,9 +72,7 @@ def test_ranks_and_clocks_are_reported_once_for_equal_launches(view: CampaignVie
     assert texts(tables.seats(view)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
-    assert texts(tables.clocks(view)) == [
-        ["clock_gettime", "1.00 ns", "20.0 ns to 20.0 ns", "one, nothing to synchronise"]
-    ]
+    assert texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]
 
 
 def test_false_alarms_of_the_control_are_listed(view: CampaignView) -> None:

@@ -252,7 +252,8 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     table.add_column(tables.fastest_heading(part))
     for verdict in part.list_shown_verdicts():
         texts = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        table.add_row(Text(part.size_text(verdict.case)), *texts, Text(tables.winner(verdict, margin_spread(verdict))))
+        fastest = tables.winner(verdict, margin_spread(verdict), between="\n")
+        table.add_row(Text(part.size_text(verdict.case)), *texts, Text(fastest))
     return table
 
 

@@ -83,7 +83,7 @@ def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
     )
     axis = axes.time_axis(format_text("exchange of a cache line"))
     bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
-    points = base.mark_point(size=45, opacity=1).encode(
+    points = base.mark_point(size=80, opacity=1).encode(
         y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),
         shape=palette.shape(candidates),
         fillOpacity=alt.condition("datum.changed", alt.value(0), alt.value(1)),

@@ -205,14 +205,14 @@ def margin_interval(verdict: CaseVerdict) -> str:
     return format_text("{low:bare}–{high:ratio}", low=verdict.margin_low, high=verdict.margin_high)
 
 
-def winner(verdict: CaseVerdict, spread: str = "") -> str:
+def winner(verdict: CaseVerdict, spread: str = "", between: str = ", ") -> str:
     """Return who is fastest and by how much; `=` joins equivalent ones, `~` those of which the fastest is undecided.
 
     `spread` follows the ratio: its interval. Where there are several winners, the text says to whom the ratio is: else
-    it would seem to be between them.
+    it would seem to be between them. `between` divides the levels of the reference.
     """
     if verdict.differs:
-        return case_labels.format_levels(verdict)
+        return between.join(case_labels.list_levels(verdict))
     only = (
         format_text("{level} only: ", level=next(iter(verdict.winners_by_level)))
         if len(verdict.winners_by_level) == 1
@@ -443,22 +443,24 @@ def seat(fact: RankFact) -> str:
 
 def clocks(view: CampaignView) -> Table:
     """Return the time sources in use, their resolution and cost, and how far ranks share a clock."""
-    costs_by: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    costs_by: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    reasons_by: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for facts, launch in ((launch.facts, launch) for launch in view.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
         several = format_text("{n}, synchronised by {how}", n=identities, how=compared)
         shared = format_text("one, nothing to synchronise") if identities == 1 else several
-        key = (facts.source, facts.source_reason, format_time(facts.resolution_ns), shared)
+        key = (facts.source, format_time(facts.resolution_ns), shared)
         costs_by[key].append(facts.cost_ns)
+        reasons_by[key].append(facts.source_reason)
     rows = [
         [
-            Cell(source, reason),
-            Cell(resolution),
-            Cell(format_text("{low:time} to {high:time}", low=min(costs), high=max(costs))),
-            Cell(shared),
+            Cell(key[0], first_reason(reasons_by[key])),
+            Cell(key[1]),
+            Cell(time_range(min(costs), max(costs))),
+            Cell(key[2]),
         ]
-        for (source, reason, resolution, shared), costs in costs_by.items()
+        for key, costs in costs_by.items()
     ]
     columns = [
         format_text("source"),
@@ -467,6 +469,17 @@ def clocks(view: CampaignView) -> Table:
         format_text("clocks of the ranks"),
     ]
     return Table(format_text("Time"), columns, rows)
+
+
+def first_reason(reasons: list[str]) -> str:
+    """Return why a time source was chosen; its figures differ a little between launches, and the first ones do."""
+    return reasons[0] if len(set(reasons)) == 1 else format_text("first launch: {reason}", reason=reasons[0])
+
+
+def time_range(low_ns: float, high_ns: float) -> str:
+    """Return `20.5 ns to 21.5 ns`, or one time where both read the same."""
+    low, high = format_time(low_ns), format_time(high_ns)
+    return low if low == high else format_text("{low} to {high}", low=low, high=high)
 
 
 def control(view: CampaignView) -> Table:
