@@ -309,11 +309,16 @@ class Session(NamedTuple):
 
 
 def list_other_placements(task: Task, machine: Machine) -> list[str]:
-    """Return a placement with another number of ranks on this machine, if it has room for one."""
-    cores = len({cpu.core_ordinal for cpu in machine.cpus})
+    """Return a placement with another number of ranks, over the nodes or on this machine, if there is room for one."""
     tuned_ranks = set(task.placements.values())
-    numbers = (number for number in (2 * max(tuned_ranks), cores, max(tuned_ranks) // 2) if 2 <= number <= cores)
-    return [f"1x{number}" for number in numbers if number not in tuned_ranks][:1]
+    hosts = task.reach.get("hosts")
+    if isinstance(hosts, list):
+        places = {number: f"{number}x1" for number in (len(hosts), len(hosts) // 2) if number >= 2}
+    else:
+        cores = len({cpu.core_ordinal for cpu in machine.cpus})
+        numbers = (2 * max(tuned_ranks), cores, max(tuned_ranks) // 2)
+        places = {number: f"1x{number}" for number in numbers if 2 <= number <= cores}
+    return [place for number, place in places.items() if number not in tuned_ranks][:1]
 
 
 def show_rules(rules: Sequence[Rule]) -> None:

@@ -6,9 +6,12 @@ the campaigns; nothing is measured here.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankbench.model import Variant
 
 DEFAULT = "default"
@@ -28,6 +31,8 @@ class Task(NamedTuple):
     threshold: float
     variants: dict[str, list[Variant]]
     """Of each operation, less the library's own choice."""
+    reach: Mapping[str, object] = MappingProxyType({})
+    """Keys of plans that say which nodes there are and how ranks get there, such as `hosts`."""
 
     @property
     def in_launch(self) -> bool:

@@ -56,6 +56,11 @@ def add_middles(sizes_bytes: Sequence[int]) -> list[int]:
     return sorted({*sizes_bytes, *(middle for middle in middles if middle)})
 
 
+def write_keys(values: Mapping[str, object]) -> str:
+    """Return keys of a plan, a line each."""
+    return "".join(f"{key} = {_format_toml(value)}\n" for key, value in values.items())
+
+
 def make_label(operation: str, variant: Variant) -> str:
     """Return the name of a setting in a plan: variables differ from operation to operation."""
     return f"{operation}-{variant.name}"
@@ -74,7 +79,7 @@ def _format_head(
     return (
         f"question = {_format_toml(question)}\n"
         f"operations = {_format_toml(list(operations))}\nsizes = {_format_toml(','.join(map(str, sizes_bytes)))}\n"
-        f"placements = {_format_toml(list(placements))}\nthreshold = {task.threshold:g}\n"
+        f"placements = {_format_toml(list(placements))}\nthreshold = {task.threshold:g}\n{write_keys(task.reach)}"
         f"control = {_format_toml(control)}\nstop = {{ blocks = {blocks} }}\n"
     )
 

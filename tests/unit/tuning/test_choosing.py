@@ -6,7 +6,11 @@ import msgspec
 import pytest
 from fakes import campaigns
 
-from rankbench.model import Comparison, Variant
+from rankbench import launch
+from rankbench.cli import tuning_steps
+from rankbench.cli.commands import tune
+from rankbench.libraries import tuners
+from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
 from rankbench.tuning import Task, choosing, plans, proving
 from rankbench.tuning.choosing import Abilities, Point, SearchResult
 
@@ -158,3 +162,56 @@ def test_what_makes_a_case_slower_is_left_out(
 
 def test_the_proof_has_sizes_between_those_that_were_tuned() -> None:
     assert plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
+
+
+def test_the_nodes_of_a_tuning_are_those_of_all_its_plans() -> None:
+    task = TASK._replace(placements={"4x1": 4}, reach={"hosts": ["n1", "n2", "n3", "n4"], "one_machine": True})
+    check = plans.write_check(task, {}, "bcast", 8, "4x1")
+    for text in (plans.write_search(task, 3), plans.write_proof(task, {}, ["bcast"], ["4x1"], 3, 1), check):
+        assert 'hosts = ["n1", "n2", "n3", "n4"]\none_machine = true\n' in text
+
+
+def test_a_range_that_another_follows_ends_before_it() -> None:
+    rules = choosing.choose_rules(TASK, result([FAST] * 3 + [SLOW], [SLOW, SLOW, ratio(0.79), FAST]), SPLIT)
+    assert [tuning_steps.format_end(rule, rules) for rule in rules] == ["< 4 KiB", "4 KiB"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "hosts", "expected"),
+    [(2, ["n1", "n2", "n3", "n4"], ["4x1"]), (4, ["n1", "n2", "n3", "n4"], ["2x1"]), (2, ["n1", "n2"], [])],
+)
+def test_over_nodes_the_proof_has_another_number_of_nodes(ranks: int, hosts: list[str], expected: list[str]) -> None:
+    task = TASK._replace(placements={f"{ranks}x1": ranks}, reach={"hosts": hosts})
+    assert tuning_steps.list_other_placements(task, launch.machine()) == expected
+
+
+def make_task(operations: str, calls: str = "") -> Task:
+    """Return the task of a command line for an Open MPI that lists algorithms of allreduce alone."""
+    choices = [Choice(name="ignore", number=0), Choice(name="ring", number=4)]
+    name = "coll_tuned_allreduce_algorithm"
+    variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
+    library = msgspec.structs.replace(campaigns.library("openmpi"), name="openmpi-5.0.11")
+    request = tune.make_request(operations, "8" if not calls else tune.SIZES, ["socket"], "3%", calls, None, {})
+    return tune.make_task(library, request, tuners.find_tuner(library), tuners.Target("", {name: variable}))
+
+
+@pytest.mark.parametrize(
+    ("operations", "message"),
+    [
+        ("", "--operations: found none, expected names such as allreduce,bcast"),
+        (
+            "allreduce,allredcue",
+            "--operations: openmpi-5.0.11 lists no algorithms of allredcue; correct the name or leave it out; see: "
+            "rankbench settings openmpi-5.0.11",
+        ),
+    ],
+)
+def test_a_name_that_is_no_operation_is_refused_before_anything_is_measured(operations: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as refused:
+        make_task(operations)
+    assert str(refused.value) == message
+
+
+def test_what_an_application_calls_and_a_library_cannot_choose_is_left_out() -> None:
+    assert make_task(tune.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
+    assert make_task(tune.OPERATIONS).operations == ["allreduce"]

@@ -73,7 +73,7 @@ def test_a_call_slower_than_its_parts_names_the_command_that_tunes_it(family: st
 def test_the_command_line_takes_the_command(command: str) -> None:
     options = parse(command)
     request = tune.make_request(
-        str(options["operations"]), str(options["sizes"]), ["socket"], str(options["threshold"]), "", None
+        str(options["operations"]), str(options["sizes"]), ["socket"], str(options["threshold"]), "", None, {}
     )
     assert request.operations == ["allreduce"]
     assert set(request.plan.sizes_bytes) <= set(SIZES)

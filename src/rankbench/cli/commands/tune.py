@@ -13,15 +13,23 @@ from rankbench.campaign.variables import variables
 from rankbench.cli.calls import parse_calls
 from rankbench.cli.display import console, print_text
 from rankbench.cli.folders import campaign_folder, home
-from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
+    Binding,
+    Hosts,
+    Modules,
+    OneMachine,
+    Prefixes,
+    RemoteShell,
+)
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.cli.tuning_steps import Runner, Session
 from rankbench.libraries import tuners
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.tuning.plans import write_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankbench.libraries.tuners import Target, Tuner
     from rankbench.model import Calls, Library, Plan
@@ -60,6 +68,10 @@ def tune(
     results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
     prefix: Prefixes = None,
     modules: Modules = None,
+    hosts: Hosts = "",
+    remote_shell: RemoteShell = "",
+    binding: Binding = "",
+    one_machine: OneMachine = False,  # noqa: FBT002
 ) -> None:
     """Find settings that make a library faster, and prove it.
 
@@ -70,7 +82,10 @@ def tune(
 
     Plans use the proven settings of this machine by the name of the library and "tuned", as in "mpich tuned".
     """
-    request = make_request(operations, sizes, placement or ["socket"], threshold, calls, profile)
+    places = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
+            "one_machine": one_machine}  # fmt: skip
+    reach = {key: value for key, value in places.items() if value}
+    request = make_request(operations, sizes, placement or ["socket"], threshold, calls, profile, reach)
     limit_s = parse_limit(time)
     chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     folder = campaign_folder(results, name or f"tune-{chosen.name}")
@@ -97,10 +112,20 @@ class Request(NamedTuple):
     operations: list[str]
     plan: Plan
     """Has sizes, placements and threshold."""
+    reach: Mapping[str, object]
+    """Keys of plans that say which nodes there are and how ranks get there."""
+    named: bool
+    """Whether the user names the operations; what an application or the default has may be left out."""
 
 
 def make_request(
-    operations: str, sizes: str, placements: Sequence[str], threshold: str, calls: str, profile: Path | None
+    operations: str,
+    sizes: str,
+    placements: Sequence[str],
+    threshold: str,
+    calls: str,
+    profile: Path | None,
+    reach: Mapping[str, object],
 ) -> Request:
     """Return what the command line asks for. Raises RankbenchError where options contradict each other."""
     names = [name.strip() for name in operations.split(",") if name.strip()]
@@ -113,8 +138,8 @@ def make_request(
     if not names:
         raise RankbenchError("--operations: found none, expected names such as allreduce,bcast")
     request = plan.parse_plan(
-        f"candidates = ['mpich']\noperations = {names}\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
-        f"threshold = '{threshold}'\n",
+        f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = {list(placements)}\n"
+        f"threshold = '{threshold}'\n{write_keys(reach)}",
         "",
         launch.machine(),
     )
@@ -124,7 +149,7 @@ def make_request(
             f"--placement: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
             "for a number of ranks, so tune them one by one"
         )
-    return Request(names, request)
+    return Request(names, request, reach, named=not (calls or profile or operations == OPERATIONS))
 
 
 def list_called(calls: Sequence[Calls]) -> tuple[list[str], str]:
@@ -145,9 +170,10 @@ def make_task(library: Library, request: Request, tuner: Tuner, target: Target) 
     """Return what is tuned, with the variants that the library lists."""
     variants = {name: tuners.list_variants(tuner, name, target.variables) for name in request.operations}
     lacking = [name for name in request.operations if not variants[name]]
-    if len(lacking) == len(request.operations):
+    if len(lacking) == len(request.operations) or (lacking and request.named):
         raise RankbenchError(
-            f"{library.name}: lists no algorithms of {', '.join(lacking)}; see: rankbench settings {library.name}"
+            f"--operations: {library.name} lists no algorithms of {', '.join(lacking)}; correct the name or leave it out; "
+            f"see: rankbench settings {library.name}"
         )
     for name in lacking:
         print_text(f"note: {library.name} lists no algorithms of {name}; left out")
@@ -158,4 +184,5 @@ def make_task(library: Library, request: Request, tuner: Tuner, target: Target) 
         {place.name: place.ranks for place in request.plan.placements},
         request.plan.threshold,
         variants,
+        request.reach,
     )
