@@ -40,16 +40,16 @@ static void merge_worst(void *into, const void *from, int bytes) {
 }
 
 /* Every rank sends to the next one and checks what it got from the one before. */
-static int check_neighbours(const struct world *world) {
-    enum { BYTES = 65536, TAG = 1 };
+static int check_neighbours(const struct world *world, int bytes) {
+    enum { TAG = 1 };
     const struct team *team = &world->all;
     const int to = (team->rank + 1) % team->ranks, from = (team->rank + team->ranks - 1) % team->ranks;
-    unsigned char *data = obtain_memory(2 * BYTES);
+    unsigned char *data = obtain_memory(2 * (size_t)bytes);
     struct mismatch mismatch = {0};
-    fill_bytes(data, BYTES, (unsigned)team->rank);
-    must(MPI_Sendrecv(data, BYTES, MPI_BYTE, to, TAG, data + BYTES, BYTES, MPI_BYTE, from, TAG, team->calls, MPI_STATUS_IGNORE),
+    fill_bytes(data, bytes, (unsigned)team->rank);
+    must(MPI_Sendrecv(data, bytes, MPI_BYTE, to, TAG, data + bytes, bytes, MPI_BYTE, from, TAG, team->calls, MPI_STATUS_IGNORE),
          "MPI_Sendrecv");
-    check_bytes(data + BYTES, BYTES, (unsigned)from, 0, &mismatch);
+    check_bytes(data + bytes, bytes, (unsigned)from, 0, &mismatch);
     free(data);
     int wrong = mismatch.wrong_bytes > 0;
     tree_combine(team, &wrong, sizeof wrong, merge_worst);
@@ -61,10 +61,10 @@ static void print_rank(void *context, int rank, const void *data) {
     fprintf(context, "rank %d on %s, cpu %d of %s, %s\n", rank, fact->host, fact->cpu, fact->cpus, fact->libmpi);
 }
 
-static int report_check(const struct world *world, const struct rank_fact *local, const struct launch_fact *launch,
+static int report_check(const struct world *world, int bytes, const struct rank_fact *local, const struct launch_fact *launch,
                         struct network *network, FILE *stream) {
     struct rank_fact fact = *local;
-    const int wrong = check_neighbours(world);
+    const int wrong = check_neighbours(world, bytes);
     probe_network(network, world);
     if (stream)
         write_functions(stream);
@@ -219,7 +219,7 @@ static int run_request(struct world *world, const struct job *job, const struct 
                        const struct launch_fact *launch, struct hop_latency *hop_latency, struct turns *turns,
                        struct network *network, FILE *stream) {
     if (job->check)
-        return report_check(world, local, launch, network, stream);
+        return report_check(world, (int)job->check_bytes, local, launch, network, stream);
     return job->study ? study_clocks(world, job, stream) : run_cases(world, job, hop_latency, turns, stream);
 }
 

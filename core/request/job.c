@@ -386,6 +386,17 @@ static bool add_named(struct job *job, const char *name, struct sweep *sweep, ch
     return is_known || add_operation(job, name, sweep, error);
 }
 
+/* The largest size is that of the messages of a check. */
+static bool read_check_bytes(struct job *job, const struct arguments *parsed, char error[LINE_BYTES]) {
+    int64_t sizes[MOST_SIZES];
+    int count = 0;
+    if (!parse_sizes(parsed->sizes ? parsed->sizes : "64K", sizes, &count, error))
+        return false;
+    for (int i = 0; i < count; i++)
+        job->check_bytes = sizes[i] > job->check_bytes ? sizes[i] : job->check_bytes;
+    return job->check_bytes <= INT32_MAX || fail(error, "--check: --sizes: at most %d bytes", INT32_MAX);
+}
+
 static bool expand(struct job *job, const struct arguments *parsed, char error[LINE_BYTES]) {
     int64_t sizes[MOST_SIZES];
     struct sweep sweep = {.parsed = parsed, .sizes = sizes};
@@ -547,7 +558,8 @@ static const struct option options[] = {
     {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
     {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},
     {"--cvars", NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices", HELD(SWITCH, cvars)},
-    {"--check", NULL, "only check that the ranks form one world and that data arrive right", HELD(SWITCH, check)},
+    {"--check", NULL, "only check that the ranks form one world and that messages of --sizes (64K) arrive right",
+     HELD(SWITCH, check)},
     {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms",
      HELD(SWITCH, probe)},
     {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all",
@@ -671,6 +683,8 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
         parsed.operations = "all", parsed.forms = "all";
     if (job->describe || job->help || job->state || job->cvars)
         return true;
+    if (job->check && !read_check_bytes(job, &parsed, error))
+        return false;
     if (!job->check && !job->study && !by_file && !expand(job, &parsed, error))
         return false;
     for (int i = 0; i < job->cases; i++)

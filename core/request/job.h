@@ -21,6 +21,8 @@ struct job {
     bool describe;
     bool help;
     bool check;
+    /* Of the message of a check. */
+    int64_t check_bytes;
     /* Every case is only rehearsed: are its calls there, and are the data right? */
     bool probe;
     bool state;

@@ -25,7 +25,19 @@ if TYPE_CHECKING:
 
 PERIOD_S = 0.002
 HERE = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")
-CASE = ["--op", "allreduce", "--sizes", "64K", "--samples", "50", "--limit", "200"]
+SIZE_BYTES = 4 << 20
+CASE = [
+    "--op",
+    "pingpong,allreduce",
+    "--sizes",
+    str(SIZE_BYTES),
+    "--start",
+    "barrier",
+    "--samples",
+    "20",
+    "--limit",
+    "200",
+]
 BLOCK = 512
 """Bytes of what `st_blocks` counts."""
 
@@ -81,7 +93,7 @@ def compare(name: str, folder: Path) -> dict[str, int]:
     core = build.build(library, home)
     with Holding() as check:
         ((alone, recorded),) = preflight.check_alone_if_scarce(
-            [doctor.Trial(library, core, HERE, folder / "check", {})]
+            [doctor.Trial(library, core, HERE, folder / "check", {}, SIZE_BYTES)]
         )
     if not alone.works:
         sys.exit(alone.reason)

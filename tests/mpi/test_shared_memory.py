@@ -19,6 +19,8 @@ __all__ = ["core"]
 TESTS = Path(__file__).parents[1]
 PAGES = 64 << 10
 """Bytes of short-lived files that one of two looks can miss."""
+SHARE = 0.4
+"""Of what a launch holds, that a check with messages as long holds at least: collectives take memory of their own."""
 ALONE = f'mount -t tmpfs -o size=4g none /dev/shm && exec "{sys.executable}" -m fakes.shared_memory "$1"'
 """The launch has a /dev/shm of its own: others on this machine use the real one meanwhile."""
 
@@ -39,6 +41,7 @@ def test_a_check_records_what_ranks_hold_of_shared_memory(core: Core, home: Path
     assert used["check_held"] > PAGES, used
     assert abs(used["check_recorded"] - used["check_held"]) <= PAGES, used
     assert abs(used["launch_recorded"] - used["launch_held"]) <= PAGES, used
+    assert used["check_recorded"] >= SHARE * used["launch_held"], used
     sharing = Sharing({(core.library.name, "here"): {SHM: used["check_recorded"]}})
     sharing.learn("here", [core.library.name], {SHM: used["launch_recorded"]})
     assert sharing.add_needs("here", [core.library.name])[SHM] >= used["launch_held"] - PAGES, used

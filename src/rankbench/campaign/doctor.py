@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankbench.build import Build
 
 LIMIT_S = 60.0
+SIZE_BYTES = 64 << 10
 TRIES = 3
 
 
@@ -62,6 +63,8 @@ class Trial(NamedTuple):
     placement: Placement
     folder: Path
     settings: Mapping[str, str] = {}
+    size_bytes: int = SIZE_BYTES
+    """Of its messages. Some libraries take memory of /dev/shm as messages need it."""
 
     @property
     def output(self) -> Path:
@@ -105,7 +108,7 @@ def make_step(trial: Trial) -> Step | RankbenchError:
     trial.folder.mkdir(parents=True, exist_ok=True)
     stream_file = trial.folder / "stream.jsonl"
     stream_file.unlink(missing_ok=True)
-    program = [str(trial.build.binary), "--check", "--stream", str(stream_file)]
+    program = [str(trial.build.binary), "--check", "--sizes", str(trial.size_bytes), "--stream", str(stream_file)]
     try:
         family = libraries.find_family(trial.library)
         command = family.make_launch_line(trial.library, trial.placement, trial.settings, program)

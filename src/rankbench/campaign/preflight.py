@@ -22,6 +22,8 @@ LOOK_S = 0.01
 """Time between two looks at what checks use of the machine's resources. Nothing is measured meanwhile."""
 SCARCE = 0.5
 """The part of what is free from which on checks are made one by one."""
+MOST_BYTES = 4 << 20
+"""Of a check's messages; of longer ones libraries send parts, or copy from process to process."""
 AT_ONCE = 4
 """Checks at the same time."""
 
@@ -70,9 +72,11 @@ def examine(
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
+    size_bytes: int = doctor.SIZE_BYTES,
 ) -> Examined:
-    """Check each candidate in each placement."""
-    checks = list(check_candidates(candidates, placements, used, builds, folder))
+    """Check each candidate in each placement, with messages as long as the largest that are to be measured."""
+    bytes_checked = min(max(size_bytes, doctor.SIZE_BYTES), MOST_BYTES)
+    checks = list(check_candidates(candidates, placements, used, builds, folder, bytes_checked))
     failed = {(look.candidate.name, look.placement.name): look.refusal for look in checks if not look.check.works}
     uses = {(look.candidate.name, look.placement.name): look.used for look in checks if look.check.works}
     refused = {
@@ -90,6 +94,7 @@ def check_candidates(
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
+    size_bytes: int,
 ) -> Iterator[Seen]:
     """Check each candidate that is no twin in each placement, and yield what was found."""
     for placement in placements:
@@ -102,6 +107,7 @@ def check_candidates(
                     placement,
                     folder / placement.name / f"{at}-{place}",
                     candidate.settings,
+                    size_bytes,
                 )
                 for place, candidate in enumerate(batch)
             ]

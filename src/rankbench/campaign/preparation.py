@@ -300,7 +300,9 @@ def check_candidates(
     show(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
-        preparation = examine(candidates, placements, used, builds, Path(folder).absolute())
+        preparation = examine(
+            candidates, placements, used, builds, Path(folder).absolute(), max(wanted.plan.sizes_bytes)
+        )
     refused = preparation.refused
     if len(refused) == len(candidates) * len(placements):
         for reason in filter(None, map(doctor.find_unknown_host, placements)):  # No library is to blame.
