@@ -94,7 +94,7 @@ def check_candidates(
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
-    size_bytes: int,
+    size_bytes: int = doctor.SIZE_BYTES,
 ) -> Iterator[Seen]:
     """Check each candidate that is no twin in each placement, and yield what was found."""
     for placement in placements:
