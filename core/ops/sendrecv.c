@@ -25,7 +25,10 @@ static int nonblocking_replace(struct call *call) {
                                  left_of(call), TAG, call->peers.comm, call->window.requests);
 }
 
+/* What the status of MPI_Isendrecv holds is not agreed on: Open MPI 5.0 sets that of the receive, MPICH 5.0 sets none. */
 static int prepare(struct call *call) {
+    if (call->form != BLOCKING)
+        return MPI_SUCCESS;
     return expect_receipts(call, call->message.type, (struct receipt){left_of(call), TAG, call->message.count});
 }
 

@@ -92,7 +92,6 @@ RECEIVES = [
     ("tag", "pingpong", "nonblocking"),
     ("count", "pingpong", "persistent"),
     ("count", "sendrecv", "blocking"),
-    ("source", "sendrecv", "nonblocking"),
     thorough("tag", "sendrecv-replace", "blocking"),
     ("source", "bandwidth", "nonblocking"),
     thorough("tag", "bandwidth", "persistent"),

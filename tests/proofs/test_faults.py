@@ -152,7 +152,7 @@ REVIEW = [
         )
         for what, form, operations in (
             ("source", "blocking", "ring random-pairs,direction=both sendrecv-replace"),
-            ("source", "nonblocking", f"{WINDOWS} pingping exchange halo ring random-pairs,direction=both sendrecv"),
+            ("source", "nonblocking", f"{WINDOWS} pingping exchange halo ring random-pairs,direction=both"),
             ("tag", "nonblocking", "bandwidth exchange ring"),
             ("count", "persistent", f"{WINDOWS} pingping exchange halo ring"),
         )
