@@ -17,7 +17,7 @@ LONG_LIST = 30
 """Names; more do not fit an error line."""
 
 
-def lazily(name: str) -> ModuleType:
+def load_lazily(name: str) -> ModuleType:
     """Return a module that is loaded when something of it is used for the first time."""
     if name in sys.modules:
         return sys.modules[name]
@@ -33,10 +33,10 @@ def lazily(name: str) -> ModuleType:
 
 def modules(package: ModuleType) -> dict[str, ModuleType]:
     """Import every module directly inside a package and return them by their plain names, in alphabetical order."""
-    return {name: module(package, name) for name in names(package)}
+    return {name: module(package, name) for name in list_names(package)}
 
 
-def names(package: ModuleType) -> list[str]:
+def list_names(package: ModuleType) -> list[str]:
     """Return the plain names of the modules directly inside a package, in alphabetical order, and import none."""
     return sorted(iter_module.name for iter_module in pkgutil.iter_modules(package.__path__))
 
@@ -46,7 +46,7 @@ def module(package: ModuleType, name: str) -> ModuleType:
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
-def nearest(wrong: str, allowed: Iterable[str]) -> str:
+def find_nearest(wrong: str, allowed: Iterable[str]) -> str:
     """Return the allowed name that is nearest to a misspelt one, nothing where none is near or it is allowed."""
     import difflib
 

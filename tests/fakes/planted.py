@@ -18,7 +18,7 @@ import polars as pl
 from fakes import campaigns
 from rankbench import statistics
 from rankbench.model import Candidate, Summary
-from rankbench.verdict import draft
+from rankbench.verdict import make_draft
 from rankbench.verdict.view import NO_LAST_RANKS, CampaignView
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def view(
     return CampaignView(
         campaign=record,
         launches=launch_records,
-        verdict=draft(record, launch_records, summaries_of(figures), comparisons),
+        verdict=make_draft(record, launch_records, summaries_of(figures), comparisons),
         figures=figures.with_columns(uncertain=False, few=False),
         last_ranks=last_ranks,
     )

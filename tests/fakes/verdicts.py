@@ -11,7 +11,7 @@ from fakes import campaigns
 from fakes.campaigns import Truth
 from rankbench import evaluation
 from rankbench.model import CaseStatus, Verdict
-from rankbench.verdict import draft, judge
+from rankbench.verdict import judge, make_draft
 from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def judge_again(
     launches = view.launches if launches is None else list(launches)
     summaries = view.summaries if summaries is None else summaries
     comparisons = view.verdict.comparisons if comparisons is None else comparisons
-    verdict = draft(record, launches, summaries, comparisons, control)
+    verdict = make_draft(record, launches, summaries, comparisons, control)
     return judge(CampaignView(campaign=record, launches=launches, verdict=verdict))
 
 

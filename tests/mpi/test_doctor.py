@@ -61,7 +61,7 @@ def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library],
     )
     report = check(of(family, reach), home, tmp_path, far)
     advice = "fix the network or the firewall, or name other hosts: --hosts"
-    texts = [f": no way leads to host 192.0.2.{number}; {advice}" for number in (1, 2)]
+    texts = [f": host 192.0.2.{number} cannot be reached; {advice}" for number in (1, 2)]
     assert not report.works
     assert report.reason[report.reason.index(":") :] in texts
 

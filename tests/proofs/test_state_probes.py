@@ -37,6 +37,8 @@ def test_probes_made_one_after_the_other_agree(probe: list[str]) -> None:
     """Half of them within the square root of what counts as another state: a probe scatters less than states differ."""
 
     def apart() -> float:
-        return states.distance(states.exchanges(run_probe(probe)), states.exchanges(run_probe(probe)))
+        return states.measure_distance(
+            states.index_exchanges(run_probe(probe)), states.index_exchanges(run_probe(probe))
+        )
 
     check_median(apart, 0, math.log(states.ALIKE) / 2)

@@ -21,7 +21,7 @@ from mpi.conftest import rankbench
 from proofs.judging import UndecidedError
 from rankbench import statistics, store
 from rankbench.statistics.pairing import pair_logs
-from rankbench.statistics.turns import turn_effects
+from rankbench.statistics.turns import estimate_effects
 from rankbench.verdict.view import select_judgeable
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
 
 
 def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
-    effects = turn_effects(both[0].figures, both[0].beside)
+    effects = estimate_effects(both[0].figures, both[0].beside)
     texts = [f"{effect.kind} {effect.level}: {math.expm1(effect.log):+.2%} (± {effect.half:.2%})" for effect in effects]
     print(f"effects over {both[0].number} blocks:", *texts, sep="\n")
     beyond = [text for effect, text in zip(effects, texts, strict=True) if effect.exceeds(WITHIN)]

@@ -13,7 +13,7 @@ from rankbench.libraries import families, inspection
 HERE = Path(__file__).parent
 LIBRARIES = sorted((HERE / "libraries").iterdir())
 FOREIGN = "the launcher speaks another process interface: it belongs to another library; use the library's own mpiexec"
-KILLED = "a rank was killed from outside, most often for want of memory; use fewer ranks or smaller sizes"
+KILLED = "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes"
 NO_PROGRAM = "the launcher cannot find the program; build it again"
 NO_PROGRAM_OPEN_MPI = "the launcher cannot find or execute the program; build it again"
 ROOT = "Open MPI refuses to run as root; be another user or set OMPI_ALLOW_RUN_AS_ROOT=1 and ..._CONFIRM=1"

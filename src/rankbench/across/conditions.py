@@ -1,4 +1,4 @@
-"""What two campaigns have in common: which candidates match, and what differs between them. Pure."""
+"""Conditions of two campaigns: which candidates match, and what differs between them. Pure."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _list_unmatched(campaign: Campaign, pairs: Iterable[Match], side: str) -> li
 def match_singles(
     then: Sequence[str], now: Sequence[str], of_then: Callable[[str], object], of_now: Callable[[str], object]
 ) -> Iterator[Match]:
-    """Yield those that alone on their sides are of one kind; those of no kind match nobody."""
+    """Yield matches of candidates that are the only ones of their kind on both sides."""
     for name in now:
         kind = of_now(name)
         here, there = (
@@ -147,7 +147,7 @@ def library(campaign: Campaign, name: str) -> Library:
 
 
 def describe_machine(campaign: Campaign) -> dict[str, str]:
-    """Return what the machine is."""
+    """Return a description of the machine."""
     machine = campaign.machine
     return {
         "host": machine.host,
@@ -161,7 +161,7 @@ def describe_machine(campaign: Campaign) -> dict[str, str]:
 
 
 def describe_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
-    """Return what measured."""
+    """Return the versions of rankbench and its core."""
     cores = dict.fromkeys(launch.facts.core for launch in launches if launch.facts)
     sources = dict.fromkeys(receipt.core_sha256[:12] for receipt in campaign.receipts)
     return {
@@ -172,7 +172,7 @@ def describe_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[s
 
 
 def describe_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
-    """Return how was measured, as far as it is no part of a case."""
+    """Return settings of the measurement that are not part of a case."""
     planned = campaign.plan
     sources = dict.fromkeys(launch.facts.source for launch in launches if launch.facts)
     good = planned.sampling.good
@@ -185,7 +185,7 @@ def describe_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, s
 
 
 def describe_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
-    """Return what a candidate is made of, with the version that its library reports at run time."""
+    """Return library, compiler and settings of a candidate, with the version that the library reports at run time."""
     record, build = candidate(campaign, name), library(campaign, name)
     texts = (launch.facts.library_version for launch in launches if launch.facts and launch.candidate == name)
     compilers = [receipt.compiler for receipt in campaign.receipts if receipt.library == record.library]
@@ -234,7 +234,7 @@ class Probes(Record, frozen=True, omit_defaults=True):
 
 
 def compare_probes(then: Iterable[Launch], now: Iterable[Launch]) -> Probes:
-    """Return how the raw probes of two campaigns compare: medians over their launches."""
+    """Return the ratios of the machine probes of two campaigns: medians over their launches."""
     before, after = list(then), list(now)
     copy = [_copy(launches) for launches in (before, after)]
     return Probes(
@@ -250,7 +250,7 @@ def _exchange(then: Iterable[Launch], now: Iterable[Launch]) -> float | None:
         return None
     common = sorted(exchanges.keys() & two.keys())
     if not common:
-        return states.mean(two) / states.mean(exchanges)
+        return states.average_times(two) / states.average_times(exchanges)
     return math.exp(sum(math.log(two[pair] / exchanges[pair]) for pair in common) / len(common))
 
 

@@ -108,14 +108,14 @@ def then_and_now(pair: CampaignPair) -> list[Check]:
 
 
 def check_missing(pair: CampaignPair) -> list[Check]:
-    """Return the checks of what has no counterpart in the newer campaign: a candidate that is gone, or a case."""
+    """Return a check for each candidate or case that is missing in the newer campaign."""
     shared = {case.key for case in list_common_cases(pair.then.campaign, pair.now.campaign)}
     partners = {match.new for match in pair.comparison.matches}
     return [check for check in then_and_now(pair) if check.case not in shared or check.candidate not in partners]
 
 
 def rule_change(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
-    """Return what became of a figure that was there."""
+    """Return the ruling on a value of the older campaign."""
     if not matched:
         advice = say(
             "Name its successor with --match {name}=NAME, or gate against a newer campaign.", name=old.candidate
@@ -392,14 +392,14 @@ def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Rulin
 
 
 def rule_not_slower(ratio: Ratio, threshold: float) -> Relation:
-    """Return what a ratio is that is surely not above the threshold."""
+    """Return the outcome of a ratio that is significantly not above the threshold."""
     if ratio.high < 1 / (1 + threshold):
         return "faster"
     return "equivalent" if ratio.low >= 1 / (1 + threshold) else "undecided"
 
 
 def advise_more() -> Text:
-    """Return what to do where too little is known."""
+    """Return the advice for too few launches."""
     return say("Measure more launches: raise `blocks` in the plan.")
 
 

@@ -14,7 +14,7 @@ from rankbench.evaluation import evaluate
 from rankbench.language import say
 from rankbench.model import RankbenchError
 from rankbench.statistics.pairing import pair_logs
-from rankbench.statistics.prediction import FEWEST_PAST, LAST, predictions
+from rankbench.statistics.prediction import FEWEST_PAST, LAST, predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def _predict(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, 
     logs = {key: np.array([log for log in values[:-1] if not math.isnan(log)]) for key, values in series.items()}
     enough = [key for key, values in series.items() if len(logs[key]) >= FEWEST_PAST and not math.isnan(values[-1])]
     now = np.array([series[key][-1] for key in enough])
-    forecasts = predictions([logs[key] for key in enough], now, threshold, newest.plan.confidence)
+    forecasts = predict([logs[key] for key in enough], now, threshold, newest.plan.confidence)
     return dict(zip(enough, forecasts, strict=True))
 
 

@@ -19,8 +19,8 @@ from rankbench.across import conditions
 from rankbench.language import Text, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import changes, states
-from rankbench.statistics.common_part import common_part
-from rankbench.statistics.starts import usual_starts
+from rankbench.statistics.common_part import estimate_common_part
+from rankbench.statistics.starts import find_usual_starts
 from rankbench.verdict import case_labels
 from rankbench.verdict.measures import choose_measure
 from rankbench.verdict.view import select_judgeable
@@ -147,7 +147,7 @@ def find_newest(pasts: Sequence[Past], case: Case) -> Past:
 
 
 def find_operation(campaign: Campaign, case: Case) -> Operation:
-    """Return what the core says of a case's operation."""
+    """Return the description of a case's operation."""
     return next(operation for operation in campaign.operations if operation.name == case.operation)
 
 
@@ -155,7 +155,7 @@ def find_operation(campaign: Campaign, case: Case) -> Operation:
 
 
 def make_history(stores: Sequence[Store]) -> History:
-    """Return what campaigns measured over time, all by the estimator of the newest one, and where it changed."""
+    """Return the history of several campaigns, with the estimator of the newest one, and its changes."""
     ordered = sorted(stores, key=lambda store: parse_created(store.campaign))
     if len(ordered) < 2:
         raise RankbenchError(
@@ -183,7 +183,7 @@ def make_history(stores: Sequence[Store]) -> History:
         newest.estimator,
         newest.threshold,
         len(columns),
-        changes.steps([steady], newest.threshold)[0],
+        changes.find_steps([steady], newest.threshold)[0],
     )
 
 
@@ -259,7 +259,7 @@ def follow_candidates(pasts: Sequence[Past]) -> list[Track]:
 
 
 def _title_track(names: dict[int, str], family: str, *, alone: bool) -> str:
-    """Return how a track is called: as its candidates always were, else by their family if it is the only one of it."""
+    """Return the title of a track: the name of its candidates, or their family if the name changed."""
     return names[max(names)] if len(set(names.values())) == 1 or not alone else family
 
 
@@ -288,7 +288,7 @@ def _name_case(pasts: Sequence[Past], case: Case) -> str:
     return case_labels.name_variant(
         case,
         find_operation(campaign, case),
-        start=usual_starts(campaign)[case.key] != case,
+        start=find_usual_starts(campaign)[case.key] != case,
         placement=len(campaign.plan.placements) > 1,
     )
 
@@ -328,7 +328,7 @@ def compute_shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[n
     names = {column.candidate for column in timed if not base or column.points[-1].candidate == base}
     if len(names) < (1 if base else 2):
         return np.zeros(len(pasts))
-    return common_part(
+    return estimate_common_part(
         [_tabulate_logs(len(pasts), [column for column in timed if column.candidate == name]) for name in sorted(names)]
     )
 
@@ -345,7 +345,7 @@ def add_turns(
     pasts: Sequence[Past], series: Sequence[Series], threshold: float, common: NDArray[np.float64]
 ) -> list[Series]:
     """Return the series with what changed in them beyond what is common to all, tested over all of them together."""
-    all_steps = changes.steps([levels(pasts, column, common) for column in series], threshold)
+    all_steps = changes.find_steps([levels(pasts, column, common) for column in series], threshold)
     return [
         Series(
             case=column.case,
@@ -371,7 +371,7 @@ def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -
 
 
 def describe_change(pasts: Sequence[Past], column: Series, steps: Sequence[Step], number: int) -> Turn:
-    """Return a change with what else changed."""
+    """Return a change with the other changes at that time."""
     step = steps[number]
     at, before = column.points[step.at], column.points[step.at - 1]
     first = steps[number - 1].at if number else 0
@@ -450,7 +450,7 @@ def _add_price(column: Series, count: float, total_ns: float) -> Series:
 
 
 def report_probes(probes: conditions.Probes) -> list[Text]:
-    """Return what the machine did without MPI, where it was in another state."""
+    """Return the change of the machine's probes without MPI, if it was in another state."""
     if not probes.exchange or abs(math.log(probes.exchange)) <= math.log(states.ALIKE):
         return []
     return [say("handing a cache line to another CPU takes {ratio:ratio} without MPI", ratio=probes.exchange)]

@@ -16,7 +16,7 @@ from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
-from rankbench.statistics.unpaired_levels import compare_at_levels, far_share
+from rankbench.statistics.unpaired_levels import compare_at_levels, compute_far_share
 from rankbench.verdict import case_labels
 from rankbench.verdict.conclusion import FEW_LAUNCHES
 from rankbench.verdict.view import select_judgeable
@@ -223,7 +223,7 @@ def list_common_cases(old: Campaign, new: Campaign) -> list[Case]:
 
 
 def title_case(view: CampaignView, case: Case) -> str:
-    """Return how a case is called, with start and placement where they distinguish it from others."""
+    """Return the name of a case, with start and placement if these distinguish it."""
     return case_labels.name_variant(
         case,
         view.operations[case.operation],
@@ -402,7 +402,7 @@ def _report_far_shares(old: CampaignView, new: CampaignView, matched: Sequence[M
     if not levels:
         return
     sides = ((then, [match.old for match in matched]), (now, [match.new for match in matched]))
-    shares = [far_share(side.filter(pl.col("candidate").is_in(names)), levels) for side, names in sides]
+    shares = [compute_far_share(side.filter(pl.col("candidate").is_in(names)), levels) for side, names in sides]
     if abs(shares[0] - shares[1]) > APART:
         yield Remark(
             kind="shares",
@@ -499,7 +499,7 @@ def format_interval(low: float, high: float) -> Text:
 
 
 def join_differences(differences: Iterable[Difference]) -> Text:
-    """Return what differs in one line."""
+    """Return the differences in one line."""
     return clauses(difference.text for difference in differences)
 
 

@@ -1,4 +1,4 @@
-"""The loop over blocks: launches made, checked, stored and resumed. It never judges; when to stop is handed in."""
+"""The loop over blocks: launches are made, checked, stored and resumed. The caller decides when it stops."""
 
 from __future__ import annotations
 

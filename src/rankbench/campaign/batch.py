@@ -1,6 +1,6 @@
 """A campaign whose launches are made by a job script, where no rankbench runs: what the script is to do.
 
-The turns are those of the loop, in the same recorded order; what comes back of them is taken in by `returned.py`.
+The turns are those of the loop, in the same recorded order; `collect_results.py` stores their launches.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 ENOUGH = "enough"
-"""A file that lets the script end before its next block."""
+"""A file that stops the script before its next block."""
 PROGRAMS = "programs"
-"""Below the script's folder: what is known of the launch of each foreign program."""
+"""Folder below the script's: how each foreign program is launched."""
 CHECKING = ""
-"""The group of cases of the core by whose check it is found whether foreign programs can be launched."""
+"""The group of the core's cases whose check decides whether foreign programs can be launched."""
 
 
 class Supplied(Record, frozen=True):
@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 
 def list_places(campaign: Campaign) -> Iterator[Place]:
-    """Yield every turn that the campaign may have, in its recorded order."""
+    """Yield every possible turn of the campaign, in its recorded order."""
     names = [candidate.name for candidate in campaign.candidates]
     lines = name_launch_functions(campaign)
     for block in range(1, campaign.plan.stop.blocks_max + 1):
@@ -74,7 +74,7 @@ def list_places(campaign: Campaign) -> Iterator[Place]:
 
 
 def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]:
-    """Return the name of the function that launches a candidate's cases of a group in a placement, each unique."""
+    """Return a unique name of the bash function for each candidate, placement and group."""
     names: dict[tuple[str, str, str], str] = {}
     for candidate in campaign.candidates:
         for placement in campaign.plan.placements:
@@ -122,7 +122,7 @@ def make_script(prepared: Prepared) -> script.Script:
 
 
 def alone(prepared: Prepared, place: Place) -> bool:
-    """Return whether a turn's launches cannot run while others do."""
+    """Return whether a turn's launches must run alone."""
     campaign, turn = prepared.store.campaign, place.turn
     candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
     placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
@@ -130,13 +130,13 @@ def alone(prepared: Prepared, place: Place) -> bool:
 
 
 def group(campaign: Campaign, place: Place) -> str:
-    """Return which turns of a block run at the same time, where not all do."""
+    """Return a name for the turns of a block that run at the same time; empty: all do."""
     groups = launch_groups(campaign, place.turn.block)
     return f"group{groups[place.turn.candidate] + 1}" if any(groups.values()) else ""
 
 
 def list_launch_lines(prepared: Prepared) -> Iterator[script.Line]:
-    """Yield how each candidate is launched in each placement; not where it has no program for a foreign benchmark."""
+    """Yield the launch line of each candidate and placement that has a program."""
     campaign = prepared.store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     placements = {placement.name: placement for placement in campaign.plan.placements}
@@ -189,14 +189,14 @@ def list_programs(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
 
 
 def case_files(campaign: Campaign) -> dict[str, list[Case]]:
-    """Return the cases of each file that launches take them from: all candidates have the same in a block."""
+    """Return the cases of each file of cases; all candidates of a block have the same."""
     return {place.cases_file: place.cases for place in list_places(campaign)}
 
 
 def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
     """Write the script and its lists of cases into the campaign's folder; return the script's path.
 
-    A script that a person has edited stays as it is; then the other value is true.
+    An edited script is not replaced; the second value is then true.
     """
     store = prepared.store
     folder = store.folder / script.FOLDER
@@ -221,5 +221,5 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
 
 
 def edited(path: Path, copy: Path) -> bool:
-    """Return whether a script is no longer what was written."""
+    """Return whether a script differs from its copy as written."""
     return path.exists() and copy.exists() and path.read_bytes() != copy.read_bytes()

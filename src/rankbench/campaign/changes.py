@@ -1,4 +1,4 @@
-"""Changes of a plan that a campaign can take over: those that change nothing that is or was measured."""
+"""Changes of a plan that a campaign can adopt: those that do not affect the measurement."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 FREE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
-"""Fields of a plan that decide how long is measured and how figures are judged, not what is measured."""
+"""Fields of a plan for the length of the campaign and its evaluation, not for what is measured."""
 UNSEEN = ("text", "file", "notes")
-"""Fields that say nothing of their own."""
+"""Fields that follow from others."""
 KEYS = {"sizes_bytes": "sizes", "case_limit_s": "case_limit", "launch_limit_s": "launch_limit", "starts": "start",
         "sampling": "samples", "every_pair": "pairs"}  # fmt: skip
-"""Names of fields in a plan's file, where they are others."""
+"""Names of fields in a plan's file, if different."""
 
 
 def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed: int) -> None:
-    """Refuse a plan, or a seed other than 0, by which a campaign would have measured something else.
+    """Refuse a plan, or a seed other than 0, with which the campaign would measure something else.
 
     The settings of the recorded candidates must be in the plan too: they are set where launchers run.
     """
@@ -54,14 +54,14 @@ def differences(first: Plan, other: Plan) -> list[str]:
 
 
 def rule(stop: Stop) -> Stop:
-    """Return when a campaign ends, less what happened before."""
+    """Return the stop rule without the record of earlier ones."""
     return msgspec.structs.replace(stop, past=[])
 
 
 def take_over(store: Store, wanted: Plan, more: int) -> None:
-    """Record the wanted plan, or the recorded one with so many more blocks than are measured.
+    """Record the wanted plan, or with `more` the recorded plan with that many further blocks.
 
-    What is measured, and under which names, stays as recorded.
+    What is measured, and its names, stay as recorded.
     """
     record = store.campaign
     plan = record.plan
@@ -87,12 +87,12 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
 
 
 def list_past_looks(stop: Stop, blocks: int) -> list[int]:
-    """Return after which blocks figures were looked at, with so many measured: their author has seen these too."""
+    """Return the blocks after which results were seen, including the last measured one."""
     return sorted({*(number for number in list_looks(stop) if number <= blocks), *([blocks] if blocks else [])})
 
 
 def everything_open(record: Campaign, block: int, until: int) -> Look:
-    """Return a look after which every case is measured with every candidate."""
+    """Return an interim analysis after which every case is measured with every candidate."""
     names = [candidate.name for candidate in record.candidates if not candidate.control_of]
     return Look(
         block=block, decided=[], given_up=[], open={case.key: names for case in record.cases}, until=until, winners={}

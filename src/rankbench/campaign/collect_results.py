@@ -1,6 +1,6 @@
-"""What a job script left of a campaign's launches, made launches of the store: each once, when it cannot change.
+"""Converts the launches of a job script into launches of the store: each once, when it is complete.
 
-What the script does is reported by `batch.py`, where its files are.
+`batch.py` describes the script and its files.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Left(Record, frozen=True):
 
     @property
     def outcome(self) -> Outcome:
-        """Return the same as of a launch that was made here."""
+        """Return the outcome, as of a local launch."""
         return Outcome(
             exit_code=None if self.hung else self.exit_code,
             hung=self.hung,
@@ -69,9 +69,9 @@ class Left(Record, frozen=True):
 
 
 def take_in(store: Store, watch: Watch) -> int:
-    """Add the launches that a job script has made since the last time to the store; return how many.
+    """Add the new launches of a job script to the store; return their number.
 
-    Raises RankbenchError where a file that the script left is damaged; what was taken in before is safe.
+    Raises RankbenchError if a file of the script is damaged; launches stored before are safe.
     """
     campaign = store.campaign
     known = {launch.folder for launch in store.launches()}
@@ -90,27 +90,27 @@ def take_in(store: Store, watch: Watch) -> int:
 
 
 class Tried(NamedTuple):
-    """A launch that a script has made."""
+    """A launch made by a script."""
 
     place: Place
     number: int
-    """Of the turn's launches, from 1."""
+    """Number within the turn, from 1."""
     last: bool
-    """Whether the turn has no other launch after it."""
+    """Whether it is the last launch of its turn."""
     path: Path
     folder: str
-    """The same below the campaign's folder."""
+    """The path relative to the campaign's folder."""
     ending: Left
 
     def cases(self, store: Store) -> list[Case]:
-        """Return what it was to measure."""
+        """Return its cases."""
         lines = samples.read_job(
             self.path / "job.txt", self.place.cases, store.campaign.plan, store.campaign.once_operations
         )
         return list(dict.fromkeys(lines))
 
     def operation(self, store: Store) -> Operation | None:
-        """Return the benchmark that it was to measure by a foreign program."""
+        """Return the foreign benchmark that it ran; None: the core."""
         name = self.place.cases[0].operation
         return next(
             (operation for operation in store.campaign.operations if operation.foreign and operation.name == name), None
@@ -118,7 +118,7 @@ class Tried(NamedTuple):
 
 
 def list_finished(campaign: Path, place: Place) -> Iterator[Tried]:
-    """Yield the launches of a turn of which nothing can change any more."""
+    """Yield the complete launches of a turn."""
     turn = campaign / script.FOLDER / "launches" / place.name
     is_done = (turn / DONE).exists()
     numbers = sorted(int(path.parent.name) for path in turn.glob(f"*/{ENDING}"))
@@ -133,7 +133,7 @@ def ending(path: Path) -> Left:
     """Return how a launch ended."""
     try:
         end = msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
-        counted = path / "output_bytes"  # Where `output.log` lacks the middle.
+        counted = path / "output_bytes"  # If the middle of `output.log` was removed.
         output_bytes = int(counted.read_text()) if counted.exists() else (path / "output.log").stat().st_size
         return msgspec.structs.replace(end, output_bytes=output_bytes)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
@@ -141,13 +141,13 @@ def ending(path: Path) -> Left:
 
 
 class Taking(NamedTuple):
-    """The making of a launch of the store from what a script left."""
+    """Makes a launch of the store from a script's files."""
 
     store: Store
     loop: Loop
 
     def take(self, tried: Tried) -> tuple[Launch, list[CaseResult]]:
-        """Return the launch and its rows."""
+        """Return the launch and the rows of its cases."""
         cases = tried.cases(self.store)
         order = self.order(tried, cases)
         log = launching.tail(tried.path / "output.log")
@@ -161,7 +161,7 @@ class Taking(NamedTuple):
         line = msgspec.structs.replace(line, arguments=[insert_nodes(word, nodes) for word in line.arguments])
         surroundings = read_context(tried, line, list_neighbours(self.store.campaign, tried))
         launch, results = launching.make_records(order, line, end, surroundings, log)
-        # A foreign program that is launched again in a turn begins with its first size again.
+        # A repeated launch of a foreign program in a turn starts at its first size.
         remaining = self.loop.history.list_remaining(order.turn, cases)
         rows = [row for row in results if row.case.key in {case.key for case in remaining}]
         return launch, [
@@ -170,18 +170,18 @@ class Taking(NamedTuple):
         ]
 
     def ending(self, tried: Tried, order: launching.LaunchRequest, log: str) -> LaunchExit:
-        """Return how the launch ended, by what the core streamed or a foreign program printed."""
+        """Return how the launch ended, from the core's stream or a foreign program's output."""
         if operation := tried.operation(self.store):
             return foreign.classify(order, operation, tried.ending.outcome, tried.path / "output.log", log)
         return launching.classify(order, tried.ending.outcome, tried.path / "stream.jsonl", log)
 
     def line(self, tried: Tried, order: launching.LaunchRequest) -> CommandLine:
-        """Return how it was launched."""
+        """Return its command line."""
         theirs = find_program(self.store, tried.place).command
         return theirs or command(self.store.campaign, order.candidate, order.placement, [str(order.binary)])
 
     def order(self, tried: Tried, cases: list[Case]) -> launching.LaunchRequest:
-        """Return what the launch was asked to do."""
+        """Return the request for the launch."""
         campaign, turn = self.store.campaign, tried.place.turn
         candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
         placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
@@ -199,7 +199,7 @@ class Taking(NamedTuple):
         )
 
     def list_untried(self, tried: Tried, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:
-        """Yield the rows of cases that the turn's launches did not come to, and of those that they were not given."""
+        """Yield rows for the cases that the turn's launches did not reach, or that were not in their job."""
         if tried.last:
             reached = {row.case.key for row in rows}
             yield from (make_untried(case, CaseStatus.NOT_RUN, why) for case in cases if case.key not in reached)
@@ -212,7 +212,7 @@ class Taking(NamedTuple):
 
 
 def find_program(store: Store, place: Place) -> Supplied:
-    """Return how a turn's foreign program is launched, or why it is not; neither where the turn is the core's."""
+    """Return the command of a turn's foreign program, or why there is none; empty for the core."""
     path = store.folder / script.FOLDER / PROGRAMS / f"{place.line}.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=Supplied) if place.cases[0].suite else Supplied()
@@ -221,13 +221,13 @@ def find_program(store: Store, place: Place) -> Supplied:
 
 
 def read_lost_nodes(path: Path) -> str:
-    """Return the nodes that did not answer any more when the launch had died."""
+    """Return the nodes that no longer answered after the launch failed."""
     lost = path / "lost"
     return " and ".join(lost.read_text(encoding="utf-8").split()) if lost.exists() else ""
 
 
 def list_neighbours(campaign: Campaign, tried: Tried) -> list[str]:
-    """Return the candidates of the launches with which one took turns, by their places."""
+    """Return the candidates of the launches that took turns with one, by position."""
     path = tried.path / "beside"
     names = {line: name for (name, _, _), line in name_launch_functions(campaign).items()}
     alone = tried.ending.together == 1 or not path.exists()
@@ -235,7 +235,7 @@ def list_neighbours(campaign: Campaign, tried: Tried) -> list[str]:
 
 
 def read_context(tried: Tried, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
-    """Return what surrounded a launch, as the script saw it."""
+    """Return the context of a launch, as the script recorded it."""
     before, after = (read_state(tried.path / f"{when}.json") for when in ("before", "after"))
     alone = tried.path / "alone"
     texts = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -266,7 +266,7 @@ def read_state(path: Path) -> State | None:
 
 
 def insert_nodes(word: str, nodes: list[str]) -> str:
-    """Return a word in which stand-ins are the names that the job's nodes had."""
+    """Return a word with placeholders replaced by the names of the job's nodes."""
     return NODE.sub(lambda match: nodes[int(match[1]) - 1] if int(match[1]) <= len(nodes) else match[0], word)
 
 
@@ -274,7 +274,7 @@ def insert_nodes(word: str, nodes: list[str]) -> str:
 
 
 def list_refusals(store: Store) -> dict[tuple[str, str], Refusal]:
-    """Return why candidates were not launched in placements: their check failed in the job."""
+    """Return the failed checks of candidates and placements in the job."""
     campaign = store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
     placements = {placement.name: placement for placement in campaign.plan.placements}
@@ -303,7 +303,7 @@ def list_usages(store: Store) -> Iterator[Usage]:
 
 
 def read_refusal(library: Library, placement: Placement, path: Path) -> Refusal:
-    """Return what a check that failed in a job says."""
+    """Return the result of a check that failed in a job."""
     end, output = ending(path), path / "output.log"
     check = doctor.judge_check(library, placement, end.outcome, path / "stream.jsonl", output)
     reason = check.reason or "its check failed in the job"
@@ -311,9 +311,9 @@ def read_refusal(library: Library, placement: Placement, path: Path) -> Refusal:
 
 
 def record_refusals(store: Store, watch: Watch) -> None:
-    """Store, once a job has ended, that candidates were refused in placements: in the first block that they miss.
+    """Store refused candidates and placements after the end of a job, in the first block that they miss.
 
-    Those that have no program for a foreign benchmark miss it from the first block on.
+    Candidates without a program for a foreign benchmark miss it from the first block on.
     """
     if not (store.folder / script.FOLDER / STOPPED).exists():
         return
@@ -332,15 +332,15 @@ def record_refusals(store: Store, watch: Watch) -> None:
 
 
 class TurnCount(NamedTuple):
-    """How far a candidate has come in a placement."""
+    """Turns of a candidate in a placement."""
 
     turns: int
-    """All that the plan may have."""
+    """The maximum by the plan."""
     turns_done: int
 
 
 def list_turns(store: Store) -> Iterator[Place]:
-    """Yield the turns that the script makes: all but those for which a foreign program is lacking."""
+    """Yield the turns that the script makes: all except those that lack a foreign program."""
     lacking: dict[str, str] = {}
     for place in list_places(store.campaign):
         if place.line not in lacking:
@@ -361,7 +361,7 @@ def count_turns(store: Store) -> Mapping[tuple[str, str], TurnCount]:
 
 
 def blocks_done(store: Store) -> int:
-    """Return how many blocks are complete, from the first on; what was refused is not waited for."""
+    """Return the number of complete blocks; refused candidates do not count."""
     refused, most = list_refusals(store), store.campaign.plan.stop.blocks_max
     for block, turns in groupby(list_turns(store), lambda place: place.turn.block):
         for place in turns:
@@ -373,11 +373,11 @@ def blocks_done(store: Store) -> int:
 
 
 def end(store: Store, reason: str) -> None:
-    """Let the job end before its next block."""
+    """End the job before its next block."""
     files.write(store.folder / script.FOLDER / ENOUGH, reason + "\n")
 
 
 def read_enough(store: Store) -> str:
-    """Return why the job was informed that it is enough, nothing where it was not."""
+    """Return why the job was asked to end; empty: it was not."""
     path = store.folder / script.FOLDER / ENOUGH
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""

@@ -1,7 +1,7 @@
-"""Whether a candidate works on a placement: one short launch that measures nothing and is looked at from inside.
+"""Checks whether a candidate works in a placement: one short launch, in which the ranks report about themselves.
 
-Only what ranks say from within the launch counts: a launcher of another library starts as many worlds as there are
-ranks, and a search path can swap the library, both without a word and with exit code 0.
+Only reports of the ranks count: a launcher of another library starts each rank as its own world, and a search path can
+select another library, both silently and with exit code 0.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TRIES = 3
 
 
 class Check(Record, frozen=True):
-    """What a check found. `reason` is one line on why it does not work, empty if it does."""
+    """The result of a check. `reason` is one line on why it does not work; empty: it works."""
 
     works: bool
     reason: str
@@ -50,13 +50,13 @@ class Check(Record, frozen=True):
     functions: tuple[str, ...] = ()
     """Of the library, for collectives; empty: it does not show them."""
     elsewhere: bool = False
-    """Whether it works, but not with ranks where the placement says."""
+    """Whether it works, but with ranks elsewhere than the placement says."""
     flags: tuple[str, ...] = ()
-    """Of what works, what figures must not be compared without saying."""
+    """Warnings about a candidate that works, which must be shown with its values."""
 
 
 class Trial(NamedTuple):
-    """What is checked. The folder takes its stream and output."""
+    """One check. Its stream and output are written to `folder`."""
 
     library: Library
     build: Build
@@ -68,22 +68,22 @@ class Trial(NamedTuple):
 
     @property
     def output(self) -> Path:
-        """Return where the output of its launch is."""
+        """Return the path of its launch's output."""
         return self.folder / "output.log"
 
 
 def check(
     library: Library, build: Build, placement: Placement, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Check:
-    """Launch the core's own check on a placement. The folder takes its stream and output."""
+    """Launch the core's check in a placement, with its files in a folder."""
     (result,) = check_together([Trial(library, build, placement, folder, settings or {})])
     return result
 
 
 def check_together(trials: Sequence[Trial]) -> list[Check]:
-    """Launch the core's own check for all trials at the same time: nothing is measured.
+    """Launch the core's check for all trials at the same time; nothing is measured.
 
-    A launcher may end before it has handed on what ssh said: where nobody knows why nothing began, it is asked again.
+    A launcher may end before it passes on the messages of ssh: a start that failed without a reason is repeated.
     """
     checks = [Check(works=False, reason=find_unknown_host(trial.placement)) for trial in trials]
     pending = [place for place, check in enumerate(checks) if not check.reason]
@@ -96,7 +96,7 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
 
 
 def check_trials(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
-    """Launch once; return what each trial found, and whether it is not known why it found nothing."""
+    """Launch once; return the result of each trial, and whether it failed without a known reason."""
     steps = [make_step(trial) for trial in trials]
     outcomes = iter(launch.run_together([entry for entry in steps if isinstance(entry, Step)]))
     ends = [next(outcomes) if isinstance(entry, Step) else entry for entry in steps]
@@ -104,7 +104,7 @@ def check_trials(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
 
 
 def make_step(trial: Trial) -> Step | RankbenchError:
-    """Return how a trial is launched, or why it cannot be."""
+    """Return the step of a trial, or why it cannot be launched."""
     trial.folder.mkdir(parents=True, exist_ok=True)
     stream_file = trial.folder / "stream.jsonl"
     stream_file.unlink(missing_ok=True)
@@ -118,7 +118,7 @@ def make_step(trial: Trial) -> Step | RankbenchError:
 
 
 def examine(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
-    """Return what a trial found that ended so, and whether it is not known why it found nothing."""
+    """Return the result of a trial, and whether it failed without a known reason."""
     if isinstance(end, RankbenchError):
         return Check(works=False, reason=str(end)), isinstance(end, launch.UnwatchedError)
     try:
@@ -130,13 +130,13 @@ def examine(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
 
 
 def explain(library: Library, outcome: Outcome, output: Path) -> str | None:
-    """Return what a launch that went wrong means, as far as what it printed shows."""
+    """Return an explanation of a failed launch from its output; None: unknown."""
     text = output.read_text(encoding="utf-8", errors="replace")
     return libraries.find_family(library).explain(text) or exit_causes.explain_log(text, outcome.exit_code)
 
 
 def judge_check(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
-    """Return what a launch of the core's check found, from how it ended and what it left."""
+    """Return the result of a launch of the core's check, from its end and its files."""
     stream = samples.read(stream_file, [])
     text = output.read_text(encoding="utf-8", errors="replace")
     reason = (
@@ -160,7 +160,7 @@ def judge_check(library: Library, placement: Placement, outcome: Outcome, stream
 
 
 def find_unknown_host(placement: Placement) -> str:
-    """Return which host of a placement has a name that means nothing here, before launchers hang over it.
+    """Return a message about hosts of a placement that do not resolve, which make launchers hang.
 
     Another remote shell than ssh, and a scheduler, may know names that the system does not.
     """
@@ -182,20 +182,20 @@ def find_unresolved(names: Iterable[str]) -> Iterator[str]:
 
 
 def list_warnings(ranks: Iterable[RankFact]) -> Iterator[str]:
-    """Yield what ranks that work have against them: too few cores, or else freedom to move."""
+    """Yield warnings about ranks that work: too few cores, or no binding."""
     places = {rank: {core(cpu) for cpu in parse_list(rank.cpus)} for rank in ranks}
     crowds = list(find_crowded(places))
     free = [rank for rank, cores in places.items() if len(cores) > 1]
     yield from crowds[:1]
     if free and not crowds:
         yield (
-            f"rank {free[0].rank} may run on CPUs {free[0].cpus}: ranks that are not bound move in mid-case; "
-            'ask for binding = "core"'
+            f"rank {free[0].rank} may run on CPUs {free[0].cpus}: unbound ranks move during a case; "
+            'set binding = "core"'
         )
 
 
 def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
-    """Yield hosts on which ranks are more than the cores they may run on."""
+    """Yield hosts with more ranks than cores that these may use."""
     for host, count in Counter(rank.host for rank in places).items():
         cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
         if 0 < cores < count:
@@ -204,7 +204,7 @@ def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
 
 
 def check_world(library: Library, placement: Placement, stream: Stream) -> str:
-    """Return why the world is not the one that was asked for."""
+    """Return why the world is not the requested one."""
     ranks = stream.facts.ranks if stream.facts else placement.ranks
     if ranks == placement.ranks:
         return ""
@@ -220,7 +220,7 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
 
 
 def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text: str) -> str:
-    """Return why the launch did not end well: what the family makes of its output, else its first line."""
+    """Return why the launch failed: the family's explanation of its output, else its first line."""
     if outcome.exit_code == WRONG_DATA_EXIT and stream.facts:
         return "data sent between neighbouring ranks came back wrong"
     if outcome.exit_code == 0 and stream.complete:
@@ -234,7 +234,7 @@ def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text:
 
 
 def check_library(library: Library, stream: Stream) -> str:
-    """Return why the library inside the launch is not the one that was meant; a library without a name passes."""
+    """Return why the library inside the launch is another one than planned; one without a name passes."""
     inside = stream.facts.library_version if stream.facts else ""
     recognised = libraries.recognise(inside)
     if not inside or (
@@ -248,11 +248,11 @@ def check_library(library: Library, stream: Stream) -> str:
 
 
 def check_files(library: Library, ranks: Iterable[RankFact]) -> str:
-    """Return which file is mapped that is none of the library's, whatever it says of itself."""
+    """Return a message about a mapped libmpi that does not belong to the library."""
     reasons = (libraries.explain_wrong_libmpi(library, file) for file in dict.fromkeys(rank.libmpi for rank in ranks))
     return next(filter(None, reasons), "")
 
 
 def same_version(version: str, other: str) -> bool:
-    """Return whether two versions are equal as far as both are reported: 2021.18 and 2021.18.1 are."""
+    """Return whether two versions agree in their common parts: 2021.18 and 2021.18.1 do."""
     return all(part == other_part for part, other_part in zip(version.split("."), other.split("."), strict=False))

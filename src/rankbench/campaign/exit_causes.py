@@ -1,8 +1,7 @@
-"""What ended a launch, as launchers and libraries show it, each in its own way or not at all: pure, over what was read.
+"""Finds what ended a launch in the different messages of launchers, libraries and the system. Pure.
 
-Signals are reported by exit codes and by texts that differ from launcher to launcher; what surrounds a launch, such
-as the
-network, the memory and the disk, says the same under every library.
+Launchers report signals by exit codes and texts of their own; messages about network, memory and disk are the same for
+every library.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ class LaunchExit(NamedTuple):
     outcome: Outcome | None
     stream: Stream
     case_status: CaseStatus | None = None
-    """How the case ended in which the launch did, if not as the launch."""
+    """The status of the last case, if it differs from the launch's."""
 
 
 EMPTY = Stream(facts=None, ranks=[], results=[], unfinished=None, complete=False)
 
 
 COLLATERAL = {"SIGKILL", "SIGTERM"}
-"""By which launchers end the other ranks when one has died."""
+"""Signals with which launchers end the other ranks after one has died."""
 FROM_OUTSIDE = {"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}
-"""Signals that users, schedulers and the kernel send to a launcher, and no library."""
+"""Signals that users, schedulers and the kernel send to a launcher, but no library does."""
 DEATH = 128
 """What shells and launchers add to the number of a signal."""
 SIGNAL_PATTERNS = (
@@ -49,10 +48,10 @@ SIGNAL_PATTERNS = (
     r"srun: error: \S+: tasks? [\d,\-\[\]]+: (?P<name>[A-Z][A-Za-z ()]+?)(?: \(core dumped\))?$",
     r"srun: error: \S+: tasks? [\d,\-\[\]]+: Exited with exit code (?P<code>\d+)",
 )
-"""How MPICH, Intel MPI, Open MPI, MVAPICH (two ways) and srun (two ways) say that a signal ended a rank."""
+"""Messages of MPICH, Intel MPI, Open MPI, MVAPICH (two) and srun (two) about a signal that ended a rank."""
 NAMES = {signal.strsignal(signals): signals.name for signals in signal.Signals} | {"Out Of Memory": "SIGKILL"}
 EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
-"""Intel MPI lists every rank that it ended; one that left by itself is not among them."""
+"""Intel MPI lists every rank that it ended, but not one that exited by itself."""
 MEANINGS = (
     (
         r"symbol lookup error: .*undefined symbol: (?P<symbol>\w+)",
@@ -72,7 +71,7 @@ MEANINGS = (
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: (?:No route to host|Network is unreachable)",
-        "no way leads to host {host}; fix the network or the firewall, or name other hosts: --hosts",
+        "host {host} cannot be reached; fix the network or the firewall, or use other hosts: --hosts",
     ),
     (r"Host key verification failed", "ssh does not know a host's key; accept it once by hand: ssh HOST true"),
     (
@@ -103,7 +102,7 @@ MEANINGS = (
     (r"NODE FAILURE", "a node was lost; run again to continue with the nodes that are left"),
     (
         r"(?i)oom[-_ ]kill|task \S+: Out Of Memory",
-        "the memory that the scheduler or the container allows is used up; use fewer ranks or smaller sizes",
+        "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes",
     ),
     (
         r"(?:/dev/shm|shm_open|shared memory).*(?:No space left on device|Bus error)",
@@ -112,61 +111,61 @@ MEANINGS = (
     (r"No space left on device", "a disk is full; make room and run again to continue"),
     (r"the stream cannot be written \(File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
     (r"Disk quota exceeded", "the disk quota is used up; make room and run again to continue"),
-    (r"Cannot allocate memory|std::bad_alloc", "the system gave no memory; use fewer ranks or smaller sizes"),
+    (r"Cannot allocate memory|std::bad_alloc", "no memory is left; use fewer ranks or smaller sizes"),
     (
         r"opal_shmem_base_select failed|opal_init failed|Error: unknown option \"-n\"",
-        "Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it",
+        "Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it",
     ),
     (
         r"Connection refused|No route to host|Connection timed out",
         "ranks do not reach each other over the network; let a firewall pass all ports between the nodes",
     ),
 )
-"""What launchers, ssh, Slurm and the system print, and one line on what is wrong and what to change."""
+"""Messages of launchers, ssh, Slurm and the system, each with one line on the error and its fix."""
 SIGNALS = {
     "SIGXFSZ": "a file reached the greatest size allowed; raise `ulimit -f`",
     "SIGXCPU": "the CPU time allowed is used up; raise `ulimit -t`",
     "SIGBUS": "memory that was promised is not there; is /dev/shm full?",
     "SIGILL": "the library or the core was built for another processor; build it on this one",
 }
-"""What signals mean that say more than that a program is wrong."""
+"""Explanations of signals that do not mean a defect of the program."""
 
 
 UNWRITTEN_EXIT = 4
 """The core's exit code when it could not write its samples."""
 UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
-"""As the core says that the disk took no more samples, which is no fault of the library's."""
+"""The core's message about a full disk, which is not a failure of the library."""
 
 
 STUCK = re.compile(r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+)")
-"""As the core says that its ranks no longer get on with each other, and why: an error of one alone, or none."""
+"""The core's message about ranks that are stuck, with the error of a single rank, if any."""
 NO_RETURN = "a call does not return"
 UNFINISHED = "all was measured; MPI_Finalize did not return"
 
 
 class Surroundings(Record, frozen=True):
-    """What is counted of the machine before a launch and after it."""
+    """Counters of the machine before and after a launch."""
 
     killed_for_memory: int
-    """Processes that the kernel ended for want of memory, in this container or since boot."""
+    """Processes ended by the kernel for lack of memory, in this container or since boot."""
     free_bytes: int
-    """On the disk that takes what a launch leaves."""
+    """On the disk of the launch's files."""
 
 
 def count_kills(folder: Path, root: Path = Path("/")) -> Surroundings:
-    """Return what is counted now."""
+    """Return the counters now."""
     disk = os.statvfs(folder)
     return Surroundings(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
 
 
 def count_memory_kills(root: Path) -> int:
-    """Return how many processes the kernel has ended for want of memory, as the container counts, else the system."""
+    """Return how many processes the kernel ended for lack of memory, in the container or else on the system."""
     matches = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
     return next((int(match[1]) for match in matches if match), 0)
 
 
 def counters(root: Path) -> Iterator[Path]:
-    """Yield files that may count it: of control groups of version 2 and 1, and of the whole system."""
+    """Yield files with this counter: of control groups version 2 and 1, and of the system."""
     groups = re.findall(r"^\d+:([^:]*):(.*)$", text(root / "proc/self/cgroup"), re.MULTILINE)
     places = {controllers: place.lstrip("/") for controllers, place in groups}
     yield root / "sys/fs/cgroup" / places.get("", "") / "memory.events"
@@ -178,11 +177,10 @@ LEAST_FREE_BYTES = 1 << 20
 
 
 def evidence(before: Surroundings, after: Surroundings) -> str:
-    """Return what happened to the machine during a launch that may have ended it, nothing if nothing did."""
+    """Return a machine event during a launch that may have ended it; empty: none."""
     killed = after.killed_for_memory - before.killed_for_memory
     texts = [
-        f"the kernel ended {killed} process{'es' * (killed > 1)} for want of memory meanwhile; use fewer ranks or "
-        "smaller sizes"
+        f"the kernel ended {killed} process{'es' * (killed > 1)} for lack of memory; use fewer ranks or smaller sizes"
         if killed > 0
         else "",
         "the disk of the results is full; make room and run again to continue"
@@ -193,7 +191,7 @@ def evidence(before: Surroundings, after: Surroundings) -> str:
 
 
 def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
-    """Return the name of the signal that ended a launch's first rank, such as `SIGSEGV`; nothing where none did.
+    """Return the name of the signal that ended a launch's first failed rank, such as `SIGSEGV`; empty: none.
 
     Other ranks are then ended by their launcher. Exit codes show a signal as shells do, and only if no text does.
     """
@@ -206,12 +204,12 @@ def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
 
 
 def ended_from_outside(exit_code: int | None, log: str) -> bool:
-    """Return whether a signal from outside ended the launcher itself, which then says nothing about ranks."""
+    """Return whether a signal from outside ended the launcher itself."""
     return name_signal(find_signal_of_code(exit_code)) in FROM_OUTSIDE and not any(find_signals(log))
 
 
 def find_signals(log: str) -> Iterator[str]:
-    """Yield the names of the signals that a log reports, in its order for each way of showing."""
+    """Yield the names of the signals in a log, by kind of message, then in order."""
     for pattern in SIGNAL_PATTERNS:
         for match in re.finditer(pattern, log, re.MULTILINE):
             groups = match.groupdict()
@@ -221,26 +219,26 @@ def find_signals(log: str) -> Iterator[str]:
 
 
 def find_signal_of_code(code: int | None) -> int:
-    """Return the signal's number that an exit code reports, 0 if it reports none."""
+    """Return the number of the signal in an exit code; 0: none."""
     return -code if code and code < 0 else max(0, (code or 0) - DEATH)
 
 
 def name_signal(number: int) -> str:
-    """Return a signal's name, nothing for what is no signal."""
+    """Return a signal's name; empty: no such signal."""
     names = {int(signals): signals.name for signals in signal.Signals}
     return names.get(number, "")
 
 
 def ending_text(exit_code: int | None, log: str = "", ranks: int = 0) -> str:
-    """Return an exit code in words, with the signal's name where there was one: `exit code 255 (SIGSEGV)`."""
+    """Return an exit code in words, with the name of a signal: `exit code 255 (SIGSEGV)`."""
     name = signal_of(exit_code, log, ranks)
     return f"exit code {exit_code}" + (f" ({name})" if name else "")
 
 
 def explain_log(log: str, exit_code: int | None = None, ranks: int = 0) -> str | None:
-    """Return one line on what a launch's output says of its surroundings, and what to change.
+    """Return one line on a cause outside the library, from a launch's output, and its fix.
 
-    It is asked after the library's family, which knows its own words better.
+    The library's family is asked first.
     """
     for pattern, line in MEANINGS:
         if match := re.search(pattern, log, re.MULTILINE):
@@ -249,7 +247,7 @@ def explain_log(log: str, exit_code: int | None = None, ranks: int = 0) -> str |
 
 
 def find_stuck_phase(log: str) -> tuple[CaseStatus, str] | None:
-    """Return how the case ended in which ranks were stuck, and why, by the rank that had an error if one had."""
+    """Return the status of a case in which ranks were stuck, and why, from the rank with an error if there is one."""
     match = min(STUCK.finditer(log), key=lambda hit: hit["why"] == NO_RETURN, default=None)
     if not match:
         return None
@@ -262,11 +260,11 @@ def find_stuck_phase(log: str) -> tuple[CaseStatus, str] | None:
 
 
 def explain_stream_error(exit_code: int | None, log: str) -> str:
-    """Return why the core could not write its samples, nothing where it could. Its line may be lost on the way."""
+    """Return why the core could not write its samples; empty: it could. Its message may be missing."""
     match = UNWRITTEN.search(log)
     return match[1] if match else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""
 
 
 def fill_line(line: str, words: dict[str, str | None]) -> str:
-    """Return a line with what its pattern found in its places."""
+    """Return a message with its fields replaced by the groups of its pattern."""
     return re.sub(r" +;", ";", line.format_map({name: word or "" for name, word in words.items()}))

@@ -1,7 +1,7 @@
-"""Launches of foreign programs: a benchmark of OSU or IMB in the core's place, its output in the stream's.
+"""Launches of foreign programs: a benchmark of OSU or IMB instead of the core, its output instead of a stream.
 
-One launch is one benchmark. What it prints of each size is one sample, since it is a mean already. Which libmpi a
-program would load is asked before, so that nobody's figures are another library's.
+One launch is one benchmark. Its value for each size is one sample, since it is a mean. The libmpi that a program would
+load is checked first, so that results belong to the right library.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from rankbench.suites import Line, Row, Table
 
 RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
-"""What a tool has that can be run."""
+"""Attributes of a tool that can be run."""
 PLACE = "suites"
-"""Below rankbench's folder: what was built from tarballs."""
+"""Folder below rankbench's with builds of tarballs."""
 
 
 MOST_TOLD = 8
-"""Sizes that are named."""
+"""Longest list of sizes in a message."""
 
 
 class Program(NamedTuple):
@@ -50,10 +50,10 @@ class Program(NamedTuple):
 
     path: Path
     environment: dict[str, str]
-    """What it needs set to load the library."""
+    """Variables that it needs to load the library."""
     operation: Operation
     arguments: list[str]
-    """What the plan adds to its command line."""
+    """Arguments from the plan."""
 
 
 Programs = dict[tuple[str, str], Program]
@@ -67,7 +67,7 @@ def find_tools() -> dict[str, ModuleType]:
 
 
 def add_operations(description: Description, planned: Plan) -> Description:
-    """Return what can be measured: with the benchmarks of the foreign tools that a plan names."""
+    """Return a description with the benchmarks of the foreign tools in a plan."""
     tool_names = {text.partition("-")[0] for text in planned.operations}
     for spec in planned.suites:
         if spec.name not in find_tools():
@@ -85,7 +85,7 @@ def add_operations(description: Description, planned: Plan) -> Description:
 
 
 def spec(name: str, key: str, where: str) -> SuiteSpec:
-    """Return where a tool's programs are, as a plan's `path` or `source` says it; empty: where libraries are."""
+    """Return the location of a tool's programs from a plan's `path` or `source`; empty: beside the libraries."""
     return SuiteSpec(name=name, path=where) if key == "path" else SuiteSpec(name=name, source=where)
 
 
@@ -95,7 +95,7 @@ def spec(name: str, key: str, where: str) -> SuiteSpec:
 def find_programs(
     planned: Plan, operations: Sequence[Operation], used: Iterable[Library], reach: Sequence[Library], home: Path
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
-    """Return the programs of foreign operations for each library, and why others cannot be run."""
+    """Return the programs of foreign operations by library, and why others cannot run."""
     specs = {spec.name: spec for spec in planned.suites}
     by_operation: Programs = {}
     refused: dict[tuple[str, str], str] = {}
@@ -115,7 +115,7 @@ def find_programs(
 def find_program(
     spec: SuiteSpec | None, operation: Operation, library: Library, reach: Sequence[Library], home: Path
 ) -> Program:
-    """Return a benchmark's program for a library. Raises RankbenchError where there is none that would load it."""
+    """Return a benchmark's program for a library. Raises RankbenchError if none would load that library."""
     assert operation.foreign
     suite = operation.foreign.suite
     tool = units.module(tools, suite)
@@ -132,17 +132,17 @@ def find_program(
 
 
 class Looked(NamedTuple):
-    """What came of looking for a program."""
+    """The result of a search for a program."""
 
     path: Path | None
     where: str
     """In words."""
     besides: Mapping[str, str] = {}
-    """What modules set for it."""
+    """Variables set by its modules."""
 
 
 def look_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> Looked:
-    """Return a program where the plan says that it is, or beside the launcher of a library that ships it."""
+    """Return a program from the plan's location, or beside the launcher of a library that ships it."""
     if spec and spec.modules:
         modules = libraries.load_modules(library, spec.modules)
         executable = shutil.which(name, path=modules.path)
@@ -159,7 +159,7 @@ def look_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequenc
 
 
 def find_below(folder: Path, name: str) -> Path | None:
-    """Return the first file of a name anywhere below a folder."""
+    """Return the first file with a name anywhere below a folder."""
     return next((path for path in sorted(folder.rglob(name)) if path.is_file()), None)
 
 
@@ -176,13 +176,13 @@ def find_folder(spec: SuiteSpec, library: Library) -> Path:
 
 
 def find_shipped(name: str, reach: Iterable[Library]) -> Path | None:
-    """Return the folder of the first library that has a program beside its launcher, as Intel MPI has IMB."""
+    """Return the folder of the first library with the program beside its launcher, as Intel MPI ships IMB."""
     folders = (Path(library.prefix) / "bin" for library in reach if library.prefix)
     return next((folder for folder in folders if (folder / name).exists()), None)
 
 
 def build_tarball(source: Path, library: Library, home: Path) -> Path:
-    """Return the folder with what a tarball holds, configured and made by a library's wrapper; made once."""
+    """Return the folder with the programs of a tarball, built once for each library by its wrapper."""
     try:
         digest = hashlib.sha256(source.read_bytes()).hexdigest()
     except OSError as error:
@@ -208,7 +208,7 @@ def build_tarball(source: Path, library: Library, home: Path) -> Path:
 
 
 def unpack(source: Path, folder: Path) -> None:
-    """Put what a tarball holds into a folder, and nothing else."""
+    """Unpack a tarball into a folder, and nothing outside it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -220,7 +220,7 @@ def unpack(source: Path, folder: Path) -> None:
 
 
 def list_build_commands(configure: Path, library: Library) -> list[list[str]]:
-    """Return the commands that build what was unpacked, with a library's wrappers."""
+    """Return the commands that build the sources with a library's wrappers."""
     wrapper = Path(library.wrapper)
     cxx = wrapper.with_name(wrapper.name.replace("mpicc", "mpicxx", 1))
     return [
@@ -242,7 +242,7 @@ def command(order: LaunchRequest, benchmark: Program, folder: Path) -> list[str]
 
 
 def classify(order: LaunchRequest, operation: Operation, outcome: Outcome, output: Path, log: str) -> LaunchExit:
-    """Return how a launch ended, with what its output says of each case; the first size that is not there broke it."""
+    """Return how a launch ended, with the results in its output; the first missing size is the one that failed."""
     how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     try:
         text = Text(str(output), read_printed(output, complete=not outcome.hung and not outcome.exit_code))

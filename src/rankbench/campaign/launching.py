@@ -260,7 +260,7 @@ def drop_network_bytes(results: list[CaseResult], output_bytes: int) -> list[Cas
 
 
 def measure_state(order: LaunchRequest) -> tuple[State | None, str]:
-    """Return the state of the machine, or why it is not known: that never costs a launch."""
+    """Return the state of the machine, or why it is unknown; this never fails a launch."""
     command = CommandLine(arguments=[str(order.binary), "--state"], environment=order.library.environment)
     try:
         return launch.state(command), ""

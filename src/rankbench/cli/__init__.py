@@ -143,7 +143,7 @@ def without_commands() -> typer.Typer:
 
 def module_names() -> list[str]:
     """Return the names of the modules that are commands."""
-    return [name for name in units.names(folder) if not name.startswith("_")]
+    return [name for name in units.list_names(folder) if not name.startswith("_")]
 
 
 def command_modules() -> dict[str, str]:

@@ -70,7 +70,7 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
     outlook = deciding.Outlook(
         planned.threshold, [*past_looks, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
     )
-    undecided, likely = deciding.prospect(verdict.comparisons, outlook)
+    undecided, likely = deciding.predict_decisions(verdict.comparisons, outlook)
     if not undecided:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"

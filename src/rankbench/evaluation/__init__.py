@@ -52,11 +52,11 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     """Evaluate what these launches measured."""
     # What computes takes as long to load as all that a kept evaluation needs.
     from rankbench import statistics
-    from rankbench.statistics.modes import modes_by_launch
+    from rankbench.statistics.modes import find_group_modes
     from rankbench.statistics.parts import hold
-    from rankbench.statistics.ranks import last_ranks
+    from rankbench.statistics.ranks import tabulate_last_ranks
     from rankbench.statistics.references import by_case
-    from rankbench.verdict import draft, judge
+    from rankbench.verdict import judge, make_draft
     from rankbench.verdict.interim import list_interim_looks
     from rankbench.verdict.view import select_judgeable
 
@@ -85,13 +85,13 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     view = CampaignView(
         campaign=campaign,
         launches=launches,
-        verdict=draft(campaign, launches, summaries, comparisons, control),
+        verdict=make_draft(campaign, launches, summaries, comparisons, control),
         figures=figures,
         samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,
-        modes=modes_by_launch(samples.filter(pl.col("case").is_in(list_timed(campaign))), ["case", "candidate"]),
-        last_ranks=last_ranks(samples),
+        modes=find_group_modes(samples.filter(pl.col("case").is_in(list_timed(campaign))), ["case", "candidate"]),
+        last_ranks=tabulate_last_ranks(samples),
     )
     return view.with_verdict(judge(view))
 

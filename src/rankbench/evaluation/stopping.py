@@ -54,7 +54,7 @@ class Progress:
         """Return which cases are decided, given up and open, and by whose further launches they may be decided."""
         plan, view = self.plan, self.evaluate()
         outlook = deciding.Outlook(plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline)
-        standing = deciding.standing(view.verdict.comparisons, outlook, drop=plan.stop.drop)
+        standing = deciding.assess_cases(view.verdict.comparisons, outlook, drop=plan.stop.drop)
         return Look(
             block=len(self.block_s),
             decided=standing.decided,

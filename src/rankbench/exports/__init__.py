@@ -37,7 +37,7 @@ class Measured:
 
 def list_formats() -> list[str]:
     """Return the names of the formats."""
-    return units.names(formats)
+    return units.list_names(formats)
 
 
 def find_format(name: str) -> ModuleType:

@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
     offsets_ns: tuple[int, ...] = ()
     """How far each node's monotonic clock is ahead of the machine's; none: they have the machine's."""
     slurm: Cores | None = None
-    """What Slurm believes of each node; none: there is no Slurm."""
+    """Sockets and cores that Slurm reports for each node; None: there is no Slurm."""
     shared: tuple[Path, ...] = ()
     """Folders that all must see although they lie where each node has a folder of its own."""
 

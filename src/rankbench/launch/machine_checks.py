@@ -1,4 +1,4 @@
-"""What of this machine stands in the way of good figures: what was seen, why it matters, what to do about it.
+"""Properties of this machine that disturb measurements: what was seen, why it matters, what to do about it.
 
 Pure functions over a root folder, so that machines can be recorded. What is well is not spoken of.
 """
@@ -39,7 +39,7 @@ ROOT = Path("/")
 
 
 class Hindrance(NamedTuple):
-    """One thing that stands in the way."""
+    """One property that disturbs measurements."""
 
     observation: str
     matters: str
@@ -60,7 +60,7 @@ class Usage(NamedTuple):
 
 
 def check_machine(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
-    """Return all that stands in the way on this machine; it takes a moment to see what else runs."""
+    """Return everything on this machine that disturbs measurements; it observes other processes for a moment."""
     before = usage(root)
     time.sleep(look_s)
     return [*list_settled(root), *check_load(before, usage(root), os.getpid()), *check_name(socket.gethostname())]
@@ -181,7 +181,7 @@ def check_shared_memory(root: Path) -> Iterator[Hindrance]:
 
 
 def check_limits(root: Path) -> Iterator[Hindrance]:
-    """Yield limits of this process that ranks will have too."""
+    """Yield limits of this process that ranks inherit."""
     table = text(root / "proc/self/limits")
     yield from (
         hindrance for check in (check_locked_memory, stack, cores, file_size, files) for hindrance in check(root, table)
@@ -189,7 +189,7 @@ def check_limits(root: Path) -> Iterator[Hindrance]:
 
 
 def find_limit(table: str, name: str) -> float:
-    """Return a limit as it holds now, infinity where there is none."""
+    """Return a current limit; infinity: none."""
     match = re.search(rf"^{re.escape(name)}\s+(\d+)", table, re.MULTILINE)
     return float(match[1]) if match else float("inf")
 
@@ -282,13 +282,13 @@ def usage(root: Path) -> Usage:
 
 
 def read_process(folder: Path) -> tuple[int, tuple[str, float]] | None:
-    """Return a process' command and the CPU time it has used, nothing for one that is gone."""
+    """Return a process's command and CPU time; None: it has ended."""
     match = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", text(folder / "stat"), re.DOTALL)
     return (int(folder.name), (match[1], (int(match[2]) + int(match[3])) / TICK_HZ)) if match else None
 
 
 def check_load(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]:
-    """Yield what took the CPUs between two looks, less the process that looks."""
+    """Yield which other processes used the CPUs between two readings."""
     passed_s = after.at_s - before.at_s
     if passed_s <= 0:
         return

@@ -2,7 +2,7 @@
 
 It needs no Python where it runs. Below `<campaign>/job` it leaves a folder for each launch, whose file `ending` comes
 last; what has one is not launched again, so that a script that was interrupted goes on where it was when it is run
-again. How a launch is made stands in `functions.sh`; here it is put together with what is to be launched.
+again. `functions.sh` makes the launches; this module adds the list of launches.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ FAILURES = (
     ),
     (
         r"EXIT STRING: Killed \(signal 9\)",
-        "a rank was killed from outside, most often for want of memory; use fewer ranks or smaller sizes",
+        "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes",
     ),
 )
 

@@ -94,10 +94,10 @@ def draw_case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
 
 
 def list_looks(stop: Stop) -> list[int]:
-    """Return the numbers of blocks after which a campaign looks whether it may end: few, growing by half.
+    """Return the numbers of blocks after which a campaign may end: few, each half as much again as the one before.
 
-    Each look is a chance to be misled by noise, which the comparisons pay for; so there is not one after every block.
-    Looks that were made under an earlier rule count as well.
+    Each interim analysis makes the tests stricter, so there is not one after every block. Looks that were made under an
+    earlier rule count as well.
     """
     numbers = [stop.blocks_min]
     while numbers[-1] < stop.blocks_max:

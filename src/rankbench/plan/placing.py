@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from rankbench.model import Placement
-from rankbench.units import nearest, suggestion
+from rankbench.units import find_nearest, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -129,7 +129,7 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
     if match := re.fullmatch(r"(\d+)x(\d+)", name):
         return [place_nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
     if count and (kind not in COUNTED_PLACEMENTS or not re.fullmatch(r"[1-9]\d*", count)):
-        if near := nearest(kind, COUNTED_PLACEMENTS):
+        if near := find_nearest(kind, COUNTED_PLACEMENTS):
             raise value.make_error(f'found "{name}"; did you mean {near}:{count}?')
         raise value.make_error(
             f'found "{name}"; a number of ranks follows {" and ".join(COUNTED_PLACEMENTS)} only, as in "sockets:2"'

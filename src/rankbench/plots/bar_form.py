@@ -20,7 +20,7 @@ ROW = 34
 @functools.lru_cache
 def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return a bar for each candidate with its interval, and its value in words beyond both."""
-    base = forms.in_words(alt.Chart(forms.data("points")), measure.kind).encode(
+    base = forms.add_tooltips(alt.Chart(forms.data("points")), measure.kind).encode(
         y=alt.Y("candidate:N", sort=list(candidates), title=None, axis=alt.Axis(ticks=False, domain=False)),
         tooltip=forms.tooltips("candidate", "typical", "interval", "launches", "samples"),
     )
@@ -35,4 +35,4 @@ def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     end = base.transform_calculate(end="max(datum.high, datum.value) * 1.01").encode(x=alt.X("end:Q", scale=scale))
     room = base.transform_calculate(room="max(datum.high, datum.value) * 1.18").encode(x=alt.X("room:Q", scale=scale))
     words = end.mark_text(align="left", dx=5, fontSize=11, aria=False).encode(text="typical:N")
-    return forms.form([bar, interval, words, room.mark_point(opacity=0, aria=False)], ROW * len(candidates))
+    return forms.make_form([bar, interval, words, room.mark_point(opacity=0, aria=False)], ROW * len(candidates))

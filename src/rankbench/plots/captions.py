@@ -17,21 +17,24 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def circumstances(view: CampaignView, interval: str = "", start: str = "") -> str:
+def describe_conditions(view: CampaignView, interval: str = "", start: str = "") -> str:
     """Return a subtitle: ranks, placement, start synchronisation, launches, the interval."""
     case = view.cases[0]
     summaries = [summary for _, summary in view.list_shown_summaries()]
     launches = sorted({summary.launches for summary in summaries})
     names = " or ".join(dict.fromkeys(case.start for case in view.cases))
-    where = format_text("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(view, case)}")
+    where = format_text(
+        "{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{warn_oversubscription(view, case)}"
+    )
     setting = f"{where}, {start or format_text('start: {names}', names=names)}"
     if not launches:
         return format_text("{setting}, no launch that counts", setting=setting)
     coverage = min(summary.coverage for summary in summaries)
-    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or describe_coverage(view, coverage)}"
+    counts = describe_launches(launches, view.campaign.plan.estimator)
+    return f"{setting}, {counts}, {interval or describe_coverage(view, coverage)}"
 
 
-def each(launches: Sequence[int], estimator: str = "median") -> str:
+def describe_launches(launches: Sequence[int], estimator: str = "median") -> str:
     """Return the number of launches, given in rising order, and the estimator if it is not the median."""
     several = format_text("{least} to {most} launches", least=launches[0], most=launches[-1])
     counted = several if len(launches) > 1 else format_text("{n:count launch}", n=launches[0])
@@ -47,7 +50,7 @@ def describe_coverage(view: CampaignView, coverage: float) -> str:
     return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
 
 
-def crowd(view: CampaignView, case: Case) -> str:
+def warn_oversubscription(view: CampaignView, case: Case) -> str:
     """Return the warning of a placement with more ranks on a node than it has cores; empty: it has enough."""
     places = [place for place in view.campaign.plan.placements if place.name == case.placement]
     return (
@@ -68,7 +71,7 @@ def explain_missing_intervals(view: CampaignView) -> str:
     )
 
 
-def initials(names: Sequence[str]) -> dict[str, str]:
+def make_initials(names: Sequence[str]) -> dict[str, str]:
     """Return the shortest capital beginnings that distinguish names; letters in order where three characters do not."""
     for length in (1, 2, 3):
         short = [name[:length].upper() for name in names]
@@ -77,15 +80,15 @@ def initials(names: Sequence[str]) -> dict[str, str]:
     return {name: chr(ord("A") + index % 26) for index, name in enumerate(names)}
 
 
-def everywhere(view: CampaignView, summaries: Sequence[Summary]) -> str:
+def describe_common(view: CampaignView, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
     coverage = min(summary.coverage for summary in summaries)
     interval = describe_coverage(view, coverage) if coverage else format_text("too few for intervals")
-    return f"{format_text('start: {names}', names=view.cases[0].start)}, {each(launches)}, {interval}"
+    return f"{format_text('start: {names}', names=view.cases[0].start)}, {describe_launches(launches)}, {interval}"
 
 
-def line_title(name: str, measure: Measure) -> str:
+def make_title(name: str, measure: Measure) -> str:
     """Return the title of a chart or table: a name and what is measured, without repeating a word."""
     return f"{name}: {heading(measure).removeprefix(f'{measure.name} in ' if name.startswith(measure.name) else '')}"
 

@@ -38,14 +38,14 @@ def spelt(kind: str, field: str) -> str:
     return f"({choose_unit((999.5, 1, ' ns'), (999.5e3, 1e3, ' µs'), (999.5e6, 1e6, ' ms'))}{last})"
 
 
-def in_words(chart: alt.Chart, kind: str) -> alt.Chart:
+def add_tooltips(chart: alt.Chart, kind: str) -> alt.Chart:
     """Return a chart whose points spell their value and its interval in tooltips."""
     interval = f"{spelt(kind, 'low')} + ' to ' + {spelt(kind, 'high')}"
     worded: alt.Chart = chart.transform_calculate(typical=spelt(kind, "value"), interval=interval)
     return worded
 
 
-def form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:
+def make_form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:
     """Return layers that name their data as one Vega-Lite view. A page may make it as narrow as `least_width`."""
     view = alt.LayerChart(layer=layers, width=WIDTH, height=height, usermeta={"least_width": least_width})
     plain: Row = view.to_dict(validate=False)
@@ -53,7 +53,7 @@ def form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:
     return plain
 
 
-def theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
+def make_theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
     """Return the Vega-Lite configuration for three colours; a page may give CSS variables."""
     axis = {"domainColor": muted, "tickColor": muted, "gridColor": grid, "labelColor": muted, "titleColor": muted}
     return {

@@ -9,7 +9,7 @@ import altair as alt
 
 from rankbench.plots.axes import launch_x
 from rankbench.plots.forms import data, tooltips
-from rankbench.plots.palette import colour, dash, shape
+from rankbench.plots.palette import choose_shapes, colour, dash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,13 @@ def shorten(value: float) -> float:
     return float(f"{value:.5g}")
 
 
-def point(summary: Summary, measure: Measure) -> Row:
+def make_point(summary: Summary, measure: Measure) -> Row:
     """Return a summary as a point whose form spells it."""
     counts = {"candidate": summary.candidate, "launches": summary.launches, "samples": summary.samples}
     return {**ends(summary, measure), **counts}
 
 
-def figures(summary: Summary, measure: Measure) -> Row:
+def format_values(summary: Summary, measure: Measure) -> Row:
     """Return the texts that show a summary in a tooltip."""
     return {
         "candidate": summary.candidate,
@@ -41,7 +41,7 @@ def figures(summary: Summary, measure: Measure) -> Row:
     }
 
 
-def over_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str = "") -> list[alt.Chart]:
+def draw_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str = "") -> list[alt.Chart]:
     """Return a thin line and a point per launch for each candidate; `reported` is the field of the tooltip.
 
     `spelling` is the expression that makes that field, if it is not in the data.
@@ -54,7 +54,7 @@ def over_launches(candidates: Sequence[str], y: alt.Y, text: str, spelling: str 
     )
     base = base.transform_calculate(**{text: spelling}) if spelling else base
     line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))
-    return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape(candidates))]
+    return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=choose_shapes(candidates))]
 
 
 def drop_moved(measure: Measure) -> Measure:

@@ -9,14 +9,14 @@ import altair as alt
 
 from rankbench.evaluation import scales
 from rankbench.language import format_text
-from rankbench.plots.captions import everywhere
+from rankbench.plots.captions import describe_common
 from rankbench.plots.chart import Chart
-from rankbench.plots.forms import data, form
+from rankbench.plots.forms import data, make_form
 from rankbench.plots.marks import drop_moved, shorten
 from rankbench.plots.palette import COLOURS
-from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, at_the_foot, draw_panels
+from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, draw_failures, draw_panels
 from rankbench.plots.sketch import Sketch
-from rankbench.statistics.placements import placeless
+from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:
+def draw_over_nodes(
+    view: CampaignView, measure: Callable[[Case, Site], Measure | None], *, per_node: bool
+) -> Chart | None:
     """Draw one case over the nodes, a panel for each number of ranks on a node, where there are several of nodes.
 
     `measure` shows what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
     """
-    cases = view.scaled.get(placeless(view.cases[0]).key, {})
+    cases = view.scaled.get(remove_placement(view.cases[0]).key, {})
     shown = {place: measured for place, case in cases.items() if (measured := measure(case, place))}
     nodes, ranks = (sorted(set(numbers)) for numbers in (zip(*shown, strict=True) if shown else ((), ())))
     standings = scales.list_results(view, {place: cases[place] for place in shown}, view.candidates)
@@ -60,23 +62,23 @@ def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None]
         "ideal": ideal(sketch, standings, per_node=per_node) if first.per_second else [],
     }
     return Chart(
-        nodes_form(panels, series, drop_moved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
+        draw_nodes(panels, series, drop_moved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
         format_text("{case}: {what} by nodes", case=view.case_name(view.cases[0]), what=first.heading),
-        everywhere(view, [standing.summary for standing in standings if standing.counts]),
+        describe_common(view, [standing.summary for standing in standings if standing.counts]),
         {name: rows for name, rows in sets.items() if rows},
     )
 
 
 @functools.lru_cache
-def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
+def draw_nodes(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
     """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
     x = panels.axis(format_text("nodes"), [f"{value:g}" for value in panels.values])
     fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     scale = alt.Scale(type="log", nice=False, padding=12)
     grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])
     layers = [grey.encode(x=x, y=alt.Y("value:Q", scale=scale), detail="part:N")] if reference else []
-    layers += [*draw_panels(panels, x, series, measure, fields), *(at_the_foot(x, series) if failed else ())]
-    return form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
+    layers += [*draw_panels(panels, x, series, measure, fields), *(draw_failures(x, series) if failed else ())]
+    return make_form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
 
 
 def ideal(sketch: Sketch, standings: Iterable[SiteResult], *, per_node: bool) -> list[Row]:

@@ -22,14 +22,14 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3], [12, 4])
 
 
-def cycle(values: Iterable[Any], count: int) -> list[Any]:
+def repeat_values(values: Iterable[Any], count: int) -> list[Any]:
     """Return `count` values, repeated from the start where they run out."""
     return list(itertools.islice(itertools.cycle(values), count))
 
 
 def colours(candidates: Sequence[str]) -> alt.Scale:
     """Return the colour of every candidate, the same in every plot."""
-    return alt.Scale(domain=list(candidates), range=cycle(COLOURS, len(candidates)))
+    return alt.Scale(domain=list(candidates), range=repeat_values(COLOURS, len(candidates)))
 
 
 def columns(names: Iterable[str]) -> int:
@@ -47,13 +47,13 @@ def colour(candidates: Sequence[str]) -> alt.Color:
     )
 
 
-def shape(candidates: Sequence[str]) -> alt.Shape:
+def choose_shapes(candidates: Sequence[str]) -> alt.Shape:
     """Return the point shape of candidates, so that no reader depends on colour."""
-    scale = alt.Scale(domain=list(candidates), range=cycle(SHAPES, len(candidates)))
+    scale = alt.Scale(domain=list(candidates), range=repeat_values(SHAPES, len(candidates)))
     return alt.Shape("candidate:N", title=None, scale=scale)
 
 
 def dash(candidates: Sequence[str]) -> alt.StrokeDash:
     """Return the line dash of candidates."""
-    scale = alt.Scale(domain=list(candidates), range=cycle(DASHES, len(candidates)))
+    scale = alt.Scale(domain=list(candidates), range=repeat_values(DASHES, len(candidates)))
     return alt.StrokeDash("candidate:N", title=None, scale=scale)

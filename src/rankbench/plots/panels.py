@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import altair as alt
 
 from rankbench.plots.axes import value_axis
-from rankbench.plots.forms import data, in_words, tooltips
-from rankbench.plots.palette import DASHES, SHAPES, columns, cycle
+from rankbench.plots.forms import add_tooltips, data, tooltips
+from rankbench.plots.palette import DASHES, SHAPES, columns, repeat_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ def draw_panels(panels: Panels, x: alt.X, series: Series, measure: Measure, text
 
     Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures are at the foot.
     """
-    points = in_words(alt.Chart(data("points")), measure.kind)
+    points = add_tooltips(alt.Chart(data("points")), measure.kind)
     base = points.encode(x=x, color=alt.Color(**series.by(series.colours)), detail="part:N", tooltip=tooltips(*texts))
     scale = alt.Scale(type="log", nice=False, padding=12)
     low = alt.Y("low:Q", scale=scale, axis=value_axis(measure))
@@ -95,7 +95,7 @@ def draw_panels(panels: Panels, x: alt.X, series: Series, measure: Measure, text
     return [band, line, point, *panels.around()]
 
 
-def at_the_foot(x: alt.X, series: Series) -> list[alt.Chart]:
+def draw_failures(x: alt.X, series: Series) -> list[alt.Chart]:
     """Return a cross for each place where a candidate failed, below all figures, and in words what it did."""
     colour = alt.Color(**series.by(series.colours))
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12))
@@ -116,6 +116,6 @@ class Series(NamedTuple):
 
     def by(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return how the series are distinguished, by colour, dash or shape."""
-        scale = alt.Scale(domain=list(self.names), range=cycle(values, len(self.names)))
+        scale = alt.Scale(domain=list(self.names), range=repeat_values(values, len(self.names)))
         legend = alt.Legend(orient="top", symbolOpacity=1, offset=self.offset, columns=columns(self.names))
         return {"shorthand": f"{self.field}:N", "title": None, "scale": scale, "legend": legend}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.plots.forms import WIDTH
-from rankbench.plots.marks import ends, figures, shorten
+from rankbench.plots.marks import ends, format_values, shorten
 from rankbench.plots.palette import LETTER
 from rankbench.plots.panels import MARGIN
 
@@ -48,7 +48,11 @@ class Sketch:
             if standing.counts:
                 part = f"{key[0]} {key[1]} {parts[key]}"
                 measure = self.measure(standing)
-                figure_row = {**figures(standing.summary, measure), **ends(standing.summary, measure), "part": part}
+                figure_row = {
+                    **format_values(standing.summary, measure),
+                    **ends(standing.summary, measure),
+                    "part": part,
+                }
                 rows.append({**self.row(standing, campaign), **figure_row})
         return rows
 

@@ -31,7 +31,7 @@ def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]
     memory = any(verdict.case.quantity == "memory" for verdict in verdicts)
     fastest = format_text("Fastest candidate by operation and message size")
     title = format_text("Best candidate by operation and message size") if memory else fastest
-    return title, captions.circumstances(view.showing([verdict.case for verdict in verdicts]))
+    return title, captions.describe_conditions(view.showing([verdict.case for verdict in verdicts]))
 
 
 def fold_label(line: str) -> str:
@@ -45,9 +45,9 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     single = len(winners) == 1
     decided = verdict.margin > 1 and not verdict.differs
     mark = (
-        by_level(verdict, letters)
+        format_levels(verdict, letters)
         if verdict.differs
-        else letters_of(winners, verdict.sign, letters, all_candidates=not decided)
+        else format_winners(winners, verdict.sign, letters, all_candidates=not decided)
     )
     joined = case_labels.format_levels(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
@@ -63,7 +63,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
         "size": case_labels.format_case_size(case, operation),
         "size_bytes": case.size_bytes if operation.sized else -1,
         "fill": winners[0] if single else SHARED,
-        "strength": strength(verdict.margin) if single else 1,
+        "strength": scale_ratio(verdict.margin) if single else 1,
         "mark": mark,
         "decided": decided,
         "winner": winner,
@@ -72,21 +72,21 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
     }
 
 
-def letters_of(winners: list[str], sign: str, letters: dict[str, str], *, all_candidates: bool) -> str:
+def format_winners(winners: list[str], sign: str, letters: dict[str, str], *, all_candidates: bool) -> str:
     """Return `O~I`; the sign alone for several winners that are all candidates."""
     return sign if all_candidates and len(winners) > 1 else sign.join(letters[name] for name in winners) or "!"
 
 
-def by_level(verdict: CaseVerdict, letters: dict[str, str]) -> str:
+def format_levels(verdict: CaseVerdict, letters: dict[str, str]) -> str:
     """Return `O/I`: the winners while cores are near, and while they are far."""
     ranked = len(verdict.ranking)
     signs = {level: "=" if outcome == "equivalent" else "~" for level, outcome in verdict.outcome_by_level.items()}
     return "/".join(
-        letters_of(names, signs[level], letters, all_candidates=len(names) == ranked)
+        format_winners(names, signs[level], letters, all_candidates=len(names) == ranked)
         for level, names in verdict.winners_by_level.items()
     )
 
 
-def strength(margin: float) -> float:
+def scale_ratio(margin: float) -> float:
     """Return 0 for no margin up to 1 for twice as fast and more."""
     return round(math.sqrt(min(max(margin - 1, 0), 1)), 3)

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankbench.report.derived import csv_frames, frames
+    from rankbench.report.derived import csv_frames, make_frames
     from rankbench.report.figures import check_figures, write_figures
     from rankbench.report.page import html, write_html
     from rankbench.report.pictures import FORMATS, USUAL
@@ -17,9 +17,9 @@ __all__ = [
     "USUAL",
     "check_figures",
     "csv_frames",
-    "frames",
     "html",
     "latex",
+    "make_frames",
     "markdown",
     "write_figures",
     "write_html",
@@ -29,7 +29,7 @@ MODULES = {
     "USUAL": "pictures",
     "check_figures": "figures",
     "csv_frames": "derived",
-    "frames": "derived",
+    "make_frames": "derived",
     "html": "page",
     "latex": "text",
     "markdown": "text",

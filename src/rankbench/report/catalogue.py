@@ -29,7 +29,7 @@ Bytes are those of each rank: n is the message size, p the number of ranks, m th
 """
 
 
-def kinds(description: Description) -> dict[str, list[Operation]]:
+def group_operations(description: Description) -> dict[str, list[Operation]]:
     """Return the operations by kind, in the order in which the core shows them, and kinds in that of their names."""
     names = sorted({operation.kind for operation in description.operations})
     return {name: [operation for operation in description.operations if operation.kind == name] for name in names}
@@ -40,14 +40,14 @@ def options(description: Description) -> dict[str, Option]:
     return {option.name: option for operation in description.operations for option in operation.options}
 
 
-def forms(operation: Operation) -> str:
+def list_forms(operation: Operation) -> str:
     """Return the forms; the usual one is named as such where it is not the first."""
     return ", ".join(
         f"{form} (usual)" if form == operation.form != operation.forms[0] else form for form in operation.forms
     )
 
 
-def shape(operation: Operation) -> str:
+def describe_amounts(operation: Operation) -> str:
     """Return what each rank sends and receives: `sends n (root: 0), receives n`."""
     sends, receives = amounts(operation, "send"), amounts(operation, "receive")
     return f"sends {sends}, receives {receives}" if operation.sized else "has no message size"
@@ -61,7 +61,7 @@ def amounts(operation: Operation, way: str) -> str:
     return str(each) if each == first else f"{each} ({who}: {first})"
 
 
-def limits(operation: Operation, description: Description) -> Iterator[str]:
+def list_limits(operation: Operation, description: Description) -> Iterator[str]:
     """Yield what not every operation allows or is."""
     if operation.between_two:
         yield "between two ranks"
@@ -86,7 +86,7 @@ def join_names(names: Sequence[str], last: str = "or") -> str:
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def values(option: Option) -> str:
+def list_values(option: Option) -> str:
     """Return what an option can be, the usual value first: `flush (usual), fence`, `1 to 4096 (usual: 64)`."""
     if not option.values:
         return f"{option.least} to {option.most:,} (usual: {option.usual})"
@@ -99,21 +99,21 @@ def values(option: Option) -> str:
 
 def page(description: Description) -> str:
     """Return everything as Markdown."""
-    kinds_used = kinds(description)
+    kinds_used = group_operations(description)
     parts = [HEAD.format(kinds=", ".join(f"`{kind}`" for kind in [*kinds_used, "all"]))]
     parts += [section(kind, operations, description) for kind, operations in kinds_used.items()]
     every = options(description).values()
     parts.append(
-        table(
+        make_table(
             "Options",
             ["option", "values", "what it is"],
-            [[code(option.name), values(option), option.help] for option in every],
+            [[code(option.name), list_values(option), option.help] for option in every],
         )
     )
     sizes = [[code(datatype.name), str(datatype.size_bytes), datatype.help] for datatype in description.datatypes]
-    parts.append(table("Datatypes", ["datatype", "a size is a multiple of, in bytes", "what it is"], sizes))
+    parts.append(make_table("Datatypes", ["datatype", "a size is a multiple of, in bytes", "what it is"], sizes))
     parts.append(
-        table(
+        make_table(
             "Starts",
             ["start", "how ranks begin together"],
             [[code(start.name), start.help] for start in description.starts],
@@ -135,25 +135,25 @@ def section(kind: str, operations: Sequence[Operation], description: Description
         "start",
         "standard",
     ]
-    return table(kind.capitalize(), columns, [row(operation, description) for operation in operations])
+    return make_table(kind.capitalize(), columns, [make_row(operation, description) for operation in operations])
 
 
-def row(operation: Operation, description: Description) -> list[str]:
+def make_row(operation: Operation, description: Description) -> list[str]:
     """Return the row of one operation."""
     return [
         code(operation.name),
         operation.help,
-        forms(operation),
-        shape(operation),
+        list_forms(operation),
+        describe_amounts(operation),
         operation.metric,
-        ", ".join(limits(operation, description)),
+        ", ".join(list_limits(operation, description)),
         ", ".join(code(option.name) for option in operation.options),
         code(operation.start),
         operation.standard,
     ]
 
 
-def table(title: str, columns: list[str], rows: list[list[str]]) -> str:
+def make_table(title: str, columns: list[str], rows: list[list[str]]) -> str:
     """Return a heading and a table below it."""
     lines = [columns, ["---"] * len(columns), *rows]
     return f"## {title}\n\n" + "".join("| " + " | ".join(line).replace("  ", " ") + " |\n" for line in lines)

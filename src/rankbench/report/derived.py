@@ -18,7 +18,7 @@ FIELDS = ("blocks", "ratio", "low", "high")
 LEVEL_COLUMNS = [f"{level}_{field}" for level in ("near", "far") for field in FIELDS]
 
 
-def frames(view: CampaignView) -> dict[str, pl.DataFrame]:
+def make_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return one row per summary and one per comparison, those of the A/A control included."""
     verdict = view.verdict
     comparisons = [
@@ -54,7 +54,7 @@ def csv_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
             for case in view.campaign.cases
         ]
     )
-    filled = {name: frame for name, frame in frames(view).items() if not frame.is_empty()}
+    filled = {name: frame for name, frame in make_frames(view).items() if not frame.is_empty()}
     return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in filled.items()}
 
 

@@ -12,14 +12,14 @@ SHOWN = 3
 """Cases that are named of those on which a sentence or a finding rests."""
 
 
-def evidence_cases(view: CampaignView) -> list[str]:
+def list_evidence(view: CampaignView) -> list[str]:
     """Return the keys of the cases that the conclusion or a finding rests on, or that represent a group."""
     verdict = view.verdict
     case_lists = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
-    case_lists += [group.cases[:1] for group in alike(verdict)]
+    case_lists += [group.cases[:1] for group in list_groups(verdict)]
     return list(dict.fromkeys(key for keys in case_lists for key in keys[:SHOWN]))
 
 
-def alike(verdict: Verdict) -> list[Group]:
+def list_groups(verdict: Verdict) -> list[Group]:
     """Return the groups of lines that are like others."""
     return [group for group in verdict.groups if len(group.lines) > 1]

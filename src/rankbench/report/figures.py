@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
 from rankbench.plots import forms
-from rankbench.report.evidence import evidence_cases
+from rankbench.report.evidence import list_evidence
 from rankbench.report.pictures import FORMATS, USUAL
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import case_labels
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""
-PAPER = {**forms.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
+PAPER = {**forms.make_theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
 def check_figures(formats: Sequence[str], kinds: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -54,9 +54,9 @@ def write_figures(
     formats, kinds = check_figures(formats, kinds)
     files.make_folder(folder)
     paths: list[Path] = []
-    texts = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
+    texts = {*list_evidence(view), *smallest_cases(view)} - view.pair_cases
     in_matrix = {case_labels.make_line_key(case) for case in view.cases if case.key in view.pair_cases}
-    left_out = in_matrix | lines_left_out(view)
+    left_out = in_matrix | list_omitted_lines(view)
     titles: dict[str, list[str]] = {}
     unwanted = [name for name in units.modules(plots.kinds) if name not in kinds]
     for plot, key, chart in plots.charts(view, texts, less=unwanted):
@@ -92,9 +92,9 @@ def index_page(view: CampaignView, titles: Mapping[str, Sequence[str]], formats:
     )
 
 
-def lines_left_out(view: CampaignView) -> set[str]:
+def list_omitted_lines(view: CampaignView) -> set[str]:
     """Return the keys of the lines, and of their charts over placements, that are too many to be drawn."""
-    texts = set(evidence_cases(view))
+    texts = set(list_evidence(view))
     scopes = [SCOPES[name] for name in ("line", "places")]
     keys = {scope(case): scope for scope in scopes for case in view.cases}
     drawn = {scope(case) for scope in scopes for case in view.cases if case.key in texts}

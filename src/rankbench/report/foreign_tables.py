@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 
-def meanings(view: CampaignView) -> Table:
+def list_meanings(view: CampaignView) -> Table:
     """Return what each benchmark's numbers mean, and what the core has in its place."""
     rows = [
         [

@@ -37,7 +37,7 @@ def heading(history: History) -> str:
     )
 
 
-def table(history: History) -> Table:
+def make_table(history: History) -> Table:
     """Return one row per case and candidate: at first, at last, the ratio of the two, and a bar for each campaign."""
     rows = []
     for column in history.series:
@@ -58,9 +58,9 @@ def bars(history: History, column: Series) -> str:
     return "".join(steps.get(place, " ") for place in range(len(history.pasts))[-WIDEST:])
 
 
-def lines(history: History) -> list[str]:
+def list_changes(history: History) -> list[str]:
     """Return a line for each change: regressions by what they cost, then improvements by what they save."""
-    return [line(column, turn) for column, turn in history.changes]
+    return [describe_change(column, turn) for column, turn in history.changes]
 
 
 def csv(history: History) -> str:
@@ -89,7 +89,7 @@ def machine(history: History) -> list[str]:
     ]
 
 
-def line(column: Series, turn: Turn) -> str:
+def describe_change(column: Series, turn: Turn) -> str:
     """Return `allreduce 8 B, openmpi: 1.31× slower, +5 % of its time, since 2026-03-02 (campaign night-17: ...)`."""
     return format_text(
         "{case}, {candidate}: {change} since {date} (campaign {name}: {why})"

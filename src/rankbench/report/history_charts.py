@@ -63,21 +63,24 @@ def chart(history: History, series: Sequence[Series]) -> Chart:
     marks = changes(history, series)
     launches = sorted({point.launches for column in series for point in column.points})
     return Chart(
-        form(
+        make_form(
             [column.candidate for column in series],
             measure,
             history.pasts,
             1 + max((row["line"] for row in marks), default=-1),
         ),
         format_text(
-            "{case}: {what} over {n} campaigns", case=series[0].title, what=plain(measure), n=len(history.pasts)
+            "{case}: {what} over {n} campaigns",
+            case=series[0].title,
+            what=describe_measure(measure),
+            n=len(history.pasts),
         ),
         subtitle(history.estimator, launches),
         {
             "points": [
-                row(history, column, place, measure) for column in series for place in range(len(column.points))
+                make_row(history, column, place, measure) for column in series for place in range(len(column.points))
             ],
-            "levels": [level for column in series for level in steady(column, measure)],
+            "levels": [level for column in series for level in list_levels(column, measure)],
             "changes": marks,
         },
     )
@@ -93,12 +96,12 @@ def subtitle(estimator: str, launches: Sequence[int]) -> str:
     )
 
 
-def plain(measure: Measure) -> str:
+def describe_measure(measure: Measure) -> str:
     """Return what is drawn, in words."""
     return format_text("time per call") if measure.name == "time" else measure.heading
 
 
-def row(history: History, column: Series, place: int, measure: Measure) -> Row:
+def make_row(history: History, column: Series, place: int, measure: Measure) -> Row:
     """Return one campaign's point."""
     point = column.points[place]
     past = history.pasts[point.campaign]
@@ -118,7 +121,7 @@ def row(history: History, column: Series, place: int, measure: Measure) -> Row:
     }
 
 
-def steady(column: Series, measure: Measure) -> Iterator[Row]:
+def list_levels(column: Series, measure: Measure) -> Iterator[Row]:
     """Yield the levels of a series that has changes: from where to where, and their geometric mean."""
     starts = [
         next(place for place, point in enumerate(column.points) if point.campaign == turn.campaign)
@@ -186,10 +189,10 @@ def stack_marks(marks: Sequence[Words]) -> list[Row]:
     ]
 
 
-def form(candidates: Sequence[str], measure: Measure, pasts: Sequence[Past], above: int) -> Row:
+def make_form(candidates: Sequence[str], measure: Measure, pasts: Sequence[Past], above: int) -> Row:
     """Return points with intervals, levels, and marks of changes whose words take so many lines above the view."""
     scale = alt.Scale(type="log", nice=False, padding=14)
-    y = alt.Y("value:Q", scale=scale, axis=axes.value_axis(measure, plain(measure)))
+    y = alt.Y("value:Q", scale=scale, axis=axes.value_axis(measure, describe_measure(measure)))
     legend = alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0, offset=18 + LINE * above)
     colour = alt.Color("candidate:N", title=None, scale=palette.colours(candidates), legend=legend)
     points = alt.Chart(forms.data("points")).encode(
@@ -199,8 +202,8 @@ def form(candidates: Sequence[str], measure: Measure, pasts: Sequence[Past], abo
     )
     line = points.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=palette.dash(candidates))
     interval = points.mark_rule(strokeWidth=2, strokeOpacity=0.6).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
-    point = points.mark_point(size=45, filled=True, opacity=1).encode(y=y, shape=palette.shape(candidates))
-    return forms.form([*marks(pasts, above), levels(pasts, colour, scale), line, interval, point], 300)
+    point = points.mark_point(size=45, filled=True, opacity=1).encode(y=y, shape=palette.choose_shapes(candidates))
+    return forms.make_form([*draw_marks(pasts, above), levels(pasts, colour, scale), line, interval, point], 300)
 
 
 def axis(pasts: Sequence[Past]) -> alt.X:
@@ -225,14 +228,14 @@ def levels(pasts: Sequence[Past], colour: alt.Color, scale: alt.Scale) -> alt.Ch
     return drawn
 
 
-def marks(pasts: Sequence[Past], above: int) -> list[alt.Chart]:
+def draw_marks(pasts: Sequence[Past], above: int) -> list[alt.Chart]:
     """Return a rule where something changed, and in so many lines above the view what did."""
     base = alt.Chart(forms.data("changes")).encode(x=axis(pasts))
     rule = base.transform_filter("datum.first").mark_rule(color="#888888", strokeDash=[4, 3])
-    return [rule, *(words(base, side, line) for side in ("left", "right") for line in range(above))]
+    return [rule, *(draw_words(base, side, line) for side in ("left", "right") for line in range(above))]
 
 
-def words(base: alt.Chart, side: str, line: int) -> alt.Chart:
+def draw_words(base: alt.Chart, side: str, line: int) -> alt.Chart:
     """Return the words of one line that go to one side of their mark."""
     text = base.transform_filter(f"datum.side === '{side}' && datum.line === {line}").mark_text(
         align="right" if side == "left" else "left", baseline="bottom", fontSize=11, aria=False

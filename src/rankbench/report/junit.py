@@ -30,7 +30,7 @@ def junit(checks: Sequence[Check], name: str, at: str, texts: Iterable[str], fai
     """
     numbers = counts(list(checks))
     totals = {
-        "name": clean(name),
+        "name": remove_controls(name),
         "tests": str(len(checks)),
         "failures": str(numbers["failed"]),
         "errors": "0",
@@ -41,22 +41,26 @@ def junit(checks: Sequence[Check], name: str, at: str, texts: Iterable[str], fai
     suite = ElementTree.SubElement(root, "testsuite", {**totals, "timestamp": at[:19]})
     for check in checks:
         add(suite, check, failure)
-    ElementTree.SubElement(suite, "system-out").text = clean("\n".join(texts))
+    ElementTree.SubElement(suite, "system-out").text = remove_controls("\n".join(texts))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def add(suite: ElementTree.Element, check: Check, kind: str) -> None:
     """Add one test case: what failed or was skipped says why, and what to do."""
-    attributes = {"classname": clean(check.candidate), "name": clean(check.title), "time": seconds(check.measured_s)}
+    attributes = {
+        "classname": remove_controls(check.candidate),
+        "name": remove_controls(check.title),
+        "time": seconds(check.measured_s),
+    }
     case = ElementTree.SubElement(suite, "testcase", attributes)
     text, advice = render(check.text), render(check.advice)
     if check.outcome == "failed":
-        failure = ElementTree.SubElement(case, "failure", {"message": clean(text), "type": kind})
-        failure.text = clean(f"{text}\n{advice}".rstrip())
+        failure = ElementTree.SubElement(case, "failure", {"message": remove_controls(text), "type": kind})
+        failure.text = remove_controls(f"{text}\n{advice}".rstrip())
     elif check.outcome == "skipped":
         sentence = f"{text}. {advice}" if advice else text
-        ElementTree.SubElement(case, "skipped", {"message": clean(sentence)})
+        ElementTree.SubElement(case, "skipped", {"message": remove_controls(sentence)})
 
 
 def seconds(time_s: float) -> str:
@@ -64,6 +68,6 @@ def seconds(time_s: float) -> str:
     return f"{time_s:.6f}"
 
 
-def clean(text: str) -> str:
+def remove_controls(text: str) -> str:
     """Return a text without what XML cannot hold."""
     return NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.report.catalogue import code, table
+from rankbench.report.catalogue import code, make_table
 from rankbench.suites import tools
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def section(tool: ModuleType) -> str:
         ]
         for meaning, members in by_meaning.items()
     ]
-    heading, _, lines = table(tool.TITLE, ["benchmark", "in short", "its number"], rows).partition("\n\n")
+    heading, _, lines = make_table(tool.TITLE, ["benchmark", "in short", "its number"], rows).partition("\n\n")
     return f"{heading}\n\n{count(tool.OPERATIONS)} {RUN if hasattr(tool, 'program') else READ}\n\n{lines}"
 
 

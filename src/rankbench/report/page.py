@@ -24,7 +24,7 @@ from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_duration, format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables, then_and_now
-from rankbench.report.evidence import SHOWN, alike, evidence_cases
+from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
 from rankbench.verdict import case_labels
 from rankbench.verdict import findings as verdict_findings
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("data.js", "charts.js", "map.js", "tables.js", "filters.js", "page.js")
 """What the page does, in the order in which it is read."""
-THEME = plots_forms.theme("var(--ink)", "var(--muted)", "var(--grid)")
+THEME = plots_forms.make_theme("var(--ink)", "var(--muted)", "var(--grid)")
 """Charts take the page's own colours, so that a switch of the theme or a print needs no drawing."""
 DRAWN_FROM_THE_BOOK = "winner_map"
 MAIN = "results"
@@ -110,14 +110,14 @@ def contents(view: CampaignView) -> dict[str, Any]:
     kinds = tables.kinds()
     shown = {name: tables.make_tables("page", kind, view) for name, kind in kinds.items()}
     sections = [section(name, kinds[name], view, kind_tables) for name, kind_tables in shown.items() if kind_tables]
-    near = evidence_cases(view)[:NEAR] if len(view.cases) > NEAR else None
+    near = list_evidence(view)[:NEAR] if len(view.cases) > NEAR else None
     forms, charts = packing.charts(plots.charts(view, near=near, less=[DRAWN_FROM_THE_BOOK]))
     numbers = {case.key: number for number, case in enumerate(view.cases)}
     packed = packing.tables(shown, numbers)
     return {
         "campaign": campaign,
         "verdict": view.verdict,
-        "groups": alike(view.verdict),
+        "groups": list_groups(view.verdict),
         "alone": [line for group in view.verdict.groups if len(group.lines) == 1 for line in group.lines],
         "figures": key_figures(view),
         "alarms": false_alarms(view),
@@ -146,7 +146,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
             *tables.devices(view),
             tables.seats(view),
             tables.clocks(view),
-            foreign_tables.meanings(view),
+            foreign_tables.list_meanings(view),
         ],
         "control": tables.control(view),
         "foreign": any(operation.foreign for operation in campaign.operations),
@@ -169,7 +169,7 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     past = {verdict.case.key: verdict for verdict in comparison.then.list_shown_verdicts()}
     present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
     renamed = {match.old: match.new for match in comparison.comparison.matches}
-    table = then_and_now.table(comparison)
+    table = then_and_now.make_table(comparison)
     rows = []
     for row, change in zip(table.rows, comparison.comparison.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
@@ -179,15 +179,15 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": f"{then_and_now.explanation(comparison.comparison)} {then_and_now.day_to_day()}",
-        "sentences": list(then_and_now.lines(comparison.comparison)),
+        "explanation": f"{then_and_now.explain_table(comparison.comparison)} {then_and_now.day_to_day()}",
+        "sentences": list(then_and_now.list_lines(comparison.comparison)),
     }
 
 
 def legend(view: CampaignView) -> list[tuple[str, str, str]]:
     """Return each candidate's name, letter and colour in the winner map."""
-    letters = captions.initials(view.candidates)
-    colours = palette.cycle(palette.COLOURS, len(view.candidates))
+    letters = captions.make_initials(view.candidates)
+    colours = palette.repeat_values(palette.COLOURS, len(view.candidates))
     return [(name, letters[name], colour) for name, colour in zip(view.candidates, colours, strict=True)]
 
 
@@ -398,7 +398,7 @@ def book(view: CampaignView) -> dict[str, Any]:
 
 def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     """Return the columns of the cases: what the winner map shows of each, and by what it is filtered."""
-    letters = captions.initials(view.candidates)
+    letters = captions.make_initials(view.candidates)
     place = {name: number for number, name in enumerate(view.candidates)}
     mapped = {id(verdict.case) for verdict in winner_cells.list_shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import format_text, render
 from rankbench.report import foreign_tables, tables
-from rankbench.report.evidence import alike
+from rankbench.report.evidence import list_groups
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def markdown(view: CampaignView) -> str:
         f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*" for finding in verdict.findings
     ]
     parts += list(groups(view))
-    facts = (tables.failures(view), foreign_tables.meanings(view), foreign_tables.files(view))
+    facts = (tables.failures(view), foreign_tables.list_meanings(view), foreign_tables.files(view))
     parts += [markdown_table(table) for table in facts if table.rows]
     return "\n\n".join(parts) + "\n"
 
@@ -48,7 +48,7 @@ def markdown(view: CampaignView) -> str:
 def groups(view: CampaignView) -> Iterator[str]:
     """Yield the groups of lines whose curves have the same shape, each with its members."""
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
-    for group in alike(view.verdict):
+    for group in list_groups(view.verdict):
         members = case_labels.join_names(names[line] for line in group.lines[1:])
         yield f"**{render(group.title)}** {render(group.text)} {format_text('The same: {members}.', members=members)}"
 

@@ -38,7 +38,7 @@ def heading(now: ThenAndNow) -> str:
     )
 
 
-def explanation(now: ThenAndNow) -> str:
+def explain_table(now: ThenAndNow) -> str:
     """Return how the table is to be read."""
     return format_text(
         "A ratio above 1: slower now; {same}: no change above {percent:g} % can be shown.",
@@ -81,7 +81,7 @@ def describe_match(match: Match) -> str:
     return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
-def table(comparison: CampaignPair) -> Table:
+def make_table(comparison: CampaignPair) -> Table:
     """Return one row per case and candidate."""
     of, view = {case.key: case for case in comparison.now.campaign.cases}, comparison.now
     rows = []
@@ -101,24 +101,26 @@ def describe_ratio(change: Change) -> tuple[str, str, str]:
     return ratio, render(format_interval(change.low, change.high)), p
 
 
-def lines(now: ThenAndNow) -> Iterator[str]:
+def list_lines(now: ThenAndNow) -> Iterator[str]:
     """Yield the matched candidates, the remarks and the result."""
-    yield from circumstances(now)
+    yield from list_remarks(now)
     yield from map(render, now.sentences)
 
 
-def circumstances(now: ThenAndNow) -> Iterator[str]:
+def list_remarks(now: ThenAndNow) -> Iterator[str]:
     """Yield the matched candidates and the remarks."""
     yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("none"))
-    yield from map(remark, now.remarks)
+    yield from map(format_remark, now.remarks)
 
 
-def remark(note: Remark) -> str:
+def format_remark(note: Remark) -> str:
     """Return a remark with what to do about it."""
     return f"{render(note.text)} {render(note.advice)}".rstrip()
 
 
 def markdown(comparison: CampaignPair) -> str:
     """Return everything as Markdown."""
-    texts = [markdown_cell(Cell(line)) for line in (explanation(comparison.comparison), *lines(comparison.comparison))]
-    return "\n\n".join([markdown_table(table(comparison)), *texts]) + "\n"
+    texts = [
+        markdown_cell(Cell(line)) for line in (explain_table(comparison.comparison), *list_lines(comparison.comparison))
+    ]
+    return "\n\n".join([markdown_table(make_table(comparison)), *texts]) + "\n"

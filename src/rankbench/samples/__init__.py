@@ -155,12 +155,12 @@ def write_job(
     lines = [
         "rankbench-job 1",
         *([f"set {settings}"] if settings else []),
-        *_in_turn(cases, list_job_cases(among or cases, plan, once), plan, once),
+        *_list_turns(cases, list_job_cases(among or cases, plan, once), plan, once),
     ]
     files.write(path, "".join(f"{line}\n" for line in lines))
 
 
-def _in_turn(cases: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:
+def _list_turns(cases: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:
     """Yield the lines of the own cases in an order of more, and how many turns pass before each."""
     own_keys, passed = {case.key for case in cases}, 0
     for case in order:

@@ -37,7 +37,7 @@ __all__ = ["FALSE_DISCOVERIES", "FEWEST_BLOCKS", "LEVEL", "compare", "launch_fig
 
 NO_LEVELS: Mapping[str, Levels] = MappingProxyType({})
 FINEST_SPREAD = 1e-3
-"""Smallest standard deviation of a log ratio that is believed: equal figures from a coarse clock are no certainty."""
+"""Lower limit of the standard deviation of a log ratio: equal values of a coarse clock are not exact."""
 
 
 def compare(
@@ -53,29 +53,29 @@ def compare(
     """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.
 
     The estimate is the trimmed geometric mean of the ratios (`trimming`), its scatter moderated by that of all others
-    of the call (`moderation`). Two candidates are *different* if the ratio is surely beyond the practical threshold,
-    not only beyond 1, and *equivalent* if the interval lies within the threshold on both sides (`decision`). Otherwise
-    it is not known. The comparisons of `pairs` are one family.
+    of the call (`moderation`). Two candidates are *different* if the ratio is significantly beyond the practical
+    threshold, not only beyond 1, and *equivalent* if the interval lies within the threshold on both sides (`decision`).
+    Otherwise the comparison is undecided. The comparisons of `pairs` are one family.
 
-    Pairs in `control` are one candidate under two names. They are judged by the largest p-value that passed among the
-    others, which is the cutoff that called the others different.
+    Pairs in `control` are one candidate under two names. They are tested with the largest p-value that passed among the
+    others.
 
-    A campaign that may end after each of several numbers of blocks, its `looks`, has several chances to be misled:
-    p-values and intervals account for that (`looks.Penalty`). `confidence` is that of the intervals; who
-    differs is not a matter of it.
+    A campaign that may end after each of several numbers of blocks, its `looks`, has several chances of a false result:
+    p-values and intervals account for that (`looks.Penalty`). `confidence` is that of the intervals only; it does not
+    affect `different`.
 
-    `levels`, by case, are the two levels of the reference where it has two. Such a case is compared at each level on
-    its own, all in one correction, and then both are combined (`by_level.combine`).
+    `levels` has the two levels of the reference, for cases with two. These are compared at each level, all in one
+    correction, and then combined (`by_level.combine`).
 
-    Where successive blocks are significantly correlated, over all of `pairs`, all errors are larger by the factor that
-    a mean of so correlated values has (`correlation.LagOne.widening`).
+    If successive blocks are significantly correlated over all `pairs`, all errors are multiplied by the factor for such
+    a mean (`correlation.LagOne.widening`).
     """
     tables = [by_level.pair_figures(figures, base, other, levels) for base, other in (*pairs, *control)]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
     column = pl.Series([number < len(pairs) for number, table in enumerate(tables) for _ in range(len(table))])
-    # A level that is hardly met is no comparison of its own: it must not make the others harder to prove.
+    # A level with few visits is not compared: it would only make the correction stricter for the others.
     column &= (table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS)
     repeated = correlation.pool(table.filter(column))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)

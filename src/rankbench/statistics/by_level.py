@@ -19,7 +19,7 @@ from rankbench.model import Comparison, Level
 from rankbench.model.verdicts import LEVEL_FIELDS
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.looks import Penalty
-from rankbench.statistics.pairing import pair_logs, visit_logs
+from rankbench.statistics.pairing import pair_logs, pair_visits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankbench.statistics.references import Levels
 
 FEWEST_BLOCKS = 3
-"""Fewer pairs than this are never called different, whatever they show."""
+"""Minimum of pairs for a difference."""
 
 
 def pair_figures(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
@@ -38,7 +38,7 @@ def pair_figures(figures: pl.DataFrame, base: str, other: str, levels: Mapping[s
     """
     frame = pair_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
     if levels and "visit_ns" in figures.columns:
-        at_levels = logs(figures, base, other, levels)
+        at_levels = compute_logs(figures, base, other, levels)
         frame = pl.concat([frame.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
     return (
         frame.with_columns(after=pl.col("block").n_unique().over("case"))
@@ -48,14 +48,14 @@ def pair_figures(figures: pl.DataFrame, base: str, other: str, levels: Mapping[s
     )
 
 
-def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+def compute_logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
     """Return the median log ratio of each block's visits at each level: case, block, log, level, share of the visits.
 
     Visits between the levels, or of an unknown level, belong to neither. Near comes before far in every case.
     """
     figures = figures.filter(pl.col("case").is_in(list(levels)))
     frame, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
-    visits = visit_logs(frame, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+    visits = pair_visits(frame, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
     hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
     nearest, farthest = (
         pl.col("case").replace_strict({key: getattr(at, name) for key, at in levels.items()}, return_dtype=pl.Float64)

@@ -1,12 +1,12 @@
-"""Change points of series that have a value per campaign: from which campaign on a case takes more, or less.
+"""Change points of series with one value per campaign: when the time of a case changed.
 
 A campaign is one observation here, however many launches it has: its day is in all of them. Every stretch of a series
 is compared with the rest of it, so that a level that came and went is found as well as one that stayed (circular binary
 segmentation; Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). For a given stretch, the difference of
-means over its scatter is Student's if nothing changed; that it was chosen among many is paid for by their number, which
-bounds the chance of a false alarm from above (Bonferroni, as Worsley, JASA 74, 1979, has it for one change). p-values
-of all series are then adjusted (Benjamini and Hochberg, 1995). What is found divides its series, and each part is
-searched again. What is left as a change is a difference of neighbouring levels that is significantly above the
+means over its scatter is Student's if nothing changed; the p-value is multiplied by the number of stretches it was
+chosen from, which bounds the rate of false alarms (Bonferroni, as Worsley, JASA 74, 1979, has it for one change).
+p-values of all series are then adjusted (Benjamini and Hochberg, 1995). What is found divides its series, and each part
+is searched again. What is left as a change is a difference of neighbouring levels that is significantly above the
 practical threshold (`decision`), not only above 0.
 
 Machines have odd days, and two of them may follow each other: Student's test takes that for a level. So the same
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     Logs = NDArray[np.float64]
 
 SHORTEST = 2
-"""Campaigns of a level, at least: a lone one may have met anything."""
+"""Minimum of campaigns of a level: a single one may be an odd day."""
 FEWEST = 2 * SHORTEST + 1
-"""Campaigns of a series in which a change is known: shuffling fewer makes nothing rare."""
+"""Minimum of campaigns of a series: with fewer, no shuffle is rare."""
 SHUFFLES = 399
 SELDOM = 1.5
 """How often shuffles may show as large a difference, over how often two campaigns chosen blindly make up a level."""
@@ -58,7 +58,7 @@ class Levels(NamedTuple):
     logs: Logs
     """Logarithm of each campaign's typical value."""
     variances: Logs
-    """Of each, what its launches let expect; 0 where a lone launch shows nothing."""
+    """Variance of each that its launches predict; 0 for a single launch."""
 
 
 class Step(NamedTuple):
@@ -82,7 +82,7 @@ class _Scan(NamedTuple):
     p_value: float
 
 
-def steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL) -> list[list[Step]]:
+def find_steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL) -> list[list[Step]]:
     """Return the changes of each series that are beyond the practical threshold."""
     correlation = _correlation(series, [[]] * len(series))
     all_steps = _find_steps(series, threshold, confidence, correlation)
@@ -100,19 +100,19 @@ def _find_steps(series: Sequence[Levels], threshold: float, confidence: float, c
     p_values = adjust(np.array([scan.p_value for scan in scans]))
     bar = FALSE_DISCOVERIES * float(np.mean(p_values <= FALSE_DISCOVERIES))
     return [
-        _steps(levels, bar, float(p_adjusted), threshold, confidence, correlation)
+        _make_steps(levels, bar, float(p_adjusted), threshold, confidence, correlation)
         if p_adjusted <= FALSE_DISCOVERIES
         else []
         for levels, p_adjusted in zip(series, p_values, strict=True)
     ]
 
 
-def _steps(
+def _make_steps(
     values: Levels, bar: float, p_adjusted: float, threshold: float, confidence: float, correlation: float
 ) -> list[Step]:
     cuts = sorted(_divide(values.logs, _expect_variance(values), bar, correlation))
     while cuts:
-        cuts = _settle(values.logs, cuts)
+        cuts = _move_cuts(values.logs, cuts)
         levels = _Parts.of(values, cuts, correlation, threshold)
         weakest = int(np.argmax(levels.p_values))
         places = len(values.logs) - 2 * SHORTEST + 1
@@ -125,14 +125,14 @@ def _steps(
 
 
 def _expect_variance(levels: Levels) -> float:
-    """Return the least variance that a value may be taken to have."""
+    """Return the lower limit of the variance of a value."""
     return max(float(np.mean(levels.variances)) if len(levels.variances) else 0.0, FINEST_SPREAD**2)
 
 
 def _divide(logs: Logs, expected: float, bar: float, correlation: float) -> set[int]:
-    """Return where new levels begin, by dividing again and again what does not look like one level."""
+    """Return where new levels begin, by repeated division of what is not one level."""
     scan = _scan(logs, expected, correlation)
-    if scan.p_value > bar or not _seldom(logs, expected, correlation):
+    if scan.p_value > bar or not _is_rare(logs, expected, correlation):
         return set()
     cuts = sorted({scan.first, scan.end} - {0, len(logs)})
     ends = zip([0, *cuts], [*cuts, len(logs)], strict=True)
@@ -142,7 +142,7 @@ def _divide(logs: Logs, expected: float, bar: float, correlation: float) -> set[
     }
 
 
-def _settle(logs: Logs, cuts: list[int]) -> list[int]:
+def _move_cuts(logs: Logs, cuts: list[int]) -> list[int]:
     """Return the cuts, each moved to where it divides best what lies between its neighbours."""
     moved = list(cuts)
     for place in range(len(moved)):
@@ -166,7 +166,7 @@ def _scan(logs: Logs, expected: float, correlation: float) -> _Scan:
     return _Scan(int(first[most]), int(end[most]), p_value)
 
 
-def _seldom(logs: Logs, expected: float, correlation: float) -> bool:
+def _is_rare(logs: Logs, expected: float, correlation: float) -> bool:
     """Return whether the same values in another order seldom have a stretch that differs as much."""
     centred = logs - logs.mean()
     if float((centred**2).sum()) <= expected * 1e-12:

@@ -1,4 +1,4 @@
-"""A study of the clocks in figures: how far offsets are from the truth, what is promised of them, what they cost.
+"""Results of a clock study: error of offsets, their bounds and estimates, cost of synchronisation.
 
 Rank 0 is left out of all figures on offsets: they are reported relative to it.
 """
@@ -29,7 +29,7 @@ class Spread(Record, frozen=True):
 
 
 class Accuracy(Record, frozen=True):
-    """How right one method is with one source at one stage, over all runs and ranks."""
+    """Accuracy of one method with one source at one stage, over all runs and ranks."""
 
     source: str
     synchronisation: str
@@ -38,15 +38,15 @@ class Accuracy(Record, frozen=True):
     bound_ns: Spread
     likely_ns: Spread
     error_ns: Spread | None
-    """Nothing where the truth is not known of every offset."""
+    """None if the truth of some offset is unknown."""
     within_likely: float | None
-    """Share of errors that are no larger than likely, which should be 19 of 20; nothing where they are not known."""
+    """Share of errors within the estimated error, nominally 95 %; None: unknown."""
     outside: list[Offset]
-    """Offsets that are further from the truth than the bound stated for them; there must be none."""
+    """Offsets whose error exceeds their bound; there must be none."""
 
 
 class Cost(Record, frozen=True):
-    """What one method takes with one source: medians over runs, counts of the run that took most."""
+    """Cost of one method with one source: medians over runs, counts of the most expensive run."""
 
     source: str
     synchronisation: str
@@ -70,7 +70,7 @@ class Drift(Record, frozen=True):
     coverage: float
 
 
-def sources(clocks: Sequence[Clock]) -> list[SourceFact]:
+def summarise_sources(clocks: Sequence[Clock]) -> list[SourceFact]:
     """Return each source over all ranks: usable where every rank can use it, as coarse and costly as on the worst."""
     parts: defaultdict[str, list[Clock]] = defaultdict(list)
     for clock in clocks:
@@ -78,8 +78,8 @@ def sources(clocks: Sequence[Clock]) -> list[SourceFact]:
     return [_source(name, part) for name, part in parts.items()]
 
 
-def accuracies(offsets: Iterable[Offset]) -> list[Accuracy]:
-    """Return how right each method is with each source at each stage."""
+def compute_accuracies(offsets: Iterable[Offset]) -> list[Accuracy]:
+    """Return the accuracy of each method with each source at each stage."""
     parts: defaultdict[tuple[str, str, str], list[Offset]] = defaultdict(list)
     for offset in offsets:
         if offset.rank:
@@ -87,16 +87,16 @@ def accuracies(offsets: Iterable[Offset]) -> list[Accuracy]:
     return [_accuracy(*key, part) for key, part in parts.items()]
 
 
-def costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
-    """Return what each method takes with each source."""
+def compute_costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
+    """Return the cost of each method with each source."""
     parts: defaultdict[tuple[str, str], list[Synchronisation]] = defaultdict(list)
     for synchronisation in synchronisations:
         parts[synchronisation.source, synchronisation.synchronisation].append(synchronisation)
     return [_cost(*key, part) for key, part in parts.items()]
 
 
-def drifts(offsets: Iterable[Offset]) -> list[Drift]:
-    """Return the drift of each rank by each source, as the method reported it that is the surest of it."""
+def compute_drifts(offsets: Iterable[Offset]) -> list[Drift]:
+    """Return the drift of each rank by each source, from the method with the narrowest interval."""
     parts: defaultdict[tuple[str, str, int], dict[int, float]] = defaultdict(dict)
     for offset in offsets:
         if offset.rank:
@@ -107,7 +107,7 @@ def drifts(offsets: Iterable[Offset]) -> list[Drift]:
 
 
 def read_one_clock(offsets: Iterable[Offset], source: str) -> bool | None:
-    """Return whether all ranks read one clock by a source; nothing where the truth is not known."""
+    """Return whether all ranks read one clock with a source; None: unknown."""
     truths = [offset.truth_ns for offset in offsets if offset.source == source and offset.rank]
     return None if None in truths else not any(truths)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Logs = NDArray[np.float64]
 
 
-def common_part(candidates: Sequence[Logs]) -> Logs:
+def estimate_common_part(candidates: Sequence[Logs]) -> Logs:
     """Return the logarithm of what all candidates have in common in each campaign.
 
     It is the smallest of the candidates' medians over their cases where all have the same sign, and 0 where not: a

@@ -1,7 +1,8 @@
-"""Contrasts: what is said of figures of one launch against each other, and of how much of that launches are sure. Pure.
+"""Contrasts: values of the same launch compared with each other, tested over launches. Pure.
 
-A finding makes many statements at once: that one time is longer than others together, that a step is steeper than its
-neighbours. Each is a logarithm per launch that must be beyond a margin. All that one finding asks is judged together.
+A finding makes many statements at once, for example that one time is longer than the sum of others, or a step steeper
+than its neighbours. Each is a logarithm per launch, tested against a margin. All statements of a finding are one
+family.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 SURE = 0.01
-"""Largest adjusted p-value of what is reported: a finding must not be one of the 5 % that comparisons may err in."""
+"""Largest adjusted p-value of a finding, stricter than the 5 % of comparisons."""
 
 
 class Contrast(NamedTuple):
-    """A ratio over launches, and whether it is surely beyond its margin."""
+    """A ratio over launches, and whether it is significantly beyond its margin."""
 
     key: tuple[Any, ...]
     blocks: int
@@ -45,10 +46,10 @@ class Claim(NamedTuple):
     case: str
     parts: tuple[str, ...]
     margin: float
-    """Ratio up to which nothing is said."""
+    """Largest ratio that is not reported."""
 
 
-def within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFrame:
+def compare_within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFrame:
     """Return the logarithms of wholes over the sums of their parts, per candidate and launch that has all figures.
 
     Columns: claim (its number), candidate, block, log and margin, a logarithm too.
@@ -89,7 +90,7 @@ def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) ->
     table = table.sort(keys)
     count, mean, spread, margin = (table[name].to_numpy() for name in ("blocks", "log", "spread", "margin"))
     wide = spread * (repeated.widening if repeated else 1.0)
-    return contrasts(list(table.select(keys).iter_rows()), count, mean, wide, margin, confidence)
+    return decide_contrasts(list(table.select(keys).iter_rows()), count, mean, wide, margin, confidence)
 
 
 def _by_block(logs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -98,7 +99,7 @@ def _by_block(logs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return means.group_by(keys, maintain_order=True).agg(logs="log", blocks="block")
 
 
-def contrasts(
+def decide_contrasts(
     keys: Sequence[tuple[Any, ...]],
     blocks: ArrayLike,
     log: ArrayLike,

@@ -1,4 +1,4 @@
-"""Whether launches that follow each other resemble each other: the lag-1 correlation of log ratios. Pure."""
+"""Whether successive launches are correlated: the lag-1 correlation of log ratios. Pure."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ ERRORS = 0.025
 """Chance of a correlation that is called positive where there is none; five blocks have no p-value below 1/60."""
 SHUFFLES = 1999
 FARTHEST = 3.0
-"""Residuals beyond so many standard deviations are taken as at that distance: a lone outlier decides nothing."""
+"""Residuals are clipped to this many standard deviations, so that a single outlier decides nothing."""
 LARGEST = 0.9
-"""Correlations above this would widen an interval without bound."""
+"""Upper limit: larger correlations would widen intervals without bound."""
 GRID = np.linspace(0, LARGEST, 46)
 """Correlations of which the bias is calculated; between them it is interpolated."""
 
@@ -54,7 +54,7 @@ class LagOne(NamedTuple):
         return math.sqrt((1 + r) / (1 - r)) if self.positive else 1.0
 
 
-def lag_one(logs: Numbers, seed: int = 1) -> LagOne | None:
+def correlate_blocks(logs: Numbers, seed: int = 1) -> LagOne | None:
     """Return the correlation of log ratios, a comparison per row and a block per column, NaN where there is none.
 
     Comparisons of a campaign share launches, so the null distribution is that of the blocks in random order, the same
@@ -73,10 +73,10 @@ def lag_one(logs: Numbers, seed: int = 1) -> LagOne | None:
     shuffled = products[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     as_large = int((shuffled >= value - 1e-9 * total).sum())
     plain = (value - expected) / (total * (blocks - 1) / blocks)
-    return LagOne(_without_bias(plain, blocks), (1 + as_large) / (1 + SHUFFLES), blocks)
+    return LagOne(_correct_bias(plain, blocks), (1 + as_large) / (1 + SHUFFLES), blocks)
 
 
-def _without_bias(plain: float, blocks: int) -> float:
+def _correct_bias(plain: float, blocks: int) -> float:
     """Return the correlation r of an autoregressive series of which residuals show this one, on average.
 
     With the mean, residuals lose most of what is common to few correlated values: of ten with r = 0.6 they show 0.39.
@@ -107,7 +107,7 @@ def _standardise(logs: Numbers) -> Numbers:
     return np.asarray(np.nan_to_num(clipped - np.nanmean(clipped, axis=1, keepdims=True)), np.float64)
 
 
-def between_launches(
+def correlate_launches(
     figures: pl.DataFrame, pairs: Sequence[tuple[str, str]], levels: Mapping[str, Levels]
 ) -> LagOne | None:
     """Return the correlation over all cases of pairs of candidates, from the figures of their launches.
@@ -126,4 +126,4 @@ def pool(table: pl.DataFrame) -> LagOne | None:
     order = long["blocks"].unique().sort()
     wide = np.full((len(table), len(order)), np.nan)
     wide[long["row"].to_numpy(), order.search_sorted(long["blocks"]).to_numpy()] = long["logs"].to_numpy()
-    return lag_one(wide)
+    return correlate_blocks(wide)

@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 SLIGHT = 0.1
-"""With less chance than this of being decided a comparison is given up."""
+"""A comparison with a smaller chance of being decided is given up."""
 KEPT = 1 - 2 * SHARE
 """Degrees of freedom that one more block brings."""
 
 
 class Outlook(NamedTuple):
-    """What a campaign may still do: how different candidates must be, and after which blocks it looks."""
+    """The rest of a campaign: its threshold and its interim analyses."""
 
     threshold: float
     looks: list[int]
     confidence: float = 0.95
     baseline: str = ""
-    """The candidate that all others are compared with: then nobody's place among the others matters."""
+    """The candidate that all others are compared with; comparisons among the others then do not matter."""
 
     def select_relevant(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
-        """Return the comparisons that the question is about, in the order of their cases and levels.
+        """Return the comparisons that answer the question, in the order of cases and levels.
 
         A case with levels of the reference has a question at each that it meets, or will, often enough to be judged.
         """
@@ -67,28 +67,28 @@ class Outlook(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """Return the logarithm of the smallest ratio that is worth showing."""
+        """Return the logarithm of the smallest relevant ratio."""
         return float(np.log1p(self.threshold))
 
 
-class Standing(NamedTuple):
-    """How far the cases of a campaign are decided."""
+class CaseProgress(NamedTuple):
+    """Decided and open cases of a campaign."""
 
     decided: list[str]
     given_up: list[str]
     """Cases that more blocks of the plan would hardly decide."""
     open: dict[str, list[str]]
-    """Cases that are open, and the candidates by whose further launches they may be decided."""
+    """Open cases, with the candidates to measure further."""
     blocks: int
-    """After how many blocks all that is open should be decided, as figures are now: one of the looks."""
+    """Number of blocks after which all open cases should be decided, if values stay as they are; one of the looks."""
 
 
-def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool = False) -> Standing:
-    """Return where each case stands; with `drop`, beaten candidates have no part in what is open."""
+def assess_cases(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool = False) -> CaseProgress:
+    """Return which cases are decided, open or given up; with `drop`, open cases exclude beaten candidates."""
     ordered = outlook.select_relevant(comparisons)
     if not ordered:
-        return Standing([], [], {}, 0)
-    chances, needed = chance(ordered, outlook), blocks_needed(ordered, outlook)
+        return CaseProgress([], [], {}, 0)
+    chances, needed = predict_chance(ordered, outlook), blocks_needed(ordered, outlook)
     last = 0
     open_: dict[str, dict[str, None]] = {}
     settled_: dict[str, bool] = {}
@@ -101,7 +101,7 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
             open_.setdefault(case, {}).update(dict.fromkeys(names))
             last = max(last, *(int(needed[place]) for place in hopeful))
     closed = {case: decided for case, decided in settled_.items() if case not in open_}
-    return Standing(
+    return CaseProgress(
         decided=[case for case, decided in closed.items() if decided],
         given_up=[case for case, decided in closed.items() if not decided],
         open={case: list(names) for case, names in open_.items()},
@@ -109,7 +109,7 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
     )
 
 
-def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, float]:
+def predict_decisions(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, float]:
     """Return how many cases are not decided, and how many of these the outlook's last look would decide, on average.
 
     A case is taken to be decided as likely as the least likely of its comparisons that matter.
@@ -117,7 +117,7 @@ def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, 
     ordered = outlook.select_relevant(comparisons)
     if not ordered:
         return 0, 0.0
-    chances = chance(ordered, outlook)
+    chances = predict_chance(ordered, outlook)
     likely: dict[str, float] = {}
     for case, _, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
         if unsettled:
@@ -132,11 +132,11 @@ def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[
     """
     for (case, _), places in groupby(range(len(ordered)), key=lambda place: _question(ordered[place])):
         members = list(places)
-        beaten = {slower(ordered[place]) for place in members if ordered[place].different and not baseline}
+        beaten = {find_slower(ordered[place]) for place in members if ordered[place].different and not baseline}
         unsettled = [
             place
             for place in members
-            if not settled(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
+            if not is_resolved(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
         ]
         yield case, members, unsettled
 
@@ -146,21 +146,21 @@ def _question(comparison: Comparison) -> tuple[str, str]:
     return comparison.case, comparison.levels[0].name if comparison.levels else ""
 
 
-def slower(comparison: Comparison) -> str:
-    """Return which of two candidates takes longer."""
+def find_slower(comparison: Comparison) -> str:
+    """Return the slower of two candidates."""
     return comparison.other if comparison.ratio > 1 else comparison.base
 
 
-def settled(comparison: Comparison) -> bool:
+def is_resolved(comparison: Comparison) -> bool:
     """Return whether two candidates are known to differ, or known not to differ by more than the threshold."""
     return comparison.different or comparison.alike
 
 
-def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
-    """Return, of each comparison, the chance that it is decided by the last look if all goes on as it is."""
-    now = trend(comparisons)
+def predict_chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
+    """Return the chance that each comparison is decided by the last look, if its trend continues."""
+    now = compute_trend(comparisons)
     log, last = now.log, now.share * outlook.looks[-1]
-    different, equivalent = bounds(now, outlook.looks[-1], penalties(comparisons), outlook)
+    different, equivalent = compute_bounds(now, outlook.looks[-1], compute_penalties(comparisons), outlook)
     drift = now.scatter * np.sqrt(np.maximum(1 / now.blocks - 1 / last, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         above = distributions.normal_sf((different - log) / drift)
@@ -172,19 +172,19 @@ def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
 
 
 def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
-    """Return, of each comparison, the look at which it is decided if all goes on as it is; the last if at none."""
-    now = trend(comparisons)
+    """Return the look at which each comparison is decided, if its trend continues; the last if at none."""
+    now = compute_trend(comparisons)
     far = np.abs(now.log)
     needed = np.full(len(far), float(outlook.looks[-1]))
     for look in reversed(outlook.looks):
-        different, equivalent = bounds(now, look, penalties(comparisons), outlook)
+        different, equivalent = compute_bounds(now, look, compute_penalties(comparisons), outlook)
         later = look * now.share > now.blocks
         needed = np.where(later & ((far >= different) | (far <= equivalent)), look, needed)
     return np.where(find_known(comparisons), needed, outlook.looks[-1])
 
 
 def find_known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
-    """Return of which comparisons the scatter is known."""
+    """Return which comparisons have a known scatter."""
     return np.array([_blocks(comparison) >= 2 and np.isfinite(comparison.high) for comparison in comparisons])
 
 
@@ -205,8 +205,8 @@ class Trend(NamedTuple):
     """Of the campaign's blocks: less than 1 at a level of the reference that not all blocks meet."""
 
 
-def trend(comparisons: Sequence[Comparison]) -> Trend:
-    """Return how comparisons stand."""
+def compute_trend(comparisons: Sequence[Comparison]) -> Trend:
+    """Return the current values of comparisons."""
     log, error, blocks, degrees, share = np.array(
         [
             (
@@ -223,8 +223,8 @@ def trend(comparisons: Sequence[Comparison]) -> Trend:
     return Trend(log, error * np.sqrt(blocks), blocks, degrees, share)
 
 
-def penalties(comparisons: Sequence[Comparison]) -> Values:
-    """Return by how much p-values are adjusted to the others."""
+def compute_penalties(comparisons: Sequence[Comparison]) -> Values:
+    """Return the factors by which p-values are adjusted for the other tests."""
     return np.array(
         [
             max(comparison.p_adjusted / comparison.p_value, 1.0) if comparison.p_value > 0 else 1.0
@@ -233,7 +233,7 @@ def penalties(comparisons: Sequence[Comparison]) -> Values:
     )
 
 
-def bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
+def compute_bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
     """Return the log ratios from which on two differ, and up to which they are equivalent, at a look."""
     blocks = now.share * look
     error, spent = now.scatter / np.sqrt(blocks), Penalty(tuple(outlook.looks), look)

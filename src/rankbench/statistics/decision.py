@@ -46,7 +46,7 @@ Outcome = Literal["slower", "faster", "equivalent", "open"]
 
 
 class Estimate(NamedTuple):
-    """A mean log ratio and how well it is known."""
+    """A mean log ratio and its error."""
 
     mean: float
     error: float
@@ -58,13 +58,13 @@ class Estimate(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What is known about a ratio; where there is no error the interval is 0 to infinity and the p-values are 1."""
+    """The decision on a ratio; without an error the interval is 0 to infinity and the p-values are 1."""
 
     ratio: float
     low: float
     high: float
     p_value: float
-    """After interim looks are paid for."""
+    """Corrected for interim analyses."""
     p_adjusted: float
     different: bool
     """The ratio is beyond the threshold, by the test."""
@@ -75,7 +75,7 @@ class Decision(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """Return what the second candidate is against the first."""
+        """Return the outcome for the second candidate against the first."""
         if self.different:
             return "slower" if self.ratio > 1 else "faster"
         return "equivalent" if self.equivalent else "open"

@@ -1,4 +1,4 @@
-"""What one launch's samples come to: the figure that an estimator makes of them, and how well they began together.
+"""The value of one launch from its samples, and how well its ranks began together.
 
 An estimator is named as in a plan; each is a unit of `plan/estimators`.
 """
@@ -13,7 +13,7 @@ import polars as pl
 from rankbench.plan import estimators
 from rankbench.statistics.decision import half_width
 from rankbench.statistics.medians import TIED, find_grouped_median
-from rankbench.statistics.parts import by_launch
+from rankbench.statistics.parts import divide_by_launch
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 LAUNCH = ["case", "candidate", "block", "launch"]
 VISITS = ["visit", "visit_ns", "visit_hop_ns", "visit_position", "visit_after"]
 FEWEST, LEAST_SHARE = 10, 0.1
-"""A launch's figure counts if so many of its rounds do, of few rounds half, and so large a share of many."""
+"""A launch counts if this many of its rounds do; of few rounds half, of many this share."""
 START_BOUND = 0.05
-"""Share of a launch's median time above which its start is too uncertain to be judged."""
+"""Share of a launch's median time above which its start is too inaccurate to compare."""
 COST_SHARE = 0.05
-"""What measuring may take of a time before that is said: ratios look nearer to 1 than they are by as much."""
+"""Share of a time that measuring may take without a warning: it draws ratios towards 1."""
 TRIMMED = "trimmed-mean"
-"""The estimator by which a report also has MPIPerf's own tables and intervals."""
+"""The estimator with which a report also has MPIPerf's tables and intervals."""
 
 
 def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
@@ -42,7 +42,7 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
     start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` shows whether too few rounds
     count to judge the figure. A median on a step of the clock is interpolated within it.
     """
-    return pl.concat([_launch_figures(part, estimator, by_ranks) for part in by_launch(samples)]).sort(LAUNCH)
+    return pl.concat([_launch_figures(part, estimator, by_ranks) for part in divide_by_launch(samples)]).sort(LAUNCH)
 
 
 def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 FIRST = ["launch", "operation", "form"]
 
 
-def first_calls(cases: pl.DataFrame) -> pl.DataFrame:
+def tabulate_first_calls(cases: pl.DataFrame) -> pl.DataFrame:
     """Return one row per launch, operation and form: `first_ns`, `second_ns` and their `ratio`.
 
     Args:
@@ -25,7 +25,7 @@ def first_calls(cases: pl.DataFrame) -> pl.DataFrame:
     return known.select(*names, ratio=pl.col("first_ns") / pl.col("second_ns"))
 
 
-def by_operation(frame: pl.DataFrame) -> pl.DataFrame:
+def summarise_first_calls(frame: pl.DataFrame) -> pl.DataFrame:
     """Return one row per placement, operation, form and candidate: medians over launches, least and largest ratio."""
     if frame.is_empty():
         return frame

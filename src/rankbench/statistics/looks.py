@@ -1,14 +1,13 @@
-"""What looking at figures more than once costs. Pure: numbers of blocks in, levels and p-values out.
+"""Correction for interim analyses (group-sequential tests). Pure: numbers of blocks in, levels and p-values out.
 
-A campaign that may end at several looks has several chances to be misled. It may spend, until each look, a share of the
-5 % that it may err which grows with the 1.5th power of the blocks (Kim and DeMets, Biometrika 74, 1987): little while
-launches are few, and only for looks that are made. How small a p-value must be at each look follows from that: looks
-share their launches, so that being misled at one makes it likely at the next, and less is paid than by adding chances
-up (the recursion of Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132, 1969).
+A campaign that may end at several looks has several chances of a false result. An alpha-spending function gives the
+share of the 5 % that may be spent until each look: it grows with the 1.5th power of the blocks (Kim and DeMets,
+Biometrika 74, 1987), so that early looks spend little. The nominal level of each look follows from it: results at
+successive looks are correlated, so the correction is smaller than Bonferroni's (the recursion of Armitage, McPherson
+and Rowe, Journal of the Royal Statistical Society A 132, 1969).
 
-The price depends on the level: the smaller it is, the less does passing at one look make passing at another likely. So
-the p-value of a look is turned into that of the whole campaign: the level at which it would be just small enough there
-(the repeated p-value; Jennison and Turnbull, Group Sequential Methods, 2000, chapter 9).
+The correction depends on the level. The p-value of a look becomes that of the whole campaign: the level at which it is
+just significant (the repeated p-value; Jennison and Turnbull, Group Sequential Methods, 2000, chapter 9).
 """
 
 from __future__ import annotations
@@ -32,27 +31,27 @@ MOST_STEPS, PRECISION, LEAST_CHANCE = 100, 1e-13, 1e-300
 POINTS = 401
 """Of the grid on which densities are carried from look to look."""
 GRID = np.array([1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.01, LEVEL, 0.2, 0.5])
-"""Levels for which the price is computed; it is interpolated between them, on logarithmic axes."""
+"""Levels for which the correction is computed; it is interpolated between them, on logarithmic axes."""
 
 
 class Penalty(NamedTuple):
-    """For looks at a campaign that may end after each of them; blocks after which it is seen now."""
+    """The correction for the looks of a campaign, at its current number of blocks."""
 
     looks: tuple[int, ...] = ()
-    """Numbers of blocks, rising; with fewer than two nothing is to be paid."""
+    """Numbers of blocks, ascending; with fewer than two there is no correction."""
     blocks: Any = 0
     """A number, or an array of one for each value that is to be adjusted.
 
-    What ended before the last look pays what was asked there: blocks beyond the last look but one count as the last's.
+    Blocks beyond the last look but one count as those of the last.
     """
 
     def nominal(self, level: Any) -> Values:
-        """Return the two-sided p-value that is small enough now, if all looks together err in this level."""
+        """Return the nominal two-sided level now, for an overall level of all looks."""
         wanted = np.log(np.asarray(level, dtype=np.float64))
         return np.asarray(np.exp(wanted - self._interpolate(wanted, np.log(GRID))), dtype=np.float64)
 
     def p_value(self, value: ArrayLike) -> Values:
-        """Return the p-value that all looks together give to one of now: the inverse of `nominal`."""
+        """Return the overall p-value for a nominal one: the inverse of `nominal`."""
         with np.errstate(divide="ignore"):
             values = np.log(np.asarray(value, dtype=np.float64))
         return np.asarray(np.minimum(np.exp(values + self._interpolate(values, None)), 1.0), dtype=np.float64)
@@ -76,11 +75,13 @@ ONE_LOOK = Penalty()
 @cache
 def _factors(looks: tuple[int, ...]) -> Values:
     """Return, by look and level of the grid, the logarithm of the level over the p-value that is small enough."""
-    return np.asarray(np.log(GRID) - np.log([levels(looks, float(level)) for level in GRID]).T, dtype=np.float64)
+    return np.asarray(
+        np.log(GRID) - np.log([compute_levels(looks, float(level)) for level in GRID]).T, dtype=np.float64
+    )
 
 
 @cache
-def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
+def compute_levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
     """Return the two-sided p-value that is small enough at each look, if looks together err in this level.
 
     The sum over blocks is a random walk, with variance 1 at the last look. Its density is followed from look to look,

@@ -27,7 +27,7 @@ import scipy
 
 from rankbench.language import Text, say
 from rankbench.statistics import distributions
-from rankbench.statistics.parts import by_launch
+from rankbench.statistics.parts import divide_by_launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 FEWEST = 60
-"""With fewer samples (after thinning) nothing is said of further modes."""
+"""Minimum of samples (after thinning) for further modes."""
 MOST = 12_000
-"""Samples that the test looks at; more are thinned evenly, and all take part in shares and places."""
+"""Maximum of samples for the test; more are thinned evenly. Shares and locations use all."""
 STRETCH = 20_000
 LEAST_SHARE = 0.005
 DEEPEST = 0.75
@@ -126,8 +126,8 @@ class Repeated(NamedTuple):
         return say("{parts:,}", parts=[self.mode.name, *texts, self.pattern.text])
 
 
-def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
-    """Return the modes of the samples of several launches, each in the order of measurement; the main one first.
+def find_launch_modes(launches: Sequence[Values]) -> list[Repeated]:
+    """Return the modes of the samples of several launches, in the order of measurement; the main one first.
 
     Launches differ in level, and a mode may be no more than some of them: `pattern` says so. Where levels blur what is
     within launches, so that one hump alone is left, each launch is scaled to the median that is usual of them. Humps
@@ -136,12 +136,12 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
     series = [times for times in launches if len(times) and np.median(times) > 0]
     if not series:
         return []
-    step, random = clock_step(np.concatenate(series)), np.random.default_rng(0)
+    step, random = find_clock_step(np.concatenate(series)), np.random.default_rng(0)
     blurred = [times + _blur(times, step, random) for times in series]
     middles = np.array([np.median(times) for times in series])
     scaled = [times * (np.median(middles) / middle) for times, middle in zip(blurred, middles, strict=True)]
     level = np.concatenate(scaled)
-    stride = dependence(level)
+    stride = estimate_dependence(level)
     pooled = np.concatenate(blurred)
     for times, parts in ((pooled, blurred), (level, scaled)):
         if len(modes := _find(times, stride)) > 1:
@@ -152,32 +152,34 @@ def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
     return [_describe_repetition(mode, blurred) for mode in modes]
 
 
-def modes_by_launch(samples: pl.LazyFrame, key: Sequence[str]) -> dict[tuple[str, ...], list[Repeated]]:
+def find_group_modes(samples: pl.LazyFrame, key: Sequence[str]) -> dict[tuple[str, ...], list[Repeated]]:
     """Return the modes of each group of a store's samples that count, by the values of its key columns.
 
     Of each launch the first samples show, STRETCH of them at most: they follow each other, as bursts need it.
     """
     counted = samples.filter(~pl.col("discarded"))
     first = pl.col("time_ns").head(STRETCH)
-    stretches = [part.group_by(*key, "launch").agg(first).collect() for part in by_launch(counted)]
+    stretches = [part.group_by(*key, "launch").agg(first).collect() for part in divide_by_launch(counted)]
     launches = pl.concat(stretches).sort(*key, "launch")
     return {
-        tuple(map(str, name)): modes_of_launches([times.to_numpy() for times in part["time_ns"]])
+        tuple(map(str, name)): find_launch_modes([times.to_numpy() for times in part["time_ns"]])
         for name, part in launches.partition_by(list(key), as_dict=True, maintain_order=True).items()
     }
 
 
-def modes_of(times_ns: Values) -> list[Mode]:
+def find_modes(times_ns: Values) -> list[Mode]:
     """Return the modes of samples in the order of measurement, the main one first, the others by their share."""
     if not len(times_ns):
         return []
-    return _find(times_ns + _blur(times_ns, clock_step(times_ns), np.random.default_rng(0)), dependence(times_ns))
+    return _find(
+        times_ns + _blur(times_ns, find_clock_step(times_ns), np.random.default_rng(0)), estimate_dependence(times_ns)
+    )
 
 
 # --- readings and their dependence ----------------------------------------------------------------------------------
 
 
-def clock_step(times_ns: Values) -> float:
+def find_clock_step(times_ns: Values) -> float:
     """Return the step of the clock as seen in the bulk of its readings; where readings are fine, next to nothing."""
     low, high = np.quantile(times_ns, (0.05, 0.75))
     inside = np.unique(times_ns[(times_ns >= low) & (times_ns <= high)])
@@ -193,8 +195,8 @@ def _blur(times_ns: Values, step: float, random: np.random.Generator) -> Values:
     return random.normal(0, SPREAD_OF_STEP * step, len(times_ns))
 
 
-def dependence(times: Values) -> float:
-    """Return how many samples in a row show as much as one: the integrated autocorrelation time, 1 if none is proved.
+def estimate_dependence(times: Values) -> float:
+    """Return the integrated autocorrelation time of samples, 1 if no correlation is significant.
 
     The largest of three: of the ranks, and of being among the slowest tenth and the slowest thirtieth, since slow
     samples may come in bursts where the others do not.
@@ -283,13 +285,13 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
     return logs, inner
 
 
-def rises(ordered: Values) -> list[Trend]:
+def find_rises(ordered: Values) -> list[Trend]:
     """Return the intervals in which the density rises for certain."""
     families, limits = _families(len(ordered)), critical_log_p(len(ordered))
     return [trend for family, limit in zip(families, limits, strict=True) for trend in _certain(ordered, family, limit)]
 
 
-def falls(ordered: Values) -> list[Trend]:
+def find_falls(ordered: Values) -> list[Trend]:
     """Return the intervals in which the density falls for certain."""
     last = len(ordered) - 1
     risen = _certain(-ordered[::-1], _families(len(ordered))[0], critical_log_p(len(ordered))[0])
@@ -329,13 +331,16 @@ def critical_log_p(count: int) -> tuple[float, float]:
     return everywhere, ending
 
 
-def valleys(ordered: Values) -> list[tuple[Trend, Trend]]:
+def find_valleys(ordered: Values) -> list[tuple[Trend, Trend]]:
     """Return each fall of the density that is followed by a rise, as many after one another as there are.
 
     The two may share what is between them, but neither may reach into the dense part of the other. Then one of them
     must be wrong in a one-humped distribution, wherever its hump is: if between them, the one on its lower side.
     """
-    down, up = sorted(falls(ordered), key=lambda fall: fall.high), sorted(rises(ordered), key=lambda rise: rise.inner)
+    down, up = (
+        sorted(find_falls(ordered), key=lambda fall: fall.high),
+        sorted(find_rises(ordered), key=lambda rise: rise.inner),
+    )
     pairs: list[tuple[Trend, Trend]] = []
     while pair := _first_valley(down, up):
         pairs.append(pair)
@@ -363,7 +368,7 @@ def _first_valley(down: list[Trend], up: list[Trend]) -> tuple[Trend, Trend] | N
 def _find(times: Values, stride: float) -> list[Mode]:
     thinned = _thin(times, stride)
     ordered = np.sort(times)
-    pairs = valleys(thinned) if len(thinned) >= FEWEST else []
+    pairs = find_valleys(thinned) if len(thinned) >= FEWEST else []
     return _modes(ordered, [_bottom(ordered, thinned, *pair) for pair in pairs])
 
 
@@ -487,10 +492,10 @@ def _describe_repetition(mode: Mode, launches: list[Values]) -> Repeated:
     appearances = int(np.count_nonzero((shares >= mode.share / 4) & (shares > 0)))
     gathered = sum(int(member.sum()) for member, share in zip(members, shares, strict=True) if share >= MOST_OF_IT)
     makes_launches = len(launches) > 1 and gathered >= MOST_OF_IT * sum(int(member.sum()) for member in members)
-    return Repeated(mode, len(launches), appearances, Pattern("whole") if makes_launches else pattern(members))
+    return Repeated(mode, len(launches), appearances, Pattern("whole") if makes_launches else classify_pattern(members))
 
 
-def pattern(members: Sequence[NDArray[np.bool_]]) -> Pattern:
+def classify_pattern(members: Sequence[NDArray[np.bool_]]) -> Pattern:
     """Return how the samples of a mode follow each other in time: at even distances, in bursts, or scattered.
 
     Even: half or more of the gaps between them are one and the same. Bursts: the numbers in stretches in which four are

@@ -23,7 +23,7 @@ def pair_logs(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     return ratios.select(*key, "log")
 
 
-def visit_logs(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
+def pair_visits(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     """Return the log ratios of the visits that launches of both made: case, block, visit, log, and both `hop_ns`."""
     key = ["case", "block", "visit"]
     lists = ["visit", "visit_ns", "visit_hop_ns"]
@@ -37,7 +37,7 @@ def visit_logs(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
 
 def _of_visits(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     """Return the median log ratio of each block's visits, of blocks in which both made several."""
-    by = visit_logs(frame, two).group_by("case", "block")
+    by = pair_visits(frame, two).group_by("case", "block")
     return by.agg(pl.col("log").median().alias("of_visits"), pl.len()).filter(pl.col("len") > 1).drop("len")
 
 

@@ -83,7 +83,7 @@ class Table(NamedTuple):
     """A row per pair, a column per block."""
 
 
-def table(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
+def tabulate_pairs(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
     """Return the times of one candidate's pairs, of which `keys` names the cases; incomplete blocks are left out."""
     names = {key: pair for pair, key in keys.items()}
     frame = figures.filter(pl.col("case").is_in(list(names)), pl.col("figure_ns") > 0)
@@ -95,7 +95,7 @@ def table(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
     return Table(pairs, blocks, np.array(rows, dtype=np.float64).reshape(len(pairs), len(blocks)))
 
 
-def groups(pair_times: Table, threshold: float) -> list[list[Pair]]:
+def group_pairs(pair_times: Table, threshold: float) -> list[list[Pair]]:
     """Return the groups of like pairs, fastest first: one of all where none can be distinguished or launches are
     few."""
     if len(pair_times.blocks) < FEWEST_LAUNCHES:
@@ -169,7 +169,7 @@ def level_times(pair_times: Table, level: Callable[[int, int], int], threshold: 
     ]
 
 
-def fit(pair_times: Table, grouped: Sequence[Sequence[Pair]], level: Callable[[int, int], int]) -> Fit:
+def check_fit(pair_times: Table, grouped: Sequence[Sequence[Pair]], level: Callable[[int, int], int]) -> Fit:
     """Return which pairs are in another group than nearly all others of their level, and which levels have no such."""
     group = {pair: number for number, pairs in enumerate(grouped) for pair in pairs}
     by_level: dict[int, list[Pair]] = {}

@@ -31,7 +31,7 @@ def hold(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> pl.LazyFrame:
     return needed.collect().lazy() if count <= rows else needed
 
 
-def by_launch(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
+def divide_by_launch(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
     """Yield the samples in the order of their launches: so many rows at once, or one launch."""
     sizes: list[tuple[int, int]] = samples.group_by("launch").len().sort("launch").collect().rows()
     for launches in _batches(sizes, rows):
@@ -42,7 +42,7 @@ def by_launch(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.Laz
         )
 
 
-def by_case(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
+def divide_by_case(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
     """Yield the samples in the order of their cases: so many rows at once, or a candidate's of one case."""
     sizes = samples.group_by("case", "candidate").len().sort("case", "candidate").collect()
     of_case: list[tuple[str, int]] = sizes.group_by("case", maintain_order=True).agg(pl.col("len").sum()).rows()

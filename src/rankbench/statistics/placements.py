@@ -16,8 +16,8 @@ import polars as pl
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, compare, states
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.statistics.places import HOST, seat
-from rankbench.statistics.shapes import JUMP, excesses
+from rankbench.statistics.places import HOST, find_seat
+from rankbench.statistics.shapes import JUMP, compute_excesses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,12 +46,12 @@ class Jump(NamedTuple):
     """Time at the larger size over that at the smaller one."""
 
 
-def placeless(case: Case) -> Case:
+def remove_placement(case: Case) -> Case:
     """Return the case without its placement."""
     return msgspec.structs.replace(case, placement="")
 
 
-def same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
+def list_same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
     """Return the cases that were made at several placements: by what they have in common, and by placement.
 
     They have as many ranks, or are between two ranks wherever the others are.
@@ -60,7 +60,7 @@ def same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
     by_line: dict[tuple[str, int], dict[str, Case]] = {}
     for case in campaign.cases:
         ranks = 2 if case.operation in between_two else case.ranks
-        by_line.setdefault((placeless(case).key, ranks), {})[case.placement] = case
+        by_line.setdefault((remove_placement(case).key, ranks), {})[case.placement] = case
     several = {key: cases for key, cases in by_line.items() if len(cases) > 1}
     return {line if ranks == 2 else f"{line} {ranks}": cases for (line, ranks), cases in several.items()}
 
@@ -72,7 +72,7 @@ def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[Placeme
         figures: result of `launch_figures`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
     """
-    lines = same_cases(campaign)
+    lines = list_same_cases(campaign)
     rows = [(case.key, line, place) for line, cases in lines.items() for place, case in cases.items()]
     if not rows:
         return []
@@ -125,24 +125,30 @@ def exchange_ns(launch: Launch, ranks: Collection[int], machine: Machine) -> flo
     facts = [fact for fact in launch.ranks if fact.rank in ranks]
     if len({fact.host for fact in facts}) != 1 or facts[0].host != machine.host:
         return math.nan
-    before, after = (states.exchanges(state) for state in (launch.before, launch.after))
+    before, after = (states.index_exchanges(state) for state in (launch.before, launch.after))
     measured = {pair: math.sqrt(before[pair] * after[pair]) for pair in before.keys() & after.keys()} or before or after
     cpus = {fact.cpu for fact in facts}
     values = {pair: time for pair, time in measured.items() if set(pair) <= cpus}
-    return states.mean(values or alike(measured, cpus, {cpu.number: cpu for cpu in machine.cpus}))
+    return states.average_times(
+        values or find_equivalent_pairs(measured, cpus, {cpu.number: cpu for cpu in machine.cpus})
+    )
 
 
-def alike(measured: Mapping[tuple[int, int], float], cpus: set[int], known: Mapping[int, Cpu]) -> states.Exchanges:
+def find_equivalent_pairs(
+    measured: Mapping[tuple[int, int], float], cpus: set[int], known: Mapping[int, Cpu]
+) -> states.Exchanges:
     """Return the exchange times of pairs of CPUs that share just what two others share."""
     if len(cpus) > 2 or not cpus <= known.keys():
         return {}
-    wanted = common(known, *sorted(cpus))
+    wanted = list_common_kinds(known, *sorted(cpus))
     return {
-        pair: time for pair, time in measured.items() if set(pair) <= known.keys() and common(known, *pair) == wanted
+        pair: time
+        for pair, time in measured.items()
+        if set(pair) <= known.keys() and list_common_kinds(known, *pair) == wanted
     }
 
 
-def common(known: Mapping[int, Cpu], cpu: int, other: int) -> set[str]:
+def list_common_kinds(known: Mapping[int, Cpu], cpu: int, other: int) -> set[str]:
     """Return the kinds of what two CPUs share: `socket`, `NUMA node`, `L3`, `core`."""
     first, second = known[cpu], known[other]
     shared = {
@@ -159,7 +165,7 @@ def find_shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machin
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     common_kinds: set[str] | None = None
     for launch in launches:
-        seats = [seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
+        seats = [find_seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
         if len(seats) < len(ranks):
             continue
         kinds = {kind for kind, unit in seats[0].items() if all(units.get(kind) == unit for units in seats)}
@@ -187,7 +193,7 @@ def one_host(kinds: set[str] | None) -> bool:
 # --- along the sizes --------------------------------------------------------------------------------------------------
 
 
-def jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
+def find_jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
     """Return the jumps of one candidate along the sizes, of which `cases` gives the keys.
 
     A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by significantly more than a quarter of
@@ -206,7 +212,7 @@ def jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> li
 
 
 def _jumps(sizes: Sequence[int], logs: NDArray[np.float64]) -> Iterator[Jump]:
-    both = excesses(sizes, logs)
+    both = compute_excesses(sizes, logs)
     for step, (smaller, larger) in enumerate(itertools.pairwise(sizes)):
         if any(_beyond(excess[:, step], len(sizes) - 1) for excess in both):
             yield Jump(smaller, larger, float(np.exp((logs[:, step + 1] - logs[:, step]).mean())))

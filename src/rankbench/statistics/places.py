@@ -1,4 +1,4 @@
-"""Where ranks sat, and what two of them share: host, socket, NUMA node, caches, core. Pure.
+"""Where ranks ran, and what two of them share: host, socket, NUMA node, caches, core. Pure.
 
 A level is whatever divides the ranks into the same parts: where every socket has one L3 of its own, the two are one
 level, since no figure of these ranks can distinguish them. Levels come largest first.
@@ -29,12 +29,12 @@ Unit = tuple[str, int]
 
 
 class Seat(NamedTuple):
-    """Where a rank sat."""
+    """Where a rank ran."""
 
     host: str
     cpu: int
     units: dict[str, Unit]
-    """What it sat in, by kind, as far as that is known."""
+    """The parts of the machine around it, by kind, as far as known."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class Level:
     def name(self) -> Text:
         """Return what pairs have in common that share this and nothing smaller: `within one socket and L3`."""
         if self.kinds == (HOST,):
-            return say("across {parts}", parts=plural(self.within)) if self.within else say("within one host")
+            return say("across {parts}", parts=format_plural(self.within)) if self.within else say("within one host")
         return say("on one core") if self.kinds == (CORE,) else say("within one {kinds:and}", kinds=self.kinds)
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where all ranks of some launches sat."""
+    """Where all ranks of some launches ran."""
 
     seats: dict[int, Seat]
     """By rank, in the order of the machine; in that of the ranks where launches disagree."""
@@ -86,13 +86,13 @@ class Places:
         return say("across hosts" if self.seats else "anywhere")
 
     def seat(self, rank: int) -> str:
-        """Return where a rank sat, in words."""
+        """Return where a rank ran, in words."""
         place = self.seats.get(rank)
         return f"{place.host} CPU {place.cpu}" if place and rank not in self.disputed else "not known"
 
 
-def places(launches: Iterable[Launch], machine: Machine) -> Places:
-    """Return where ranks sat in these launches, which have the same ranks.
+def find_places(launches: Iterable[Launch], machine: Machine) -> Places:
+    """Return where ranks ran in these launches, which have the same ranks.
 
     Caches are known of the machine itself. A CPU of another host is taken to share them as the machine's CPU of that
     number does, if it has the same numbers: same core, socket and NUMA node.
@@ -100,12 +100,12 @@ def places(launches: Iterable[Launch], machine: Machine) -> Places:
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     seats: dict[int, list[Seat]] = {}
     for fact in (fact for launch in launches for fact in launch.ranks):
-        seats.setdefault(fact.rank, []).append(seat(fact, cpus))
+        seats.setdefault(fact.rank, []).append(find_seat(fact, cpus))
     first = {rank: seats[rank][0] for rank in sorted(seats)}
     disputed = [rank for rank in first if any(other.units != first[rank].units for other in seats[rank])]
     if disputed:
         return Places(first, [], disputed)
-    divided = divisions(first)
+    divided = list_levels(first)
     hosts = list(dict.fromkeys(entry.host for entry in first.values()))
 
     def place(rank: int) -> tuple[object, ...]:
@@ -116,8 +116,8 @@ def places(launches: Iterable[Launch], machine: Machine) -> Places:
     return Places(ordered, [level for level in divided if level.shared], [])
 
 
-def seat(fact: RankFact, cpus: Mapping[int, Cpu]) -> Seat:
-    """Return where a rank sat; what the system did not say is left out."""
+def find_seat(fact: RankFact, cpus: Mapping[int, Cpu]) -> Seat:
+    """Return where a rank ran, without unknown parts."""
     numbers = {HOST: 0, SOCKET: fact.socket, NUMA: fact.numa, CORE: fact.core}
     cpu = cpus.get(fact.cpu)
     if cpu and (cpu.core, cpu.socket, cpu.numa) == (fact.core, fact.socket, fact.numa):
@@ -126,12 +126,12 @@ def seat(fact: RankFact, cpus: Mapping[int, Cpu]) -> Seat:
     return Seat(fact.host, fact.cpu, units)
 
 
-def divisions(seats: Mapping[int, Seat]) -> list[Level]:
+def list_levels(seats: Mapping[int, Seat]) -> list[Level]:
     """Return how each kind of part that is known of every rank divides them, the fewest parts first."""
     kinds = [kind for kind in KINDS if all(kind in place.units for place in seats.values())]
     parts = {kind: {rank: place.units[kind] for rank, place in seats.items()} for kind in kinds}
     kinds.sort(key=lambda kind: len(set(parts[kind].values())))
-    merged = [list(alike) for _, alike in itertools.groupby(kinds, key=lambda kind: shape(parts[kind]))]
+    merged = [list(alike) for _, alike in itertools.groupby(kinds, key=lambda kind: number_parts(parts[kind]))]
     following = [*(alike[0] for alike in merged[1:]), ""]
     return [
         Level(tuple(kind for kind in alike if kind != HOST) or (HOST,), parts[alike[0]], within)
@@ -139,12 +139,12 @@ def divisions(seats: Mapping[int, Seat]) -> list[Level]:
     ]
 
 
-def shape(units: Mapping[int, Unit]) -> list[int]:
+def number_parts(units: Mapping[int, Unit]) -> list[int]:
     """Return a division without the names of its parts: each rank's part as the number in which it first appears."""
     order: dict[Unit, int] = {}
     return [order.setdefault(unit, len(order)) for unit in units.values()]
 
 
-def plural(kind: str) -> str:
+def format_plural(kind: str) -> str:
     """Return `sockets`, `L3 caches`."""
     return f"{kind} caches" if kind in CACHES else f"{kind}s"

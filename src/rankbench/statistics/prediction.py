@@ -44,7 +44,7 @@ class Prediction(NamedTuple):
     """That the new value's level is above the mean by no more than the threshold."""
 
 
-def predictions(past: Sequence[Logs], new: Logs, threshold: float, confidence: float = LEVEL) -> list[Prediction]:
+def predict(past: Sequence[Logs], new: Logs, threshold: float, confidence: float = LEVEL) -> list[Prediction]:
     """Return a prediction for each series; `past` holds two values or more of each, `new` one."""
     if not past:
         return []

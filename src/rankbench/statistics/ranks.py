@@ -18,7 +18,7 @@ OWN = {
 }
 
 
-def single_ranks(samples: pl.LazyFrame, rank_samples: pl.LazyFrame) -> pl.DataFrame:
+def tabulate_ranks(samples: pl.LazyFrame, rank_samples: pl.LazyFrame) -> pl.DataFrame:
     """Return one row per case, candidate and rank, of cases that are timed over all ranks.
 
     `last` is the share of samples in which the rank was the last to end. `median_ns` and `p90_ns` are its end after the
@@ -49,7 +49,7 @@ def single_ranks(samples: pl.LazyFrame, rank_samples: pl.LazyFrame) -> pl.DataFr
     return joined.select(*KEY, "rank", "samples", share.alias("last"), *OWN).collect()
 
 
-def last_ranks(samples: pl.LazyFrame) -> pl.DataFrame:
+def tabulate_last_ranks(samples: pl.LazyFrame) -> pl.DataFrame:
     """Return the share of samples in which a rank was the last to end, per case, candidate, block, launch and rank.
 
     Columns beside these: ranks, how many took part. Ranks that never were the last of a launch have no row there. This

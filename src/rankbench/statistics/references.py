@@ -31,7 +31,7 @@ class Levels(NamedTuple):
     farthest_ns: float
 
 
-def levels(hops_ns: Sequence[float]) -> Levels | None:
+def find_levels(hops_ns: Sequence[float]) -> Levels | None:
     """Return the two levels of hop times, or nothing where there is one level only or none is known.
 
     They are divided where the variance within both parts is least (Otsu, 1979), on a logarithmic scale.
@@ -68,6 +68,6 @@ def by_case(figures: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
     levelses: dict[str, Levels] = {}
     for keys in placements.values():
         hops_ns = figures.filter(pl.col("case").is_in(keys))["visit_hop_ns"].explode().drop_nulls()
-        if at := levels(hops_ns.to_list()):
+        if at := find_levels(hops_ns.to_list()):
             levelses |= dict.fromkeys(keys, at)
     return levelses

@@ -47,7 +47,7 @@ class Profile(NamedTuple):
     """A row per size, a column per name: whether nobody is declared to be faster."""
 
 
-def profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -> Profile | None:
+def make_profile(curves: Mapping[str, Curve], winners: Mapping[int, Sequence[str]]) -> Profile | None:
     """Return the profile of a line, none where there are fewer than two candidates or three sizes to speak of.
 
     Args:
@@ -116,7 +116,7 @@ class _Grid(NamedTuple):
     known: NDArray[np.bool_]
 
 
-def distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
+def compute_distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
     """Return how far each two lines are from each other, in units of the largest distance within a group.
 
     Two lines are as far apart as they are for the worst two candidates over the worst run of sizes: of one, of two, of

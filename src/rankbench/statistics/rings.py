@@ -20,8 +20,8 @@ import polars as pl
 from rankbench.language import Text, say
 from rankbench.statistics.decision import half_width
 from rankbench.statistics.estimators import LAUNCH, launch_figures
-from rankbench.statistics.modes import modes_by_launch
-from rankbench.statistics.parts import by_case
+from rankbench.statistics.modes import find_group_modes
+from rankbench.statistics.parts import divide_by_case
 from rankbench.statistics.summaries import LEVEL, median_interval
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class HopCost(NamedTuple):
         )
 
 
-def rings(
+def tabulate_rings(
     campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
 ) -> pl.DataFrame:
     """Return one row per candidate, case and edge rank, in the order of the campaign's cases and candidates.
@@ -88,7 +88,7 @@ def rings(
     frame = figures.join(grids, on="case").with_columns(
         pl.Series("typical", [_typical(figure, confidence) for figure in figures["figure_ns"]], dtype=_TYPICAL)
     )
-    known = {case.key: about(campaign, case) for case in campaign.cases}
+    known = {case.key: describe_case(campaign, case) for case in campaign.cases}
     about_cases = pl.Series("about", [known[key] for key in frame["case"]], dtype=_ABOUT)
     order = {name: number for number, name in enumerate(candidate.name for candidate in campaign.candidates)}
     places = {case.key: number for number, case in enumerate(campaign.cases)}
@@ -129,7 +129,7 @@ COLUMNS = (
 """Those of `rings`: what it is of, how much is known, the typical value with its interval, and all samples together."""
 
 
-def about(campaign: Campaign, case: Case) -> dict[str, object]:
+def describe_case(campaign: Campaign, case: Case) -> dict[str, object]:
     """Return what a ring's case is: which way round, where, on how many nodes, and whether cores were short."""
     placement = next((placement for placement in campaign.plan.placements if placement.name == case.placement), None)
     usual = {
@@ -149,7 +149,7 @@ def about(campaign: Campaign, case: Case) -> dict[str, object]:
     }
 
 
-def hop_costs(
+def estimate_hop_costs(
     campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
 ) -> list[HopCost]:
     """Return what one more hop costs each candidate, line by line; nothing where ranks send to themselves only."""
@@ -176,7 +176,7 @@ def _lines(campaign: Campaign, known: set[str]) -> dict[tuple[str, bool], dict[s
     lines: dict[tuple[str, bool], dict[str, bool]] = {}
     for case in campaign.cases:
         if case.key in known:
-            facts = about(campaign, case)
+            facts = describe_case(campaign, case)
             options = {name: value for name, value in case.options.items() if name != "grid"}
             line = msgspec.structs.replace(case, placement="", options=options).key
             lines.setdefault((line, int(str(facts["nodes"])) > 1), {})[case.key] = bool(facts["oversubscribed"])
@@ -227,13 +227,13 @@ def _half(slopes: Sequence[float], confidence: float) -> float:
     return float(half_width(np.std(slopes, ddof=1) / len(slopes) ** 0.5, len(slopes) - 1, 1 - confidence))
 
 
-def ring_modes(rank_samples: pl.LazyFrame, cases: pl.DataFrame) -> dict[tuple[str, ...], list[Repeated]]:
+def find_ring_modes(rank_samples: pl.LazyFrame, cases: pl.DataFrame) -> dict[tuple[str, ...], list[Repeated]]:
     """Return the modes of every ring, by case, candidate and edge rank (as text)."""
     grids = _grids(cases)
     if grids.is_empty():
         return {}
     frame = rank_samples.join(grids.lazy().select("case"), on="case", how="semi")
-    return modes_by_launch(frame.with_columns(edge=pl.col("series").cast(pl.String)), KEY)
+    return find_group_modes(frame.with_columns(edge=pl.col("series").cast(pl.String)), KEY)
 
 
 def _grids(cases: pl.DataFrame) -> pl.DataFrame:
@@ -265,7 +265,7 @@ def _pool(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
         *quantiles,
     )
     chosen = frame.filter(pl.col("case").is_in(list(cases)))
-    return pl.concat([part.group_by("case", "candidate", EDGE).agg(what).collect() for part in by_case(chosen)])
+    return pl.concat([part.group_by("case", "candidate", EDGE).agg(what).collect() for part in divide_by_case(chosen)])
 
 
 def _typical(figures: Iterable[float], confidence: float) -> dict[str, float]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from rankbench.statistics import compare
-from rankbench.statistics.placements import placeless
+from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,20 +54,20 @@ class Growth(NamedTuple):
     """Of these factors, paired within blocks; `case` says nothing."""
 
 
-def site(placement: Placement) -> Site | None:
+def find_site(placement: Placement) -> Site | None:
     """Return the numbers by which a placement is named, if it is."""
     numbers = Site(placement.nodes, placement.ranks_per_node)
     return numbers if placement.name == f"{numbers.nodes}x{numbers.ranks_per_node}" else None
 
 
-def sites(campaign: Campaign) -> dict[str, Site]:
+def list_sites(campaign: Campaign) -> dict[str, Site]:
     """Return the numbers of the placements that are named by them."""
-    return {placement.name: numbers for placement in campaign.plan.placements if (numbers := site(placement))}
+    return {placement.name: numbers for placement in campaign.plan.placements if (numbers := find_site(placement))}
 
 
 def find_scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
     """Return the cases that were made at several numbers of ranks: by what they have in common, and by both numbers."""
-    numbers = sites(campaign)
+    numbers = list_sites(campaign)
     fixed = {
         operation.name
         for operation in campaign.operations
@@ -76,7 +76,7 @@ def find_scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
     by_line: dict[str, dict[Site, Case]] = {}
     for case in campaign.cases:
         if case.placement in numbers and case.operation not in fixed:
-            by_line.setdefault(placeless(case).key, {})[numbers[case.placement]] = case
+            by_line.setdefault(remove_placement(case).key, {})[numbers[case.placement]] = case
     return {line: cases for line, cases in by_line.items() if len({case.ranks for case in cases}) > 1}
 
 
@@ -92,7 +92,7 @@ def oversubscribed(place: Site, campaign: Campaign) -> bool:
     return campaign.oversubscribed(place.ranks_per_node, place.nodes)
 
 
-def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Iterator[Step]:
+def list_steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Iterator[Step]:
     """Yield the steps from one number of nodes to the next.
 
     From one node to two the way of messages changes, which is no matter of growth; and where ranks share cores, waiting
@@ -105,7 +105,7 @@ def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Itera
                 yield Step(line, Site(fewer, ranks), Site(more, ranks))
 
 
-def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]) -> list[Growth]:
+def compare_growth(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]) -> list[Growth]:
     """Return how much longer each candidate takes after each step, against the others.
 
     Args:
@@ -113,7 +113,7 @@ def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mappi
         campaign: the campaign; its A/A twins take no part.
         lines: the cases, as `find_scaled` returns them.
     """
-    all_steps = list(steps(lines, campaign))
+    all_steps = list(list_steps(lines, campaign))
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     factors = factors_of(figures, all_steps, lines)
     if factors.is_empty():

@@ -1,4 +1,4 @@
-"""Whether the core measures what is true: operations whose time is known, against what was measured of them."""
+"""Accuracy of the core: operations of known time, compared with their measured times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRUTHS_NS = {"empty": 0.0, "wait-null": 0.0, "wait-up": 1000.0}
 TOLERANCE_NS = 200.0
 TOLERANCE_SHARE = 0.01
 MOST_DISCARDED = 0.05
-"""Share of samples that must not be reached."""
+"""Upper limit of the share of discarded samples."""
 JUDGED_BY_DISCARDS = "window"
 """The start that promises to discard few rounds: the default of collectives."""
 
@@ -47,7 +47,7 @@ class Wait(Record, frozen=True):
 
     @property
     def right(self) -> bool:
-        """Return whether it was measured right."""
+        """Return whether the error is within the tolerance."""
         return self.error_ns is not None and abs(self.error_ns) <= self.tolerance_ns
 
 
@@ -69,11 +69,11 @@ class Trial(Record, frozen=True):
 
     @property
     def right(self) -> bool:
-        """Return whether all was measured right."""
+        """Return whether all errors are within their tolerances."""
         return self.keeps_enough and all(wait.right for wait in self.waits)
 
 
-def trials(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> list[Trial]:
+def evaluate_trials(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> list[Trial]:
     """Return a trial of each start of which there are results, one list of them per launch."""
     all_trials = []
     for start in starts:
@@ -83,9 +83,9 @@ def trials(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -
     return all_trials
 
 
-def wrong_starts(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> set[str]:
-    """Return the names of the starts with which something was measured wrong."""
-    return {trial.start.name for trial in trials(by_launch, starts) if not trial.right}
+def find_wrong_starts(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> set[str]:
+    """Return the names of the starts with an error beyond the tolerance."""
+    return {trial.start.name for trial in evaluate_trials(by_launch, starts) if not trial.right}
 
 
 def _trial(start: Start, launches: list[list[CaseResult]]) -> Trial:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankbench.statistics import LEVEL
-from rankbench.statistics.contrasts import Contrast, contrasts
+from rankbench.statistics.contrasts import Contrast, decide_contrasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class Step(NamedTuple):
     """By how much it is more, or less, than the steps beside it let expect."""
 
 
-def curves(figures: pl.DataFrame, lines: Sequence[Mapping[int, str]]) -> Iterator[Curve]:
+def list_curves(figures: pl.DataFrame, lines: Sequence[Mapping[int, str]]) -> Iterator[Curve]:
     """Yield the curves of each line and candidate.
 
     Args:
@@ -69,7 +69,7 @@ def curves(figures: pl.DataFrame, lines: Sequence[Mapping[int, str]]) -> Iterato
         yield Curve(int(line), str(candidate), sizes.tolist(), part["block"].to_numpy()[first].tolist(), logs)
 
 
-def excesses(sizes: Sequence[int], logs: Numbers) -> tuple[Numbers, Numbers]:
+def compute_excesses(sizes: Sequence[int], logs: Numbers) -> tuple[Numbers, Numbers]:
     """Return how far, as a logarithm, each step of each launch is above, and below, what a smooth curve allows.
 
     It allows what lies between the neighbours' steepness, and nothing steeper than proportion, nothing that falls. The
@@ -84,7 +84,7 @@ def excesses(sizes: Sequence[int], logs: Numbers) -> tuple[Numbers, Numbers]:
     return (steep - np.clip(most, 0, 1)) * wide, (np.clip(least, 0, 1) - steep) * wide
 
 
-def steps(all_curves: Sequence[Curve], margin: float, confidence: float = LEVEL) -> list[Step]:
+def find_steps(all_curves: Sequence[Curve], margin: float, confidence: float = LEVEL) -> list[Step]:
     """Return the steps that surely rise more, or less, than smooth curves do: by a quarter as measured, and surely by
     more than the margin, all of them judged together.
     """
@@ -94,12 +94,12 @@ def steps(all_curves: Sequence[Curve], margin: float, confidence: float = LEVEL)
         return []
     moments = [_moments(excess) for _, _, excess in rises]
     count, mean, spread = (np.concatenate(values) for values in zip(*moments, strict=True))
-    results = contrasts(keys, count, mean, spread, np.full(len(keys), np.log1p(margin)), confidence)
+    results = decide_contrasts(keys, count, mean, spread, np.full(len(keys), np.log1p(margin)), confidence)
     return [_step(contrast) for contrast in results if contrast.sure and contrast.ratio >= JUMP]
 
 
 def _both(curve: Curve) -> Iterator[tuple[bool, Numbers]]:
-    above, below = excesses([max(size, 1) for size in curve.sizes], curve.logs)
+    above, below = compute_excesses([max(size, 1) for size in curve.sizes], curve.logs)
     yield True, above
     yield False, below
 

@@ -46,7 +46,7 @@ class _Fit(NamedTuple):
     reach: float
 
 
-def shrunk(sizes: ArrayLike, logs: ArrayLike, errors: ArrayLike, wanted: ArrayLike | None = None) -> Shrunk:
+def shrink(sizes: ArrayLike, logs: ArrayLike, errors: ArrayLike, wanted: ArrayLike | None = None) -> Shrunk:
     """Return the estimates of log ratios at the wanted sizes, by default at those that were measured.
 
     Args:

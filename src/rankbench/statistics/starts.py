@@ -25,7 +25,7 @@ class StartEffect(NamedTuple):
     """Its `base` and `other` are the names of the two starts."""
 
 
-def usual_starts(campaign: Campaign) -> dict[str, Case]:
+def find_usual_starts(campaign: Campaign) -> dict[str, Case]:
     """Return, by the key of every case, the case that is like it but for the start, and has the usual one.
 
     That is the start that the core gives the operation; where this was not measured, the first that was.
@@ -44,14 +44,14 @@ def _startless(case: Case) -> str:
     return msgspec.structs.replace(case, start="").key
 
 
-def start_effects(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:
+def compare_starts(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:
     """Return what each other start does to each case of each candidate, paired within blocks.
 
     Args:
         figures: result of `launch_figures`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
     """
-    usual = usual_starts(campaign)
+    usual = find_usual_starts(campaign)
     keys = {(usual[case.key].key, case.start): case.key for case in campaign.cases}
     pairs = dict.fromkeys((usual[key].start, start) for (key, start) in keys if usual[key].start != start)
     cases = pl.DataFrame([(key, *at) for at, key in keys.items()], ["case", "usual", "start"], orient="row")

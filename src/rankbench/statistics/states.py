@@ -1,7 +1,7 @@
 """Which launches had the machine in the same state. Pure, and independent of what the launches measured.
 
-A state is reported by the exchange times between the CPUs that the campaign's ranks ran on, as the core measured them
-without MPI just before and just after the launch. `docs/evidence/state-probes.md` has the threshold's reason.
+A state is the exchange times between the CPUs of the campaign's ranks, measured without MPI just before and just after
+the launch. `docs/evidence/state-probes.md` has the threshold's reason.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from rankbench.model import Launch, State
 
 ALIKE = 1.15
-"""States whose exchange times differ by less are like. Where this was measured, 99 of 100 probes made one right after
-the other differed by less than 1.05, and the states between which that machine jumps by more than 1.3."""
+"""States whose exchange times differ by less are equal. On the test machine 99 of 100 successive probes differed by
+less than 1.05, and its two states by more than 1.3."""
 
 Exchanges = dict[tuple[int, int], float]
 """Exchange times in nanoseconds by pair of CPUs."""
 
 
-class Met(NamedTuple):
-    """The state of the machine that a launch met."""
+class LaunchState(NamedTuple):
+    """The state of the machine around a launch."""
 
     launch: Launch
     before: Exchanges
@@ -45,53 +45,56 @@ class Met(NamedTuple):
     @property
     def changing(self) -> bool:
         """Return whether the machine is known to have changed while the launch ran."""
-        return distance(self.before, self.after) > math.log(ALIKE)
+        return measure_distance(self.before, self.after) > math.log(ALIKE)
 
     @property
     def exchange_ns(self) -> float:
         """Return the geometric mean over the pairs of CPUs; not a number where nothing is known."""
-        return mean(self.level)
+        return average_times(self.level)
 
 
-def find_states(launches: Iterable[Launch]) -> list[Met]:
-    """Return what each launch met, between the CPUs in use: those on which any rank of the campaign ran.
+def find_states(launches: Iterable[Launch]) -> list[LaunchState]:
+    """Return the state at each launch, between the CPUs on which ranks of the campaign ran.
 
-    Where no pair of these was measured, as on a machine of very many CPUs, all pairs stand for them.
+    If no pair of these was measured, as on machines with many CPUs, all pairs are used.
     """
     with_command = [launch for launch in launches if launch.command]
     used = {rank.cpu for launch in with_command for rank in launch.ranks}
-    probed = [(launch, exchanges(launch.before), exchanges(launch.after)) for launch in with_command]
+    probed = [(launch, index_exchanges(launch.before), index_exchanges(launch.after)) for launch in with_command]
     inside = {pair for _, before, after in probed for pair in before | after if set(pair) <= used}
-    return [Met(launch, within(before, inside), within(after, inside)) for launch, before, after in probed]
+    return [
+        LaunchState(launch, select_pairs(before, inside), select_pairs(after, inside))
+        for launch, before, after in probed
+    ]
 
 
-def exchanges(state: State | None) -> Exchanges:
+def index_exchanges(state: State | None) -> Exchanges:
     """Return the exchange times of a state."""
     return {exchange.cpus: exchange.median_ns for exchange in state.exchange if exchange.median_ns > 0} if state else {}
 
 
-def within(times: Exchanges, pairs: set[tuple[int, int]]) -> Exchanges:
-    """Return the exchange times of some pairs, of all where none is wanted."""
+def select_pairs(times: Exchanges, pairs: set[tuple[int, int]]) -> Exchanges:
+    """Return the exchange times of some pairs; of all if none is wanted."""
     return {pair: time_ns for pair, time_ns in times.items() if pair in pairs or not pairs}
 
 
-def distance(first: Exchanges, second: Exchanges) -> float:
+def measure_distance(first: Exchanges, second: Exchanges) -> float:
     """Return how far apart two states are: the logarithm of the mean ratio over common pairs; 0 if there are none."""
     common = sorted(first.keys() & second.keys())
     return abs(sum(math.log(first[pair]) - math.log(second[pair]) for pair in common)) / max(len(common), 1)
 
 
-def mean(times: Exchanges) -> float:
-    """Return the geometric mean, not a number for nothing."""
+def average_times(times: Exchanges) -> float:
+    """Return the geometric mean; NaN without times."""
     return math.exp(sum(map(math.log, times.values())) / len(times)) if times else math.nan
 
 
-def groups(states: Sequence[Met]) -> list[list[Met]]:
+def group_states(states: Sequence[LaunchState]) -> list[list[LaunchState]]:
     """Divide the launches in steady state where their exchange times leave a gap, fastest state first."""
     steady = sorted(
         (state for state in states if state.known and not state.changing), key=lambda state: state.exchange_ns
     )
-    divided: list[list[Met]] = []
+    divided: list[list[LaunchState]] = []
     for state in steady:
         if not divided or state.exchange_ns > ALIKE * divided[-1][-1].exchange_ns:
             divided.append([])

@@ -1,4 +1,4 @@
-"""Summaries: what the launches of a case come to, for each candidate, with what limits their worth as warnings."""
+"""Summaries: the results of a case over launches, for each candidate, with warnings that limit them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankbench.language import NOTHING, Text, say
 from rankbench.model import LATE_START, CaseStatus, Summary
 from rankbench.plan.estimators import trim_times
 from rankbench.statistics import distributions, estimators
-from rankbench.statistics.parts import by_case
+from rankbench.statistics.parts import divide_by_case
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +28,9 @@ POOLED = (
 FIGURES = ("launches_mean_ns", "launches_min_ns", "launches_max_ns")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
-"""A round is slow that takes so many times its launch's median..."""
+"""A round is slow if it takes this many times its launch's median."""
 HIDDEN_SHARE, FEW_SLOW = 0.005, 5
-"""...and that slow rounds are among those that do not count is said where that hides so large a share, and so many."""
+"""A warning says that discarded rounds are slow if that hides this share, and this many."""
 OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
@@ -41,7 +41,7 @@ def summarise(
     confidence: float = LEVEL,
     per_second: Sequence[str] = (),
 ) -> list[Summary]:
-    """Return one summary per case and candidate that was tried, with or without figures.
+    """Return one summary per case and measured candidate, with or without values.
 
     Args:
         figures: result of `launch_figures`. Launches whose start is uncertain, or of which too few rounds count, are
@@ -66,12 +66,14 @@ def summarise(
     rows = (
         tried.lazy()
         .join(_launches(figures, frame, per_second).lazy(), on=KEY, how="left")
-        .join(_beside(cases, frame).lazy(), on=KEY, how="left")
+        .join(_summarise_quantities(cases, frame).lazy(), on=KEY, how="left")
         .join(
-            pl.concat([_count_discarded(part, frame).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left"
+            pl.concat([_count_discarded(part, frame).collect() for part in divide_by_case(samples)]).lazy(),
+            on=KEY,
+            how="left",
         )
         .join(
-            pl.concat([_pool(part, frame, per_second).collect() for part in by_case(samples)]).lazy(),
+            pl.concat([_pool(part, frame, per_second).collect() for part in divide_by_case(samples)]).lazy(),
             on=KEY,
             how="left",
         )
@@ -104,7 +106,7 @@ def _coverage(count: int, rank: int) -> float:
 
 
 def _launches(figures: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
-    """Return what is taken over launches: the figures that are reported, and how many launches do not count and why."""
+    """Return statistics over launches: the reported values, and how many launches do not count and why."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
     figure = pl.col("figure_ns")
     rate = pl.col("case").first().is_in(list(per_second))
@@ -118,8 +120,8 @@ def _launches(figures: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[s
     return frame.group_by(KEY).agg(figure, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
 
 
-def _beside(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return medians over the launches that are reported what else the core says of cases that are no plain times.
+def _summarise_quantities(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return medians over the reported launches of overlap and memory.
 
     Overlap is 1 - (overall - compute) / pure, clipped to 0..1, of the medians of one launch, where it talked at all.
     """
@@ -154,7 +156,7 @@ def _count_discarded(samples: pl.LazyFrame, frame: pl.DataFrame) -> pl.LazyFrame
 
 
 def _pool(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
-    """Return what is taken over all samples of the launches that are reported."""
+    """Return statistics over all samples of the reported launches."""
     time = pl.col("time_ns")
     trimmed = trim_times(time)
     rate = pl.col("case").first().is_in(list(per_second))
@@ -272,7 +274,7 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
                 share=skew / typical,
             )
         )
-    warnings += _hidden(row)
+    warnings += _warn_hidden_rounds(row)
     cost = row["cost_ns"] or 0.0
     if cost > estimators.COST_SHARE * typical:
         warnings.append(
@@ -287,7 +289,7 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
     return warnings
 
 
-def _hidden(row: dict[str, Any]) -> list[Text]:
+def _warn_hidden_rounds(row: dict[str, Any]) -> list[Text]:
     """Return in words that slow rounds are among those that do not count more often than among the others."""
     slow, discarded = row["slow_discarded"] or 0, row["discarded"] or 0
     if slow < FEW_SLOW or discarded == row["rounds"]:

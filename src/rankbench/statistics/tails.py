@@ -21,7 +21,7 @@ import scipy
 
 from rankbench.language import NOTHING, Text, say
 from rankbench.statistics import distributions
-from rankbench.statistics.modes import clock_step, dependence
+from rankbench.statistics.modes import estimate_dependence, find_clock_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,7 @@ def fit_tail(times_ns: Values, seed: int = 0, draws: int = DRAWS) -> Tail | None
     p_value = math.nan if reason else _goodness(ordered, count, alpha, distance, random, draws)
     if not reason and p_value < LEAST_P:
         reason = say("it does not describe the samples (p {p:.2f})", p=p_value)
-    low, high = interval(alpha, CHOSEN * count)
+    low, high = compute_interval(alpha, CHOSEN * count)
     return Tail(
         begins_ns=float(tail[0]),
         alpha=alpha,
@@ -132,7 +132,7 @@ def fit_tail(times_ns: Values, seed: int = 0, draws: int = DRAWS) -> Tail | None
     )
 
 
-def interval(alpha: float, count: float) -> tuple[float, float]:
+def compute_interval(alpha: float, count: float) -> tuple[float, float]:
     """Return the 95 % interval of alpha, exact for a tail whose beginning is known: count / estimate is a gamma's."""
     low, high = distributions.chi2_ppf((0.025, 0.975), 2 * (count - 1)) / (2 * (count - 1))
     return alpha * float(low), alpha * float(high)
@@ -154,9 +154,9 @@ def standard_deviation(times_ns: Values, tail: Tail | None) -> Spread:
 def _prepare(times_ns: Values, random: np.random.Generator) -> Values:
     if len(times_ns) < 2 * FEWEST:
         return times_ns
-    spacing = min(dependence(times_ns), len(times_ns) / ENOUGH)
+    spacing = min(estimate_dependence(times_ns), len(times_ns) / ENOUGH)
     stride = max(math.ceil(spacing - 0.5), math.ceil(len(times_ns) / MOST), 1)
-    step = clock_step(times_ns)
+    step = find_clock_step(times_ns)
     return np.sort((times_ns + random.uniform(-step / 2, step / 2, len(times_ns)))[::stride])
 
 

@@ -1,4 +1,4 @@
-"""The mean of launches' log ratios and its error, proof against the few launches that something else disturbed.
+"""The trimmed mean of launches' log ratios and its error, robust against a few disturbed launches.
 
 A fifth of the values is dropped at each end (Tukey and McLaughlin, Sankhya A 25, 1963): the mean is that of what is
 left, its error that of the values with those at the ends replaced by the outermost that stay. Where launches are few
@@ -26,13 +26,13 @@ the few that are left show the scatter alone."""
 
 
 class Centre(NamedTuple):
-    """What series of values come to: arrays with an element for each."""
+    """Trimmed means of several series, as arrays."""
 
     mean: Numbers
     scatter: Numbers
     """Standard deviation that, over the root of `remaining`, is the error of the mean."""
     remaining: Numbers
-    """Values that stay."""
+    """Number of values after trimming."""
 
     @property
     def degrees(self) -> Numbers:

@@ -1,4 +1,4 @@
-"""What the position of a turn, and who measured just before, does to a time: launches that measure in turn. Pure."""
+"""Effects of the position of a turn, and of the launch that measured just before, on times. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ POSITION, AFTER = "position", "after"
 
 
 class Effect(NamedTuple):
-    """What one position, or one candidate before, does to the times of all candidates equally."""
+    """The common effect of one position, or of one candidate before, on the times of all candidates."""
 
     kind: str
     """`position` or `after`."""
@@ -41,12 +41,14 @@ class Effect(NamedTuple):
     blocks: int
 
     def exceeds(self, threshold: float) -> bool:
-        """Return whether it is surely larger than this share of the time."""
+        """Return whether it is significantly larger than this share of the time."""
         return abs(self.log) - self.half > math.log1p(threshold)
 
 
-def turn_effects(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], confidence: float = 0.95) -> list[Effect]:
-    """Return the effects of position and predecessor over all cases, none where they are not known.
+def estimate_effects(
+    figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], confidence: float = 0.95
+) -> list[Effect]:
+    """Return the effects of position and predecessor over all cases; none if they are unknown.
 
     `figures` are those of `launch_figures`; `beside` names the candidates of a launch's turns by their places. The log
     times of visits are regressed on both, less the means of each launch's case and of each round. Every block gives an
@@ -61,7 +63,7 @@ def turn_effects(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], con
         (pl.col(kind) == level).cast(pl.Float64).alias(f"{kind} {level}") for kind, level in names
     )
     columns = [f"{kind} {level}" for kind, level in names]
-    swept = _swept(marked, ["log", *columns])
+    swept = _subtract_means(marked, ["log", *columns])
     values = np.array([_solve(frame, columns) for _, frame in swept.group_by("block", maintain_order=True)])
     if len(values) < FEWEST:
         return []
@@ -91,7 +93,7 @@ def _visits(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]]) -> pl.Da
     )
 
 
-def _swept(visits: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+def _subtract_means(visits: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """Return columns less the means of the launch's case and of the round; logs far out are drawn in."""
     values = pl.col(columns)
     for _ in range(SWEEPS):

@@ -1,4 +1,4 @@
-"""Candidates of two campaigns compared: no launch of one has a partner in the other. Pure: frames in, records out.
+"""Comparison of candidates of two campaigns, whose launches are not paired. Pure: frames in, records out.
 
 The ratio is that of geometric means over launches. Interval and p-value are Welch's on the logarithms (Biometrika 34,
 1947), which take the two campaigns to scatter differently; p-values are adjusted over all that is compared. What a
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rankbench.statistics.decision import Decision
 
 FEWEST_LAUNCHES = 3
-"""With fewer launches on either side nothing is called different."""
+"""Minimum of launches on each side for a difference."""
 
 
 class Unpaired(NamedTuple):
-    """What a candidate takes now over what it, or another, took then: above 1 it is slower now."""
+    """Time of a candidate now over its own, or another's, time then: above 1 it is slower now."""
 
     case: str
     base: str

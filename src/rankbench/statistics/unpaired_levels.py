@@ -70,7 +70,7 @@ def compare_at_levels(
     ]
 
 
-def far_share(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> float:
+def compute_far_share(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> float:
     """Return the share of visits at the far level among those at either level, not a number where there is none."""
     visits = (
         _split(figures.filter(pl.col("case").is_in(list(levels))), levels).group_by("level").agg(pl.col("visits").sum())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankbench.model import CaseResult, Usage
     from rankbench.store import tables
 else:
-    tables = units.lazily("rankbench.store.tables")  # It needs Polars, and to prepare a job does not.
+    tables = units.load_lazily("rankbench.store.tables")  # It needs Polars, and to prepare a job does not.
 
 FORMAT = 1
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
@@ -63,8 +63,8 @@ class Store:
         name = f"{launch.number:06}"
         if (self.folder / "launches" / f"{name}.json").exists():
             raise ValueError(f"launch {launch.number} is stored already, and nothing measured is rewritten")
-        cases = tables.to_parquet(tables.case_rows(launch, results))
-        samples = tables.to_parquet(tables.sample_rows(self.campaign, launch, results))
+        cases = tables.encode_frame(tables.case_rows(launch, results))
+        samples = tables.encode_frame(tables.sample_rows(self.campaign, launch, results))
         _write(self.folder / "cases" / f"{name}.parquet", cases)
         _write(self.folder / "samples" / f"{name}.parquet", samples)
         _write_json(self.folder / "launches" / f"{name}.json", launch)
@@ -105,7 +105,7 @@ class Store:
 
     def samples(self) -> pl.LazyFrame:
         """Return one row per sample of the committed launches; the columns are `tables.SAMPLE_COLUMNS`."""
-        return tables.of_all_ranks(self._scan("samples", tables.SAMPLE_COLUMNS))
+        return tables.drop_single_ranks(self._scan("samples", tables.SAMPLE_COLUMNS))
 
     def rank_samples(self) -> pl.LazyFrame:
         """Return one row per sample and rank: what single ranks saw of `samples`, where the plan has `every_rank`."""
@@ -114,7 +114,7 @@ class Store:
     def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, object]) -> None:
         """Write what can be made again from the measured values: frames as NAME.parquet, records as NAME.json."""
         for name, frame in frames.items():
-            _write(self.folder / f"{name}.parquet", tables.to_parquet(frame.lazy()))
+            _write(self.folder / f"{name}.parquet", tables.encode_frame(frame.lazy()))
         for name, record in records.items():
             _write_json(self.folder / f"{name}.json", record)
 
@@ -122,7 +122,7 @@ class Store:
         committed = [path.stem for path in sorted((self.folder / "launches").glob("*.json"))]
         paths = [tables.check_end(self.folder / kind / f"{name}.parquet") for name in committed]
         if not paths:
-            return tables.without_rows(columns)
+            return tables.make_empty_frame(columns)
         if sum(path.stat().st_size for path in paths) > SMALL:
             return tables.scan(paths)
         # To open many small files costs more than to read them, and an evaluation looks at them a dozen times.

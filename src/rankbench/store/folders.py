@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def campaigns_in(folders: Iterable[Path]) -> Iterator[Path]:
+def list_campaigns(folders: Iterable[Path]) -> Iterator[Path]:
     """Yield the folders of the campaigns named, or right below those named, each once."""
     known: set[Path] = set()
     for folder in folders:

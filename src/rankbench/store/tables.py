@@ -141,7 +141,7 @@ def check_end(path: Path) -> Path:
     return path
 
 
-def to_parquet(frame: pl.LazyFrame) -> bytes:
+def encode_frame(frame: pl.LazyFrame) -> bytes:
     """Return the content of a parquet file that holds a table."""
     buffer = io.BytesIO()
     frame.sink_parquet(buffer, compression="zstd")
@@ -167,12 +167,12 @@ def _mark_series(campaign: Campaign, results: Iterable[CaseResult]) -> Iterator[
             yield _MarkedSeries(number, series, discarded, by_rank=series is not result.own_series)
 
 
-def without_rows(columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
+def make_empty_frame(columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
     """Return a table that has columns and no rows."""
     return pl.LazyFrame(schema=dict(columns))
 
 
-def of_all_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
+def drop_single_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
     """Return the samples that are not of single ranks."""
     return samples.filter(~pl.col("by_rank"))
 

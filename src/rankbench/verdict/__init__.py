@@ -33,7 +33,7 @@ NO_MARGIN: Margin = (1.0, 0.0, 0.0)
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
-def draft(
+def make_draft(
     campaign: Campaign,
     launches: Sequence[Launch],
     summaries: Sequence[Summary],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.statistics.shrinkage import shrunk
+from rankbench.statistics.shrinkage import shrink
 from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.view import make_sort_key
 
@@ -68,7 +68,7 @@ def shrink_along_sizes(
     pairs = [view.comparisons.find(case.key, base, other) for case in cases]
     logs = [math.log(view.ratio(case.key, base, other)) for case in cases]
     errors = [pair.error if pair and math.isfinite(pair.high) else math.inf for pair in pairs]
-    return shrunk([case.size_bytes for case in cases], logs, errors, wanted)
+    return shrink([case.size_bytes for case in cases], logs, errors, wanted)
 
 
 class Extremes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rankbench.language import Text, Words, clauses, end_sentence, say, sentences
 from rankbench.model import Group
 from rankbench.statistics import resemblance
-from rankbench.statistics.shapes import curves
+from rankbench.statistics.shapes import list_curves
 from rankbench.verdict.certainty import find_front
 from rankbench.verdict.lines import Line, describe_undecided, find_lines, name_sizes
 from rankbench.verdict.spans import describe_run, find_runs
@@ -33,20 +33,20 @@ def find_groups(view: CampaignView) -> list[Group]:
     """
     lines = sorted(find_lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
     known = [(line, profile) for line, profile in zip(lines, _find_profiles(view, lines), strict=True) if profile]
-    far = resemblance.distances([profile for _, profile in known], view.campaign.plan.threshold)
+    far = resemblance.compute_distances([profile for _, profile in known], view.campaign.plan.threshold)
     return [_make_group(view, [known[place][0] for place in group]) for group in resemblance.group_lines(far)]
 
 
 def _find_profiles(view: CampaignView, lines: list[Line]) -> list[Profile | None]:
     by_line: list[dict[str, Curve]] = [{} for _ in lines]
-    for curve in curves(view.judged_figures, [line.keys for line in lines]):
+    for curve in list_curves(view.judged_figures, [line.keys for line in lines]):
         if curve.candidate in view.candidates:
             by_line[curve.line][curve.candidate] = curve
     winners = [
         {size: find_front(view, verdict) for size, verdict in line.verdicts.items() if verdict.ranking}
         for line in lines
     ]
-    return [resemblance.profile(line_curves, front) for line_curves, front in zip(by_line, winners, strict=True)]
+    return [resemblance.make_profile(line_curves, front) for line_curves, front in zip(by_line, winners, strict=True)]
 
 
 def _make_group(view: CampaignView, together: list[Line]) -> Group:

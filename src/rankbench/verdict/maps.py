@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import NOTHING, Text, capital, clauses, end_sentence, list_parts, say
 from rankbench.statistics import pairs
-from rankbench.statistics.places import Places, places
+from rankbench.statistics.places import Places, find_places
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Map:
     @functools.cached_property
     def groups(self) -> list[list[Pair]]:
         """The groups of similar pairs, the fastest first."""
-        return pairs.groups(self.table, self.threshold)
+        return pairs.group_pairs(self.table, self.threshold)
 
     @functools.cached_property
     def group(self) -> dict[Pair, int]:
@@ -57,7 +57,7 @@ class Map:
     @functools.cached_property
     def fit(self) -> Fit:
         """How groups agree with levels; where levels are not known, all pairs are one level."""
-        return pairs.fit(self.table, self.groups, self.level)
+        return pairs.check_fit(self.table, self.groups, self.level)
 
     @functools.cached_property
     def known(self) -> bool:
@@ -90,7 +90,7 @@ def make_maps(
         matrices.setdefault(case_labels.drop_ends(case).key, {})[ends] = case
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     seats = {
-        (name, placement.name): places(
+        (name, placement.name): find_places(
             (launch for launch in launches if (launch.candidate, launch.placement) == (name, placement.name)),
             campaign.machine,
         )
@@ -106,13 +106,13 @@ def make_maps(
 
 def make_map(cases: dict[Pair, Case], candidate: str, seats: Places, figures: pl.DataFrame, threshold: float) -> Map:
     """Return the map of one candidate."""
-    table = pairs.table(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
+    table = pairs.tabulate_pairs(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
     return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, seats, table, threshold)
 
 
 def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
     """Return ranks in the order in which a map shows them: by place where all are known, else by number."""
-    known = places(launches, machine)
+    known = find_places(launches, machine)
     ordered = [rank for rank in known.seats if rank in ranks]
     if len(ordered) == len(ranks):
         return ordered, known

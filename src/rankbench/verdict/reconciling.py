@@ -15,7 +15,7 @@ import polars as pl
 
 from rankbench import statistics
 from rankbench.model import Memory
-from rankbench.statistics.contrasts import Contrast, contrasts
+from rankbench.statistics.contrasts import Contrast, decide_contrasts
 from rankbench.suites.comparing import Comparable, compare_benchmarks, compare_datatypes
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def contrast_parts(
     keys = list(logs)
     values = [np.asarray(logs[key]) for key in keys]
     spread = [float(value.std(ddof=1)) if len(value) > 1 else 0.0 for value in values]
-    ratios = contrasts(
+    ratios = decide_contrasts(
         keys,
         [len(value) for value in values],
         [float(value.mean()) for value in values],

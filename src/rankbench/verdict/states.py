@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from rankbench.statistics.decision import Estimate
-from rankbench.statistics.pairing import visit_logs
-from rankbench.statistics.references import levels
+from rankbench.statistics.pairing import pair_visits
+from rankbench.statistics.references import find_levels
 from rankbench.verdict.overall import Overall, average_logs, decide_overall, tabulate_pairs, weigh_cases
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ def _list_visits(view: CampaignView, base: str, other: str, cases: Collection[st
     for placement in view.campaign.plan.placements:
         keys = [key for key in cases if view.case_of[key].placement == placement.name]
         figures = view.judged_figures.filter(pl.col("case").is_in(keys))
-        at = levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
+        at = find_levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
         if at:
             base_figures, other_figures = (figures.filter(pl.col("candidate") == name) for name in (base, other))
             hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
             level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
-            visits = visit_logs(base_figures, other_figures).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+            visits = pair_visits(base_figures, other_figures).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
             known = visits.with_columns(level=level).drop_nulls("level").select(frame.columns)
             frame = pl.concat([frame, known.cast(frame.schema)])
     return frame

@@ -16,13 +16,13 @@ from rankbench.model import ALL_RANKS
 from rankbench.plan.footprint import ROWS_JUDGED
 from rankbench.quantities import format_size
 from rankbench.statistics import references
-from rankbench.statistics.correlation import between_launches
-from rankbench.statistics.first_calls import first_calls
-from rankbench.statistics.placements import placeless
-from rankbench.statistics.ranks import single_ranks
-from rankbench.statistics.rings import hop_costs, ring_modes, rings
+from rankbench.statistics.correlation import correlate_launches
+from rankbench.statistics.first_calls import tabulate_first_calls
+from rankbench.statistics.placements import remove_placement
+from rankbench.statistics.ranks import tabulate_ranks
+from rankbench.statistics.rings import estimate_hop_costs, find_ring_modes, tabulate_rings
 from rankbench.statistics.scaling import find_scaled, over_nodes
-from rankbench.statistics.starts import start_effects, usual_starts
+from rankbench.statistics.starts import compare_starts, find_usual_starts
 from rankbench.statistics.tails import fit_tail
 from rankbench.verdict import case_labels, maps, measures
 from rankbench.verdict.comparisons import Comparisons
@@ -63,8 +63,8 @@ SCOPES: dict[str, Callable[[Case], str]] = {
     "campaign": lambda _case: "campaign",
     "placement": lambda case: case.placement,
     "line": case_labels.make_line_key,
-    "places": lambda case: case_labels.make_line_key(placeless(case)),
-    "scale": lambda case: placeless(case).key,
+    "places": lambda case: case_labels.make_line_key(remove_placement(case)),
+    "scale": lambda case: remove_placement(case).key,
     "matrix": lambda case: case_labels.drop_ends(case).key,
     "case": lambda case: case.key,
     "near": lambda case: case.key,
@@ -217,7 +217,7 @@ class CampaignView:
     @shared_property
     def usual_of(self) -> dict[str, Case]:
         """By the key of every case, the same case with the usual start."""
-        return usual_starts(self.campaign)
+        return find_usual_starts(self.campaign)
 
     def has_usual_start(self, case: Case) -> bool:
         """Return whether a case has the usual start, or is measured with one start only."""
@@ -355,7 +355,7 @@ class CampaignView:
         """How far ratios of successive blocks resemble each other, of the pairs that the question is about."""
         pairs_ = [pair for pair in self.comparisons if self.campaign.baseline in {"", pair.base}]
         pairs = list(dict.fromkeys((pair.base, pair.other) for pair in pairs_))
-        return between_launches(self.judged_figures, pairs, self.levels)
+        return correlate_launches(self.judged_figures, pairs, self.levels)
 
     @shared_property
     def levels(self) -> dict[str, Levels]:
@@ -376,43 +376,43 @@ class CampaignView:
     @shared_property
     def start_effects(self) -> list[StartEffect]:
         """What each start does to the same case."""
-        return start_effects(self.judged_figures, self.campaign)
+        return compare_starts(self.judged_figures, self.campaign)
 
     @shared_property
     def single_ranks(self) -> pl.DataFrame:
         """Figures of single ranks; those that measure a ring each are shown with the rings."""
         operations = {operation.name for operation in self.campaign.operations if operation.rings}
         rings = [case.key for case in self.campaign.cases if case.operation in operations]
-        return single_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
+        return tabulate_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
 
     @shared_property
     def first_calls(self) -> pl.DataFrame:
         """Times of the first and second call of each operation in a launch, if it is called more than once."""
         names = [operation.name for operation in self.campaign.operations if operation.once]
         memory = [case.key for case in self.campaign.cases if case.quantity == "memory" or case.operation in names]
-        calls = first_calls(self.case_rows)
+        calls = tabulate_first_calls(self.case_rows)
         return calls if calls.is_empty() else calls.filter(~pl.col("case").is_in(memory))
 
     @shared_property
     def rings(self) -> pl.DataFrame:
         """The time of each ring."""
-        return rings(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
+        return tabulate_rings(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
 
     @shared_property
     def ring_directions(self) -> pl.DataFrame:
         """The same of all rings of a case together, whose edge rank is that of no ring."""
         together = self.rank_samples.with_columns(series=pl.lit(ALL_RANKS, pl.Int32))
-        return rings(self.campaign, together, self.case_rows, self.campaign.plan.confidence)
+        return tabulate_rings(self.campaign, together, self.case_rows, self.campaign.plan.confidence)
 
     @shared_property
     def hop_costs(self) -> list[HopCost]:
         """The cost of one more hop."""
-        return hop_costs(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
+        return estimate_hop_costs(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
 
     @shared_property
     def ring_modes(self) -> dict[tuple[str, ...], list[Repeated]]:
         """The humps of each ring by case, candidate and edge rank."""
-        return ring_modes(self.rank_samples, self.case_rows)
+        return find_ring_modes(self.rank_samples, self.case_rows)
 
     def sample_times(self, case: str, candidate: str) -> np.ndarray:
         """Return the samples that count of one case and candidate; those of other cases are read, too, if few."""

@@ -90,7 +90,7 @@ def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[CampaignView
             f"{outcomes['undecided']} (of" in render(claim.text)
             for claim in view.verdict.conclusion
         )
-        for record in derived.frames(view)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
+        for record in derived.make_frames(view)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
             outcome = "faster" if record["different"] else "equivalent" if record["alike"] else "undecided"
             assert outcome == view.verdict_of[record["case"]].outcome
         checks = gate.check_candidate(view, "beta", "alpha")

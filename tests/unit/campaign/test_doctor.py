@@ -160,7 +160,7 @@ def test_ranks_that_may_move_work_and_are_flagged(library: Library, tmp_path: Pa
     result = doctor.check(library, build.build(library, tmp_path / "home"), free, tmp_path / "check")
     assert (result.works, result.flags) == (
         True,
-        ('rank 0 may run on CPUs 0-1: ranks that are not bound move in mid-case; ask for binding = "core"',),
+        ('rank 0 may run on CPUs 0-1: unbound ranks move during a case; set binding = "core"',),
     )
 
 
@@ -189,7 +189,7 @@ def test_a_host_that_does_not_answer_is_explained(library: Library, tmp_path: Pa
     message = "ssh: connect to host n2 port 22: No route to host"
     (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{message}'; exit 255\n", "utf-8")
     assert check(library, tmp_path).reason == (
-        "exit code 255: no way leads to host n2; fix the network or the firewall, or name other hosts: --hosts"
+        "exit code 255: host n2 cannot be reached; fix the network or the firewall, or use other hosts: --hosts"
     )
 
 

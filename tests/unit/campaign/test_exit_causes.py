@@ -34,10 +34,8 @@ MEANINGS = {
     "openmpi-4-firewall": (
         "ranks do not reach each other over the network; let a firewall pass all ports between the nodes"
     ),
-    "openmpi-4-prefix": ("Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it"),
-    "openmpi-4-prefix-launcher": (
-        "Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it"
-    ),
+    "openmpi-4-prefix": ("Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it"),
+    "openmpi-4-prefix-launcher": ("Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it"),
     "srun-no-plugin": (f"this Slurm has no plugin mpi/pmix; `srun --mpi=list` names those it has, or {OWN_MPIEXEC}"),
     "srun-node-failure": "node n2 was lost; run again to continue with the nodes that are left",
     "srun-openmpi-no-pmi": (
@@ -48,12 +46,12 @@ MEANINGS = {
         f"{OWN_MPIEXEC}"
     ),
     "srun-out-of-memory": (
-        "the memory that the scheduler or the container allows is used up; use fewer ranks or smaller sizes"
+        "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes"
     ),
     "srun-time": "the scheduler's job was at the end of its time; ask for more: time in [job]",
     "ssh-host-key": "ssh does not know a host's key; accept it once by hand: ssh HOST true",
     "ssh-name": "the name of host nowhere does not resolve here; fix the name, or add it to /etc/hosts",
-    "ssh-no-route": "no way leads to host n2; fix the network or the firewall, or name other hosts: --hosts",
+    "ssh-no-route": "host n2 cannot be reached; fix the network or the firewall, or use other hosts: --hosts",
     "ssh-password": "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
     "ssh-refused": (
         "host n2 refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell"
@@ -143,7 +141,7 @@ def test_what_happened_to_the_machine_is_evidence() -> None:
     quiet = Surroundings(killed_for_memory=3, free_bytes=1 << 30)
     assert exit_causes.evidence(quiet, quiet) == ""
     assert exit_causes.evidence(quiet, Surroundings(killed_for_memory=5, free_bytes=0)) == (
-        "the kernel ended 2 processes for want of memory meanwhile; use fewer ranks or smaller sizes; "
+        "the kernel ended 2 processes for lack of memory; use fewer ranks or smaller sizes; "
         "the disk of the results is full; make room and run again to continue"
     )
 

@@ -19,7 +19,7 @@ from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console
 from rankbench.language import say
 from rankbench.model import CaseStatus, RankbenchError
-from rankbench.report.junit import clean, junit
+from rankbench.report.junit import junit, remove_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -448,7 +448,7 @@ def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:
     text = junit([check(text="\x1b[31m<red>\x00 & \ud800", outcome="failed")], "a < b", "2026", ["\x07"])
     failure = ElementTree.fromstring(text)[0][0][0]
     assert failure.get("message") == "\ufffd[31m<red>\ufffd & \ufffd"
-    assert clean("µs × –\n") == "µs × –\n"
+    assert remove_controls("µs × –\n") == "µs × –\n"
 
 
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:

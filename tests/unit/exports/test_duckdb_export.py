@@ -94,7 +94,7 @@ def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
 def test_what_was_derived_has_views_too(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
     measured = Measured(campaign_store)
-    campaign_store.write_derived(report.frames(measured.view), {})
+    campaign_store.write_derived(report.make_frames(measured.view), {})
     with open_database(measured, tmp_path) as database:
         assert views(database) == sorted([*VIEWS, "summary", "comparisons"])
         assert database.execute("SELECT count(*) FROM summary").fetchall() == [(27,)]

@@ -100,7 +100,7 @@ def test_one_size_is_bars(study: dict[str, CampaignView]) -> None:
 
 @pytest.mark.parametrize("operation", ["osu-latency", "osu-bw", "osu-barrier"])
 def test_charts_compile(study: dict[str, CampaignView], operation: str) -> None:
-    spec = chart(study[operation]).spec(forms.theme("#000", "#000", "#000"))
+    spec = chart(study[operation]).spec(forms.make_theme("#000", "#000", "#000"))
     assert vl_convert.vegalite_to_vega(spec)["marks"]
 
 
@@ -135,6 +135,6 @@ def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tm
 
 
 def test_both_axes_have_titles(study: dict[str, CampaignView]) -> None:
-    spec = chart(study["osu-bw"]).spec(forms.theme("#000", "#000", "#000"))
+    spec = chart(study["osu-bw"]).spec(forms.make_theme("#000", "#000", "#000"))
     axes = [axis for axis in vl_convert.vegalite_to_vega(spec)["axes"] if axis.get("labels", True)]
     assert {axis["title"] for axis in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}

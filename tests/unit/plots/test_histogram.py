@@ -17,7 +17,7 @@ from rankbench.language import render
 from rankbench.plots import forms as plots_forms
 from rankbench.plots.kinds import histogram
 from rankbench.plots.kinds.histogram import Axis, Panel
-from rankbench.statistics.modes import modes_of_launches
+from rankbench.statistics.modes import find_launch_modes
 from rankbench.statistics.tails import fit_tail
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def panel(times: np.ndarray, name: str = "alpha") -> Panel:
-    return Panel(name, name, times, modes_of_launches([times]), fit_tail(times))
+    return Panel(name, name, times, find_launch_modes([times]), fit_tail(times))
 
 
 def heavy(count: int = 20_000) -> np.ndarray:
@@ -73,7 +73,7 @@ def test_means_of_several_calls_have_finer_bins_than_the_clock() -> None:
     assert histogram.axis_of([panel(times)], 20.0).width < 20
     assert histogram.axis_of([panel(times[:200])], 20.0).width % 1.25 == 0
     few = np.random.default_rng(3).normal(500, 50, 100)
-    assert histogram.step_of(panel(few), 20.0) == 1.0
+    assert histogram.find_step(panel(few), 20.0) == 1.0
 
 
 def test_the_coarsest_clock_of_any_launch_counts() -> None:
@@ -90,7 +90,7 @@ def test_the_coarsest_clock_of_any_launch_counts() -> None:
 def test_axes_have_titles_and_thousands_have_commas() -> None:
     chart = histogram.chart(next(view for _, view in evaluations.evaluation().parts("near")))
     assert chart
-    axes = vl_convert.vegalite_to_vega(chart.spec(plots_forms.theme("#000", "#000", "#000")))["axes"]
+    axes = vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["axes"]
     assert {axis["title"] for axis in axes} == {"time", "samples in a bin"}
     _, rows = axis_and_rows(heavy())
     assert "1,000" in {row["label"] for row in rows["levels"]}
@@ -155,9 +155,9 @@ def test_modes_are_marked_and_reported_where_there_are_several() -> None:
 def test_rows_share_an_axis_unless_one_takes_several_times_as_long() -> None:
     random = np.random.default_rng(4)
     fast, near, far = (panel(random.normal(middle, 10, 2000)) for middle in (500, 900, 5000))
-    axis, two = histogram.common_axes([fast, near])
+    axis, two = histogram.choose_axes([fast, near])
     assert axis == two
-    axis, two = histogram.common_axes([fast, far])
+    axis, two = histogram.choose_axes([fast, far])
     assert axis.split < 600 < two.low
 
 

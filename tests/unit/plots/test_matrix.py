@@ -127,7 +127,7 @@ def frame(ranks: int) -> matrix.Frame:
 
 def test_many_ranks_leave_no_room_for_words() -> None:
     colour = alt.Color("value:Q")
-    few, many = (matrix.form(frame(ranks), colour) for ranks in (12, 64))
+    few, many = (matrix.make_form(frame(ranks), colour) for ranks in (12, 64))
     assert [len(form["layer"]) for form in (few, many)] == [10, 9]
     assert many["usermeta"]["least_width"] < 700
     assert many["height"] < 1500
@@ -135,7 +135,7 @@ def test_many_ranks_leave_no_room_for_words() -> None:
 
 @pytest.mark.parametrize(("ranks", "across", "down"), [(12, 12, 12), (64, 32, 32), (256, 32, 64)])
 def test_numbers_of_ranks_thin_out(ranks: int, across: int, down: int) -> None:
-    words = [word for word in matrix.words(frame(ranks)) if word["text"].isdigit()]
+    words = [word for word in matrix.list_words(frame(ranks)) if word["text"].isdigit()]
     assert sum(word["kind"] == "middle" for word in words) == 2 * across
     assert sum(word["kind"] == "right" for word in words) == 2 * down
 
@@ -156,8 +156,8 @@ def test_pairs_are_no_rows_of_the_winner_map(view: CampaignView) -> None:
 
 
 def test_long_labels_make_high_rows() -> None:
-    assert winner_map.label_room(["put", "get"]) == (36, 140)
-    assert winner_map.label_room(["a\nb\nc", "x" * 30]) == (49, 186)
+    assert winner_map.measure_labels(["put", "get"]) == (36, 140)
+    assert winner_map.measure_labels(["a\nb\nc", "x" * 30]) == (49, 186)
 
 
 def test_curves_are_of_what_was_measured(view: CampaignView) -> None:

@@ -72,7 +72,7 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     theirs = evaluate(imports.campaign(tmp_path / "theirs", {"alpha": [imports.latencies((8, 1.5), (16, 2.5))] * 2}))
     every = (evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
     for plot, _, chart in (chart for evaluation in every for chart in plots.charts(picture(evaluation))):
-        assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.theme("#000", "#000", "#000")))["marks"]
+        assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
     assert drawn_plots == set(units.modules(plots.kinds))
 
@@ -120,7 +120,10 @@ def test_placements_are_drawn_apart() -> None:
 
 def test_a_title_owes_ranks_start_launches_and_interval(view: CampaignView) -> None:
     line = parts(view, "line")["allreduce.blocking.float.socket.window"]
-    assert captions.circumstances(line) == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
+    assert (
+        captions.describe_conditions(line)
+        == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
+    )
 
 
 # --- winner map -------------------------------------------------------------------------------------------------------
@@ -179,7 +182,7 @@ def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -
         ("beta", 1000, 980, 1020),
     ]
     assert chart.form["layer"][0]["encoding"]["x"]["scale"]["domainMin"] == 0
-    svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.theme("#000", "#000", "#000")))
+    svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))
     assert all(f">{words}<" in svg for words in ("500 ns", "1.00 µs"))
     assert bars.chart(parts(view, "line")["allreduce.blocking.float.socket.window"]) is None
 
@@ -211,7 +214,7 @@ def test_charts_spell_figures_as_the_tables_do(
 
 def test_a_ratio_of_a_single_block_has_no_interval(view: CampaignView) -> None:
     alone = msgspec.structs.replace(evaluations.comparison(view.cases[0], "beta"), blocks=1, low=0, high=math.inf)
-    row = ratios.row(view.cases[0], alone, [8])
+    row = ratios.make_row(view.cases[0], alone, [8])
     assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 2, 2)
     assert row["interval"] == "unknown"
 
@@ -246,7 +249,7 @@ def test_hills_lie_where_samples_do(view: CampaignView) -> None:
     first = next(at for at, share in enumerate(shares(row)) if share)
     step = (row["high"] / row["low"]) ** (1 / distribution.BINS)
     assert row["low"] * step**first == pytest.approx(1004 * 0.9, rel=0.02)
-    svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.theme("#000", "#000", "#000")))
+    svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.make_theme("#000", "#000", "#000")))
     assert svg.count("share of samples") == sum(
         bool(share) for dataset in chart.datasets["hills"] for share in shares(dataset)
     )
@@ -280,7 +283,7 @@ def test_every_launch_has_its_median(view: CampaignView) -> None:
     ],
 )
 def test_initials_distinguish_names(names: list[str], letters: list[str]) -> None:
-    assert list(captions.initials(names).values()) == letters
+    assert list(captions.make_initials(names).values()) == letters
 
 
 def test_no_bytes_stand_one_step_left_of_the_smallest_size() -> None:
@@ -333,6 +336,6 @@ def test_another_estimator_is_named_in_every_title(view: CampaignView) -> None:
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
     line = parts(picture(other), "line")["allreduce.blocking.float.socket.window"]
-    assert captions.circumstances(line) == (
+    assert captions.describe_conditions(line) == (
         "2 ranks (socket), start: window, 4 launches each by its p90, intervals of 95 % or more"
     )

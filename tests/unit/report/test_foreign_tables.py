@@ -58,7 +58,7 @@ def sections(page: str) -> list[str]:
 
 
 def test_each_benchmark_s_number_is_explained(study: CampaignView) -> None:
-    table = foreign_tables.meanings(study)
+    table = foreign_tables.list_meanings(study)
     assert table.caption == "What the numbers of other programs mean"
     assert table.columns == ["benchmark", "as the core's", "what its number is", "data"]
     assert texts(table) == [
@@ -70,7 +70,7 @@ def test_each_benchmark_s_number_is_explained(study: CampaignView) -> None:
 
 def test_a_benchmark_without_a_counterpart_has_none(study: CampaignView) -> None:
     record = msgspec.structs.replace(study.campaign, operations=[OSU["osu-latency_mp"]])
-    table = foreign_tables.meanings(dataclasses.replace(study, campaign=record))
+    table = foreign_tables.list_meanings(dataclasses.replace(study, campaign=record))
     assert [row[1].text for row in table.rows] == ["–"]
 
 
@@ -98,7 +98,7 @@ def test_facts_of_a_file_stand_beside_it(tmp_path: Path) -> None:
 
 def test_the_core_s_own_campaign_has_neither() -> None:
     view = evaluations.evaluation()
-    assert foreign_tables.meanings(view).rows == foreign_tables.files(view).rows == []
+    assert foreign_tables.list_meanings(view).rows == foreign_tables.files(view).rows == []
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------

@@ -126,9 +126,9 @@ def test_candidates_have_panels_side_by_side(view: CampaignView) -> None:
 
 def test_of_many_sizes_some_are_named(view: CampaignView) -> None:
     (part,) = [part for key, part in view.parts("places") if key.startswith("pingpong")]
-    assert placements.labels(part, [8, 1024]) == ["8 B", "1 KiB"]
+    assert placements.make_labels(part, [8, 1024]) == ["8 B", "1 KiB"]
     many = [msgspec.structs.replace(part.cases[0], size_bytes=8 << number) for number in range(13)]
-    words = placements.labels(part.showing(many), [case.size_bytes for case in many])
+    words = placements.make_labels(part.showing(many), [case.size_bytes for case in many])
     assert [word for word in words if word] == ["8 B", "64 B", "512 B", "4 KiB"]
     assert placements.panels(["alpha", "beta"], [1, 2, 4]).x(4, 1) == 5.8
 

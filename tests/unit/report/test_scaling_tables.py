@@ -273,7 +273,7 @@ def test_a_panel_for_each_candidate_over_all_ranks(view: CampaignView) -> None:
     }
     assert scaling_ranks.fold_name("openmpi-5.0.11+clang", 15) == "openmpi-5.0.11\n+clang"
     assert scaling_ranks.fold_name("openmpi", 15) == "openmpi"
-    assert scaling_ranks.labels([1, 2, 3, 4, 6, 8, 12]) == ["1", "2", "", "4", "", "8", ""]
+    assert scaling_ranks.make_labels([1, 2, 3, 4, 6, 8, 12]) == ["1", "2", "", "4", "", "8", ""]
 
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:

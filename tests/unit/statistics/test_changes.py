@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from rankbench.statistics.changes import FEWEST, Levels, steps
+from rankbench.statistics.changes import FEWEST, Levels, find_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,14 +47,14 @@ def odd_days(random: np.random.Generator, count: int) -> NDArray[np.float64]:
 def test_a_series_without_change_seldom_has_one(draw: Callable[..., NDArray[np.float64]], count: int) -> None:
     """At most 5 % where campaigns scatter normally, 8 % where they do not, and what chance adds to 200 histories."""
     random = np.random.default_rng(5)
-    alarms = sum(bool(steps([series(draw(random, count))], THRESHOLD)[0]) for _ in range(HISTORIES))
+    alarms = sum(bool(find_steps([series(draw(random, count))], THRESHOLD)[0]) for _ in range(HISTORIES))
     rate = 0.05 if draw is normal else 0.08
     assert alarms <= HISTORIES * rate + 2.6 * math.sqrt(HISTORIES * rate * (1 - rate))
 
 
 def test_many_series_without_change_seldom_have_one_among_them() -> None:
     random = np.random.default_rng(6)
-    alarms = [any(steps([series(normal(random, 12)) for _ in range(20)], THRESHOLD)) for _ in range(60)]
+    alarms = [any(find_steps([series(normal(random, 12)) for _ in range(20)], THRESHOLD)) for _ in range(60)]
     assert sum(alarms) <= 7
 
 
@@ -65,14 +65,16 @@ def test_a_change_is_found_where_it_is_among_many_that_do_not_change(count: int,
     for _ in range(20):
         logs = random.normal(0, 0.02, count)
         logs[count - last :] += math.log(1.31)
-        (first, *others) = steps([series(logs), *(series(random.normal(0, 0.02, count)) for _ in range(9))], THRESHOLD)
+        (first, *others) = find_steps(
+            [series(logs), *(series(random.normal(0, 0.02, count)) for _ in range(9))], THRESHOLD
+        )
         right += [step.at for step in first] == [count - last] and not any(others)
     assert right >= 17
 
 
 def test_its_size_and_interval_are_reported() -> None:
     logs = np.array([0.0, 0.01, -0.01, 0.0, 0.3, 0.31, 0.29, 0.3])
-    (step,) = steps([series(logs)], THRESHOLD)[0]
+    (step,) = find_steps([series(logs)], THRESHOLD)[0]
     assert step.at == 4
     assert step.ratio == pytest.approx(math.exp(0.3))
     assert step.low * step.high == pytest.approx(step.ratio**2)
@@ -83,20 +85,20 @@ def test_its_size_and_interval_are_reported() -> None:
 def test_a_level_that_came_and_went_is_two_changes() -> None:
     logs = np.random.default_rng(8).normal(0, 0.02, 20)
     logs[8:12] += 0.25
-    assert [step.at for step in steps([series(logs)], THRESHOLD)[0]] == [8, 12]
+    assert [step.at for step in find_steps([series(logs)], THRESHOLD)[0]] == [8, 12]
 
 
 def test_a_staircase_is_a_change_at_every_step() -> None:
     logs = np.random.default_rng(9).normal(0, 0.02, 30)
     logs[10:] += 0.15
     logs[20:] += 0.15
-    assert [step.at for step in steps([series(logs)], THRESHOLD)[0]] == [10, 20]
+    assert [step.at for step in find_steps([series(logs)], THRESHOLD)[0]] == [10, 20]
 
 
 def test_what_is_below_the_practical_threshold_is_none() -> None:
     logs = np.array([0.0] * 10 + [0.02] * 10) + np.tile([0.0005, -0.0005], 10)
     still = Levels(logs, np.zeros(20))
-    assert [len(series_steps) for series_steps in (*steps([still], 0.03), *steps([still], 0.01))] == [0, 1]
+    assert [len(series_steps) for series_steps in (*find_steps([still], 0.03), *find_steps([still], 0.01))] == [0, 1]
 
 
 def test_a_change_as_large_as_the_threshold_is_seldom_reported() -> None:
@@ -104,29 +106,29 @@ def test_a_change_as_large_as_the_threshold_is_seldom_reported() -> None:
     random = np.random.default_rng(15)
     rise = math.log1p(THRESHOLD) * (np.arange(20) >= 10)
     reports = sum(
-        bool(steps([Levels(random.normal(0, 0.01, 20) + rise, np.zeros(20))], THRESHOLD)[0]) for _ in range(100)
+        bool(find_steps([Levels(random.normal(0, 0.01, 20) + rise, np.zeros(20))], THRESHOLD)[0]) for _ in range(100)
     )
     assert reports <= 5
 
 
 def test_campaigns_that_agree_by_luck_are_not_believed_beyond_their_launches() -> None:
     logs = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.1])
-    assert steps([Levels(logs, np.full(6, 0.1**2))], THRESHOLD) == [[]]
-    assert [step.at for step in steps([Levels(logs, np.full(6, 0.01**2))], THRESHOLD)[0]] == [3]
+    assert find_steps([Levels(logs, np.full(6, 0.1**2))], THRESHOLD) == [[]]
+    assert [step.at for step in find_steps([Levels(logs, np.full(6, 0.01**2))], THRESHOLD)[0]] == [3]
 
 
 def test_one_odd_campaign_is_no_change_wherever_it_is() -> None:
     for place in range(10):
         logs = np.tile([0.01, -0.01], 5)
         logs[place] += 0.5
-        assert steps([series(logs)], THRESHOLD) == [[]]
+        assert find_steps([series(logs)], THRESHOLD) == [[]]
 
 
 def test_of_too_few_campaigns_nothing_is_reported() -> None:
     logs = np.array([0.0, 0.0, 0.5, 0.5])
     assert len(logs) == FEWEST - 1
-    assert steps([series(logs)], THRESHOLD) == [[]]
-    assert steps([], THRESHOLD) == []
+    assert find_steps([series(logs)], THRESHOLD) == [[]]
+    assert find_steps([], THRESHOLD) == []
 
 
 def correlate(random: np.random.Generator, count: int, lag: float) -> NDArray[np.float64]:
@@ -140,14 +142,14 @@ def correlate(random: np.random.Generator, count: int, lag: float) -> NDArray[np
 def test_correlated_days_are_seldom_a_change() -> None:
     random = np.random.default_rng(12)
     many = [series(correlate(random, 60, 0.5)) for _ in range(40)]
-    assert sum(bool(step) for step in steps(many, THRESHOLD)) <= 4
+    assert sum(bool(step) for step in find_steps(many, THRESHOLD)) <= 4
 
 
 def test_a_large_change_among_correlated_days_is_found() -> None:
     random = np.random.default_rng(13)
     many = [series(correlate(random, 60, 0.5)) for _ in range(20)]
     many[0].logs[30:] += math.log(1.5)
-    (series_steps, *_) = steps(many, THRESHOLD)
+    (series_steps, *_) = find_steps(many, THRESHOLD)
     assert [abs(step.at - 30) <= 1 for step in series_steps] == [True]
 
 
@@ -156,7 +158,7 @@ def test_memory_does_not_grow_with_the_square_of_the_campaigns() -> None:
     logs[180:] += 0.1
     tracemalloc.start()
     try:
-        assert len(steps([series(logs)], THRESHOLD)[0]) == 1
+        assert len(find_steps([series(logs)], THRESHOLD)[0]) == 1
         assert tracemalloc.get_traced_memory()[1] < 64e6
     finally:
         tracemalloc.stop()

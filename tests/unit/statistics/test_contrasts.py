@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.statistics.contrasts import Claim, contrasts, judge, within_launches
+from rankbench.statistics.contrasts import Claim, compare_within_launches, decide_contrasts, judge
 from rankbench.statistics.moderation import moderate_spread
 
 NONE = np.log1p(0.03)
@@ -22,7 +22,7 @@ def figures(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
 
 def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
     frame = figures([("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)])
-    logs = within_launches(frame, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
+    logs = compare_within_launches(frame, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
     assert [(row["claim"], row["block"]) for row in logs.iter_rows(named=True)] == [(0, 1), (0, 2), (1, 1), (1, 2)]
     assert logs["log"].to_list() == pytest.approx([math.log(2), 0, math.log(2), 0])
     assert logs["margin"].to_list() == pytest.approx([math.log(1.03)] * 2 + [math.log(1.25)] * 2)
@@ -30,8 +30,8 @@ def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
 
 def test_a_launch_that_lacks_a_part_or_has_no_time_of_it_says_nothing() -> None:
     frame = figures([("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)])
-    assert within_launches(frame, [Claim("a", ("b", "c"), 1.0)]).is_empty()
-    assert within_launches(frame, []).is_empty()
+    assert compare_within_launches(frame, [Claim("a", ("b", "c"), 1.0)]).is_empty()
+    assert compare_within_launches(frame, []).is_empty()
 
 
 def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
@@ -54,7 +54,7 @@ def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
 
 
 def test_nothing_asked_is_nothing_found() -> None:
-    assert contrasts([], [], [], [], []) == []
+    assert decide_contrasts([], [], [], [], []) == []
 
 
 @pytest.mark.parametrize("launches", [3, 5, 10])
@@ -65,7 +65,7 @@ def test_of_claims_that_are_false_by_nothing_hardly_any_campaign_makes_one(launc
     for _ in range(100):
         logs = NONE + 0.1 * random.standard_normal((launches, 50))
         keys = [(number,) for number in range(50)]
-        results = contrasts(keys, [launches] * 50, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 50)
+        results = decide_contrasts(keys, [launches] * 50, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 50)
         invented += any(contrast.sure for contrast in results)
     assert invented <= 2
 
@@ -74,7 +74,7 @@ def test_intervals_hold_what_is_true_as_often_as_they_say() -> None:
     random = np.random.default_rng(2)
     logs = math.log(1.2) + 0.1 * random.standard_normal((6, 2000))
     keys = [(number,) for number in range(2000)]
-    results = contrasts(keys, [6] * 2000, logs.mean(axis=0), logs.std(axis=0, ddof=1), [0.0] * 2000, 0.9)
+    results = decide_contrasts(keys, [6] * 2000, logs.mean(axis=0), logs.std(axis=0, ddof=1), [0.0] * 2000, 0.9)
     share = np.mean([contrast.low <= 1.2 <= contrast.high for contrast in results])
     assert share == pytest.approx(0.9, abs=0.02)
 
@@ -117,7 +117,7 @@ def test_moderated_claims_err_as_rarely_where_scatter_differs(widest: float) -> 
         wide = 0.01 * np.exp(random.uniform(0, np.log(widest), 60))
         logs = NONE + wide * random.standard_normal((5, 60)) + np.where(np.arange(60) < 10, 10 * wide, 0)
         keys = [(number,) for number in range(60)]
-        results = contrasts(keys, [5] * 60, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 60)
+        results = decide_contrasts(keys, [5] * 60, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 60)
         invented += sum(contrast.sure for contrast in results[10:])
         detections += sum(contrast.sure for contrast in results[:10])
     assert invented <= 0.02 * detections

@@ -11,7 +11,7 @@ import pytest
 from scipy.signal import lfilter
 
 from rankbench import statistics
-from rankbench.statistics.correlation import LagOne, between_launches, lag_one
+from rankbench.statistics.correlation import LagOne, correlate_blocks, correlate_launches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,14 +27,14 @@ def series(r: float, comparisons: int, blocks: int, seed: int, level: float = 1.
 
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.6])
 def test_the_correlation_is_estimated(r: float) -> None:
-    lag = lag_one(series(r, 200, 40, seed=1))
+    lag = correlate_blocks(series(r, 200, 40, seed=1))
     assert lag is not None
     assert lag.correlation == pytest.approx(r, abs=0.08)
     assert lag.positive == (r > 0)
 
 
 def test_few_independent_blocks_are_not_correlated() -> None:
-    lags = [lag_one(series(0.0, 40, 8, seed)) for seed in range(300)]
+    lags = [correlate_blocks(series(0.0, 40, 8, seed)) for seed in range(300)]
     assert sum(lag.positive for lag in lags if lag) <= 17
     assert np.mean([lag.correlation for lag in lags if lag]) == pytest.approx(0, abs=0.02)
 
@@ -42,7 +42,7 @@ def test_few_independent_blocks_are_not_correlated() -> None:
 def test_comparisons_that_share_their_noise_count_once() -> None:
     """Equal rows are one comparison: their number makes nothing significant."""
     rng = np.random.default_rng(3)
-    lags = [lag_one(np.tile(rng.normal(size=10), (100, 1))) for _ in range(300)]
+    lags = [correlate_blocks(np.tile(rng.normal(size=10), (100, 1))) for _ in range(300)]
     assert sum(lag.positive for lag in lags if lag) <= 17
 
 
@@ -62,7 +62,7 @@ def test_intervals_widen_only_where_the_correlation_is_significant(lag: LagOne, 
 def test_missing_figures_are_no_correlation() -> None:
     logs = series(0.6, 200, 40, seed=2)
     logs[np.random.default_rng(1).random(logs.shape) < 0.1] = np.nan
-    lag = lag_one(logs)
+    lag = correlate_blocks(logs)
     assert lag is not None
     assert lag.positive
     assert 0.35 < lag.correlation < 0.65
@@ -70,7 +70,7 @@ def test_missing_figures_are_no_correlation() -> None:
 
 @pytest.mark.parametrize("logs", [np.zeros((3, 5)), np.full((3, 5), np.nan), np.ones((2, 2))])
 def test_without_scatter_nothing_is_known(logs: NDArray[np.float64]) -> None:
-    assert lag_one(logs) is None
+    assert correlate_blocks(logs) is None
 
 
 def test_blocks_are_taken_in_their_order() -> None:
@@ -81,8 +81,8 @@ def test_blocks_are_taken_in_their_order() -> None:
         for block, log in enumerate(case_logs)
         for name in "ab"
     ]
-    lag = between_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")], {})
-    direct = lag_one(logs)
+    lag = correlate_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")], {})
+    direct = correlate_blocks(logs)
     assert lag is not None
     assert direct is not None
     assert lag.correlation == pytest.approx(direct.correlation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from rankbench.statistics.first_calls import by_operation, first_calls
+from rankbench.statistics.first_calls import summarise_first_calls, tabulate_first_calls
 
 
 def cases(*rows: tuple[int, str, int, str, float, float]) -> pl.DataFrame:
@@ -16,7 +16,7 @@ def cases(*rows: tuple[int, str, int, str, float, float]) -> pl.DataFrame:
 
 
 def test_only_the_first_case_of_an_operation_in_a_launch_saw_a_first_call() -> None:
-    frame = first_calls(
+    frame = tabulate_first_calls(
         cases(
             (1, "bcast", 8, "ok", 900, 100),
             (1, "bcast", 64, "ok", 120, 100),
@@ -29,20 +29,22 @@ def test_only_the_first_case_of_an_operation_in_a_launch_saw_a_first_call() -> N
 
 
 def test_a_case_without_a_call_leaves_the_first_one_to_the_next() -> None:
-    frame = first_calls(cases((1, "bcast", 8, "refused", 0, 0), (1, "bcast", 64, "ok", 700, 100)))
+    frame = tabulate_first_calls(cases((1, "bcast", 8, "refused", 0, 0), (1, "bcast", 64, "ok", 700, 100)))
     assert frame["case"].to_list() == ["bcast.64"]
 
 
 def test_where_the_first_call_failed_no_later_one_is_taken_for_it() -> None:
-    assert first_calls(cases((1, "bcast", 8, "wrong-data", 700, 0), (1, "bcast", 64, "ok", 120, 100))).is_empty()
+    assert tabulate_first_calls(
+        cases((1, "bcast", 8, "wrong-data", 700, 0), (1, "bcast", 64, "ok", 120, 100))
+    ).is_empty()
 
 
 def test_an_operation_has_the_median_of_ratios_and_the_extremes() -> None:
     launches = [(number, "bcast", 8, "ok", first, 100.0) for number, first in enumerate((400.0, 2000.0, 300.0))]
-    row = by_operation(first_calls(cases(*launches))).row(0, named=True)
+    row = summarise_first_calls(tabulate_first_calls(cases(*launches))).row(0, named=True)
     assert (row["first_ns"], row["second_ns"]) == (400, 100)
     assert (row["ratio"], row["least"], row["largest"], row["launches"]) == (4, 3, 20, 3)
 
 
 def test_cases_that_know_of_no_calls_have_none() -> None:
-    assert by_operation(first_calls(pl.DataFrame())).is_empty()
+    assert summarise_first_calls(tabulate_first_calls(pl.DataFrame())).is_empty()

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from fakes import campaigns, imports
 
-from rankbench.statistics.ranks import last_ranks, single_ranks
+from rankbench.statistics.ranks import tabulate_last_ranks, tabulate_ranks
 from rankbench.verdict.view import NO_LAST_RANKS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def test_shares_are_those_of_each_launch_and_what_one_rank_measures_is_left_out(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", launches=3, control=False, samples=40)
-    frame = last_ranks(store.samples())
+    frame = tabulate_last_ranks(store.samples())
     assert dict(frame.schema) == dict(NO_LAST_RANKS.schema)
     assert {case.split(".")[0] for case in frame["case"]} == {"barrier", "allreduce"}
     together = frame.group_by("case", "candidate", "block").agg(pl.col("last").sum())
@@ -30,11 +30,11 @@ def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
     samples = pl.LazyFrame(rows, ["last_rank", "discarded"], orient="row").with_columns(
         case=pl.lit("a"), candidate=pl.lit("alpha"), block=1, launch=1, series=-1, ranks=4
     )
-    assert last_ranks(samples).select("rank", "last").rows() == [(0, 0.25), (2, 0.75)]
+    assert tabulate_last_ranks(samples).select("rank", "last").rows() == [(0, 0.25), (2, 0.75)]
 
 
 def test_where_nobody_shows_who_was_last_nothing_is_said(tmp_path: Path) -> None:
     """Figures of foreign tools are over all ranks, and say of none when it ended."""
     store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
-    assert last_ranks(store.samples()).is_empty()
-    assert single_ranks(store.samples(), store.rank_samples()).is_empty()
+    assert tabulate_last_ranks(store.samples()).is_empty()
+    assert tabulate_ranks(store.samples(), store.rank_samples()).is_empty()

@@ -62,14 +62,14 @@ ONE_HUMPED: dict[str, Callable[[Random, int], Values]] = {
 @pytest.mark.parametrize("shape", ONE_HUMPED)
 def test_one_hump_is_called_two_in_at_most_5_of_100_tries(shape: str, count: int) -> None:
     random = np.random.default_rng([2008, count])
-    assert sum(len(modes.modes_of(ONE_HUMPED[shape](random, count))) > 1 for _ in range(TRIES)) <= 5
+    assert sum(len(modes.find_modes(ONE_HUMPED[shape](random, count))) > 1 for _ in range(TRIES)) <= 5
 
 
 @pytest.mark.parametrize("shape", ONE_HUMPED)
 @pytest.mark.thorough
 def test_so_it_is_with_a_hundred_thousand_samples(shape: str) -> None:
     random = np.random.default_rng(2008)
-    assert sum(len(modes.modes_of(ONE_HUMPED[shape](random, 100_000))) > 1 for _ in range(20)) <= 1
+    assert sum(len(modes.find_modes(ONE_HUMPED[shape](random, 100_000))) > 1 for _ in range(20)) <= 1
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_so_it_is_with_a_hundred_thousand_samples(shape: str) -> None:
 )
 def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries: int, least: int) -> None:
     random = np.random.default_rng([2010, count])
-    results = [modes.modes_of(two_humped(random, count)) for _ in range(tries)]
+    results = [modes.find_modes(two_humped(random, count)) for _ in range(tries)]
     right = [two for two in results if len(two) == 2]
     assert len(right) >= least
     for main, second in right:
@@ -91,7 +91,7 @@ def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries
 
 def test_a_mode_is_named_for_people() -> None:
     random = np.random.default_rng(1)
-    names = [render(mode.name) for mode in modes.modes_of(two_humped(random, 10_000, 0.2))]
+    names = [render(mode.name) for mode in modes.find_modes(two_humped(random, 10_000, 0.2))]
     assert names == ["main", "second at 2.0×, 20 % of samples"]
     assert (modes.ratio_text(1.151), modes.ratio_text(38.2), modes.ratio_text(0.52)) == ("1.15×", "38×", "0.52×")
 
@@ -100,26 +100,26 @@ def test_a_faster_mode_and_three_of_them_are_found() -> None:
     random = np.random.default_rng(2)
     times = two_humped(random, 5000, 0.1)
     times[:500] *= 0.5
-    result = modes.modes_of(random.permutation(times))
+    result = modes.find_modes(random.permutation(times))
     assert [round(mode.ratio, 1) for mode in sorted(result, key=lambda mode: mode.ratio)] == [0.5, 1.0, 2.0]
 
 
 def test_two_humps_on_the_steps_of_a_clock_are_found() -> None:
     random = np.random.default_rng(3)
-    result = modes.modes_of(np.floor(two_humped(random, 3000) / 30) * 30)
+    result = modes.find_modes(np.floor(two_humped(random, 3000) / 30) * 30)
     assert [mode.ratio for mode in result] == pytest.approx([1.0, 2.0], abs=0.1)
 
 
 @pytest.mark.parametrize(("share", "ratio"), [(0.002, 2.0), (0.3, 1.03)])
 def test_what_is_light_or_near_does_not_matter(share: float, ratio: float) -> None:
     times = two_humped(np.random.default_rng(4), 50_000, share, ratio, spread=0.004)
-    assert len(modes.modes_of(times)) == 1
+    assert len(modes.find_modes(times)) == 1
 
 
 @pytest.mark.parametrize("times", [[], [5.0], [5.0] * 200, [0.0] * 200])
 def test_next_to_no_samples_or_equal_ones_have_one_mode_at_most(times: list[float]) -> None:
-    assert len(modes.modes_of(np.array(times))) == min(len(times), 1)
-    assert len(modes.modes_of_launches([np.array(times)])) == (1 if times and times[0] else 0)
+    assert len(modes.find_modes(np.array(times))) == min(len(times), 1)
+    assert len(modes.find_launch_modes([np.array(times)])) == (1 if times and times[0] else 0)
 
 
 def test_the_critical_values_are_those_of_uniform_samples() -> None:
@@ -132,8 +132,8 @@ def test_the_critical_values_are_those_of_uniform_samples() -> None:
 
 def test_how_many_samples_show_as_much_as_one() -> None:
     random = np.random.default_rng(6)
-    assert modes.dependence(random.random(3000)) == 1
-    assert modes.dependence(regressive(random, 30_000, 0.9)) == pytest.approx(19, rel=0.25)
+    assert modes.estimate_dependence(random.random(3000)) == 1
+    assert modes.estimate_dependence(regressive(random, 30_000, 0.9)) == pytest.approx(19, rel=0.25)
 
 
 # --- over launches ----------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_how_many_samples_show_as_much_as_one() -> None:
 def test_a_mode_of_every_launch_repeats_and_is_scattered() -> None:
     random = np.random.default_rng(7)
     launches = [level * two_humped(random, 1000) for level in (1.0, 1.02, 0.99, 1.01, 1.0)]
-    main, second = modes.modes_of_launches(launches)
+    main, second = modes.find_launch_modes(launches)
     assert (render(main.mode.name), second.launches, second.appearances, render(second.pattern.text)) == (
         "main",
         5,
@@ -156,13 +156,13 @@ def test_a_mode_of_every_launch_repeats_and_is_scattered() -> None:
 def test_a_mode_that_two_launches_of_six_have_does_not_repeat() -> None:
     random = np.random.default_rng(8)
     launches = [two_humped(random, 1000, 0.1 if number < 2 else 0.0) for number in range(6)]
-    second = modes.modes_of_launches(launches)[1]
+    second = modes.find_launch_modes(launches)[1]
     assert (second.appearances, second.repeats) == (2, False)
 
 
 def test_launches_in_two_states_make_modes_that_are_whole_launches() -> None:
     random = np.random.default_rng(9)
-    second = modes.modes_of_launches([level * random.lognormal(0, 0.03, 1000) for level in (500, 900, 500, 900, 500)])[
+    second = modes.find_launch_modes([level * random.lognormal(0, 0.03, 1000) for level in (500, 900, 500, 900, 500)])[
         1
     ]
     assert (render(second.pattern.text), second.repeats) == ("as whole launches", False)
@@ -171,7 +171,7 @@ def test_launches_in_two_states_make_modes_that_are_whole_launches() -> None:
 def test_levels_that_blur_a_mode_are_taken_out() -> None:
     random = np.random.default_rng(10)
     levels = np.linspace(1, 1.6, 12)
-    results = modes.modes_of_launches([level * two_humped(random, 2000, 0.15, 1.3, 0.02) for level in levels])
+    results = modes.find_launch_modes([level * two_humped(random, 2000, 0.15, 1.3, 0.02) for level in levels])
     assert [round(result.mode.ratio, 1) for result in results] == [1.0, 1.3]
     assert results[1].appearances == 12
 
@@ -179,7 +179,7 @@ def test_levels_that_blur_a_mode_are_taken_out() -> None:
 def test_two_states_that_change_once_are_reported_as_stays() -> None:
     random = np.random.default_rng(11)
     level = np.repeat([500.0, 900.0, 500.0], 3000)
-    second = modes.modes_of_launches([level * random.lognormal(0, 0.03, len(level))])[1]
+    second = modes.find_launch_modes([level * random.lognormal(0, 0.03, len(level))])[1]
     assert (render(second.pattern.text), second.repeats) == ("in long stays", False)
 
 
@@ -193,4 +193,4 @@ def test_two_states_that_change_once_are_reported_as_stays() -> None:
     ],
 )
 def test_how_the_samples_of_a_mode_follow_each_other(slow: Callable[[Values], Values], sentence: str) -> None:
-    assert render(modes.pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).text) == sentence
+    assert render(modes.classify_pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).text) == sentence

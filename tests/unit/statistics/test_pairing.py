@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from rankbench.statistics.pairing import pair_logs, visit_logs
+from rankbench.statistics.pairing import pair_logs, pair_visits
 
 
 def launch(
@@ -58,7 +58,7 @@ def test_visits_show_what_a_hop_took() -> None:
         pl.DataFrame([launch(name, 1, 100.0, {0: time, 1: time}, hop)])
         for name, time, hop in (("a", 100.0, 50.0), ("b", 200.0, 200.0))
     )
-    assert visit_logs(frame, two).rows() == [
+    assert pair_visits(frame, two).rows() == [
         ("c", 1, 0, pytest.approx(math.log(2)), 50.0, 200.0),
         ("c", 1, 1, pytest.approx(math.log(2)), 50.0, 200.0),
     ]

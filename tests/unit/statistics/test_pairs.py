@@ -48,17 +48,17 @@ def by_level(first: int, second: int) -> float:
 @pytest.mark.parametrize("seed", range(10))
 def test_the_levels_of_two_hosts_with_two_sockets_are_found(seed: int) -> None:
     table = draw_times(by_level, seed)
-    grouped = pairs.groups(table, THRESHOLD)
+    grouped = pairs.group_pairs(table, THRESHOLD)
     assert [{level(*pair) for pair in group} for group in grouped] == [{2}, {1}, {0}]
     assert [len(group) for group in grouped] == [48, 64, 128]
-    assert pairs.fit(table, grouped, level) == pairs.Fit([], [])
+    assert pairs.check_fit(table, grouped, level) == pairs.Fit([], [])
 
 
 def test_groups_need_not_be_far_apart_nor_many_pairs() -> None:
     """Four ranks, 10 % between sockets: six pairs, of which two are near."""
     near = {(0, 1), (1, 0), (2, 3), (3, 2)}
     table = draw_times(lambda *pair: 200.0 if pair in near else 220.0, 3, ranks=4, spread=0.005)
-    assert [sorted(group) for group in pairs.groups(table, THRESHOLD)] == [
+    assert [sorted(group) for group in pairs.group_pairs(table, THRESHOLD)] == [
         sorted(near),
         sorted(set(table.pairs) - near),
     ]
@@ -68,7 +68,7 @@ def test_groups_need_not_be_far_apart_nor_many_pairs() -> None:
 @pytest.mark.parametrize("spread", [0.005, 0.05, 0.3])
 def test_among_like_pairs_no_groups_are_found_in_95_of_100_tries(ranks: int, spread: float) -> None:
     tries = (draw_times(lambda _first, _second: 300.0, seed, ranks=ranks, spread=spread) for seed in range(100))
-    assert sum(len(pairs.groups(table, THRESHOLD)) > 1 for table in tries) <= 5
+    assert sum(len(pairs.group_pairs(table, THRESHOLD)) > 1 for table in tries) <= 5
 
 
 def test_like_pairs_with_wild_launches_are_no_groups_either() -> None:
@@ -77,7 +77,7 @@ def test_like_pairs_with_wild_launches_are_no_groups_either() -> None:
     for seed in range(100):
         table = draw_times(lambda _first, _second: 300.0, seed, ranks=8)
         wild = np.random.default_rng(seed).random(table.times_ns.shape) < 0.1
-        alarms += len(pairs.groups(table._replace(times_ns=np.where(wild, 3, 1) * table.times_ns), THRESHOLD)) > 1
+        alarms += len(pairs.group_pairs(table._replace(times_ns=np.where(wild, 3, 1) * table.times_ns), THRESHOLD)) > 1
     assert alarms <= 5
 
 
@@ -86,17 +86,17 @@ def test_pairs_that_differ_evenly_are_no_groups(seed: int) -> None:
     """As on a mesh of cores, where the way grows hop by hop: times lie anywhere between 40 and 60 ns."""
     true = np.random.default_rng(seed).uniform(40, 60, (8, 8))
     table = draw_times(lambda first, second: float(true[first, second]), seed, ranks=8, spread=0.001)
-    assert len(pairs.groups(table, THRESHOLD)) == 1
+    assert len(pairs.group_pairs(table, THRESHOLD)) == 1
 
 
 def test_differences_below_the_threshold_are_no_groups() -> None:
     table = draw_times(lambda *pair: 204.0 if level(*pair) == 0 else 200.0, 1, spread=0.0005)
-    assert [len(pairs.groups(table, threshold)) for threshold in (THRESHOLD, 0.01)] == [1, 2]
+    assert [len(pairs.group_pairs(table, threshold)) for threshold in (THRESHOLD, 0.01)] == [1, 2]
 
 
 def test_of_two_launches_nobody_knows_the_scatter() -> None:
     table = draw_times(by_level, 1, blocks=2)
-    assert pairs.groups(table, THRESHOLD) == [table.pairs]
+    assert pairs.group_pairs(table, THRESHOLD) == [table.pairs]
 
 
 # --- levels -----------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_without_launches_there_are_no_levels() -> None:
 def test_a_slow_pair_among_like_ones_is_named(seed: int) -> None:
     slow = {(4, 6), (6, 4)}
     table = draw_times(lambda *pair: by_level(*pair) * (1.4 if pair in slow else 1), seed)
-    fit = pairs.fit(table, pairs.groups(table, THRESHOLD), level)
+    fit = pairs.check_fit(table, pairs.group_pairs(table, THRESHOLD), level)
     ((level_number, odd, factor),) = fit.misfits
     assert (level_number, odd, fit.divided) == (2, sorted(slow), [])
     assert factor == pytest.approx(1.4, rel=0.05)
@@ -130,14 +130,14 @@ def test_a_slow_pair_among_like_ones_is_named(seed: int) -> None:
 
 def test_a_slow_pair_is_named_though_it_takes_as_long_as_another_level() -> None:
     table = draw_times(lambda *pair: 600.0 if pair == (0, 3) else by_level(*pair), 1)
-    fit = pairs.fit(table, pairs.groups(table, THRESHOLD), level)
+    fit = pairs.check_fit(table, pairs.group_pairs(table, THRESHOLD), level)
     assert [(misfit.level, misfit.pairs) for misfit in fit.misfits] == [(2, [(0, 3)])]
 
 
 def test_a_level_that_hides_a_smaller_one_is_reported_as_divided() -> None:
     """Two cores of a socket share a cache that nobody reported."""
     table = draw_times(lambda *pair: 100.0 if pair[0] // 2 == pair[1] // 2 else by_level(*pair), 1)
-    fit = pairs.fit(table, pairs.groups(table, THRESHOLD), level)
+    fit = pairs.check_fit(table, pairs.group_pairs(table, THRESHOLD), level)
     assert fit == pairs.Fit([], [2])
 
 
@@ -152,11 +152,11 @@ def test_blocks_that_lack_a_pair_are_left_out() -> None:
     keys = {(0, 1): "there", (1, 0): "back", (0, 2): "never"}
     rows = [("there", 1, 10.0), ("back", 1, 12.0), ("there", 2, 11.0), ("there", 3, 9.0), ("back", 3, 8.0)]
     figures = pl.DataFrame([*rows, ("other", 1, 5.0)], schema=["case", "block", "figure_ns"], orient="row")
-    pair_table = pairs.table(figures, keys)
+    pair_table = pairs.tabulate_pairs(figures, keys)
     assert (pair_table.pairs, pair_table.blocks, pair_table.times_ns.tolist()) == (
         [(0, 1), (1, 0)],
         [1, 3],
         [[10, 9], [12, 8]],
     )
-    empty = pairs.table(figures.clear(), keys)
-    assert (empty.pairs, empty.blocks, pairs.groups(empty, THRESHOLD)) == ([], [], [[]])
+    empty = pairs.tabulate_pairs(figures.clear(), keys)
+    assert (empty.pairs, empty.blocks, pairs.group_pairs(empty, THRESHOLD)) == ([], [], [[]])

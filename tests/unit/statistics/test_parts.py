@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from rankbench.statistics.parts import by_case, by_launch
+from rankbench.statistics.parts import divide_by_case, divide_by_launch
 
 SAMPLES = pl.DataFrame(
     [
@@ -26,7 +26,7 @@ SAMPLES = pl.DataFrame(
     ("rows", "sizes"), [(1, [10] * 6), (25, [20] * 3), (59, [50, 10]), (60, [60]), (2_000_000, [60])]
 )
 def test_launches_are_whole(rows: int, sizes: list[int]) -> None:
-    parts = [part.collect() for part in by_launch(SAMPLES.lazy(), rows)]
+    parts = [part.collect() for part in divide_by_launch(SAMPLES.lazy(), rows)]
     assert [len(part) for part in parts] == sizes
     assert_frame_equal(pl.concat(parts), SAMPLES, check_row_order=False)
     assert sum(part["launch"].n_unique() for part in parts) == 6
@@ -37,13 +37,13 @@ def test_launches_are_whole(rows: int, sizes: list[int]) -> None:
     [(1, [21, 21, 6, 6, 3, 3]), (12, [21, 21, 12, 6]), (18, [21, 21, 18]), (42, [42, 18]), (60, [60])],
 )
 def test_a_candidates_case_is_whole(rows: int, sizes: list[int]) -> None:
-    parts = [part.collect() for part in by_case(SAMPLES.lazy(), rows)]
+    parts = [part.collect() for part in divide_by_case(SAMPLES.lazy(), rows)]
     assert [len(part) for part in parts] == sizes
     assert_frame_equal(pl.concat(parts), SAMPLES, check_row_order=False)
     assert sum(part.select("case", "candidate").n_unique() for part in parts) == 6
 
 
 def test_of_nothing_there_is_one_part() -> None:
-    for parts in (by_launch(SAMPLES.clear().lazy()), by_case(SAMPLES.clear().lazy())):
+    for parts in (divide_by_launch(SAMPLES.clear().lazy()), divide_by_case(SAMPLES.clear().lazy())):
         (part,) = parts
         assert part.collect().is_empty()

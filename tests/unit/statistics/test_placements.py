@@ -56,7 +56,7 @@ def test_only_as_many_ranks_are_the_same_case() -> None:
     record = campaigns.campaign(cases=[two, many, other, between[0], wider])
     pingpong = msgspec.structs.replace(hierarchy.OPERATIONS[0], between_two=True)
     operations = [pingpong, *(operation for operation in record.operations if operation.name == "allreduce")]
-    groups = placements.same_cases(msgspec.structs.replace(record, operations=operations))
+    groups = placements.list_same_cases(msgspec.structs.replace(record, operations=operations))
     assert [list(cases.values()) for cases in groups.values()] == [[two, other], [between[0], wider]]
 
 
@@ -137,7 +137,7 @@ def jumps(
         for block in range(blocks)
     ]
     figures = pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
-    found_jumps = placements.jumps(figures, {size: str(size) for size in SIZES}, "alpha")
+    found_jumps = placements.find_jumps(figures, {size: str(size) for size in SIZES}, "alpha")
     return [(jump.smaller_bytes, jump.larger_bytes) for jump in found_jumps]
 
 

@@ -9,7 +9,7 @@ from fakes import campaigns
 
 from rankbench.language import render
 from rankbench.model import Cpu, Launch, Machine
-from rankbench.statistics.places import NOWHERE, Places, places
+from rankbench.statistics.places import NOWHERE, Places, find_places
 
 TWO_SOCKETS = [
     Cpu(number=cpu, core=cpu, socket=cpu // 4, numa=cpu // 4, caches={"L2": cpu // 2 * 2, "L3": cpu // 4 * 4})
@@ -37,12 +37,12 @@ def launch(*seats: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
     return msgspec.structs.replace(record, ranks=ranks)
 
 
-def find_places(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
-    return places([launch(*seats, cpus=cpus)], machine(cpus))
+def place_ranks(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
+    return find_places([launch(*seats, cpus=cpus)], machine(cpus))
 
 
 def test_what_nobody_can_distinguish_is_one_level() -> None:
-    result = find_places(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
+    result = place_ranks(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
     assert [render(level.name) for level in result.levels] == [
         "across sockets",
         "within one socket, NUMA node and L3",
@@ -53,7 +53,7 @@ def test_what_nobody_can_distinguish_is_one_level() -> None:
 
 
 def test_hosts_are_the_largest_parts() -> None:
-    result = find_places(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
+    result = place_ranks(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
     assert [level.kinds for level in result.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
     assert (result.level(0, 8), render(result.name(NOWHERE))) == (NOWHERE, "across hosts")
     assert result.level(0, 7) == 0
@@ -62,7 +62,7 @@ def test_hosts_are_the_largest_parts() -> None:
 def test_ranks_are_ordered_by_the_machine() -> None:
     """Ranks go round hosts and sockets; those that are near each other come together."""
     seats = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
-    result = find_places(TWO_SOCKETS, *seats)
+    result = place_ranks(TWO_SOCKETS, *seats)
     assert [(seat.host, seat.cpu) for seat in result.seats.values()] == [
         ("b", 0), ("b", 1), ("b", 4), ("b", 5), ("a", 0), ("a", 1), ("a", 4), ("a", 5),
     ]  # fmt: skip
@@ -71,16 +71,16 @@ def test_ranks_are_ordered_by_the_machine() -> None:
 
 
 def test_one_rank_on_each_socket_is_across_sockets() -> None:
-    assert [render(level.name) for level in find_places(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
+    assert [render(level.name) for level in place_ranks(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
 
 
 def test_one_rank_on_each_host_shares_nothing() -> None:
-    result = find_places(TWO_SOCKETS, ("n1", 0), ("n2", 0))
+    result = place_ranks(TWO_SOCKETS, ("n1", 0), ("n2", 0))
     assert (result.levels, render(result.name(result.level(0, 1)))) == ([], "across hosts")
 
 
 def test_hardware_threads_share_a_core() -> None:
-    result = find_places(THREADS, *(("n1", cpu) for cpu in range(4)))
+    result = place_ranks(THREADS, *(("n1", cpu) for cpu in range(4)))
     assert [render(level.name) for level in result.levels] == [
         "within one socket, NUMA node and L3",
         "within one L2 and core",
@@ -89,14 +89,14 @@ def test_hardware_threads_share_a_core() -> None:
 
 
 def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
-    result = places([launch(("n1", 0), ("n1", 1))], machine([]))
+    result = find_places([launch(("n1", 0), ("n1", 1))], machine([]))
     assert [render(level.name) for level in result.levels] == ["within one host"]
 
 
 def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
     other = [msgspec.structs.replace(cpu, socket=0, numa=0) for cpu in TWO_SOCKETS]
     ranks = [launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
-    alike, unlike = (places([rank], machine(TWO_SOCKETS)) for rank in ranks)
+    alike, unlike = (find_places([rank], machine(TWO_SOCKETS)) for rank in ranks)
     assert [render(level.name) for level in alike.levels] == [
         "across sockets",
         "within one socket, NUMA node, L3 and L2",
@@ -107,12 +107,12 @@ def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])
 def test_launches_that_disagree_are_reported(cpu: int, disputed: list[int]) -> None:
     first, second = (launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
-    result = places([first, second], machine(TWO_SOCKETS))
+    result = find_places([first, second], machine(TWO_SOCKETS))
     assert result.disputed == disputed
     assert bool(result.levels) == (not disputed)
     assert result.seat(1) == ("not known" if disputed else "n1 CPU 1")
 
 
 def test_without_launches_nothing_is_known() -> None:
-    result = places([], machine(TWO_SOCKETS))
+    result = find_places([], machine(TWO_SOCKETS))
     assert (result.seats, result.levels, result.disputed, render(result.name(NOWHERE))) == ({}, [], [], "anywhere")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import scipy
 
-from rankbench.statistics.prediction import predictions
+from rankbench.statistics.prediction import predict
 
 
 def test_the_interval_is_that_of_one_new_value() -> None:
     """Fewer series than moderation needs: Student's own interval."""
     past = np.array([0.0, 0.02, -0.02, 0.01, -0.01, 0.03, -0.03, 0.0])
-    (prediction,) = predictions([past], np.array([0.1]), 0.05)
+    (prediction,) = predict([past], np.array([0.1]), 0.05)
     half = scipy.stats.t.isf(0.025, 7) * past.std(ddof=1) * math.sqrt(1 + 1 / 8)
     assert prediction.past == 8
     assert prediction.ratio == pytest.approx(math.exp(0.1))
@@ -24,7 +24,7 @@ def test_the_interval_is_that_of_one_new_value() -> None:
 
 
 def test_no_series_have_no_predictions() -> None:
-    assert predictions([], np.array([]), 0.05) == []
+    assert predict([], np.array([]), 0.05) == []
 
 
 def test_nights_without_change_seldom_fail_and_large_changes_are_seen() -> None:
@@ -34,7 +34,7 @@ def test_nights_without_change_seldom_fail_and_large_changes_are_seen() -> None:
     for _ in range(200):
         days = random.normal(0, 0.02, (15, 43))
         days[-1, 0] += math.log(1.2)
-        results = predictions(list(days[:-1].T), days[-1], 0.03)
+        results = predict(list(days[:-1].T), days[-1], 0.03)
         alarms += any(prediction.p_adjusted <= 0.05 for prediction in results[1:])
         hits += results[0].p_adjusted <= 0.05
     assert alarms <= 20
@@ -43,6 +43,6 @@ def test_nights_without_change_seldom_fail_and_large_changes_are_seen() -> None:
 
 def test_p_values_are_adjusted_over_series() -> None:
     past = [np.linspace(-0.02, 0.02, 8)] * 5
-    alone = predictions(past[:1], np.array([0.12]), 0.05)[0]
-    among = predictions(past, np.array([0.12, 0, 0, 0, 0]), 0.05)[0]
+    alone = predict(past[:1], np.array([0.12]), 0.05)[0]
+    among = predict(past, np.array([0.12, 0, 0, 0, 0]), 0.05)[0]
     assert among.p_adjusted == pytest.approx(5 * alone.p_adjusted)

@@ -9,7 +9,7 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
-from rankbench.statistics.ranks import single_ranks
+from rankbench.statistics.ranks import tabulate_ranks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "block
 def ranks(folder: Path, truth: Truth) -> pl.DataFrame:
     """Return what is reported alpha's ranks; the ping-pong, which one rank times, is there to be left out."""
     store = campaigns.make_campaign(folder / "made", lambda _candidate, _case: truth, cases=CASES, control=False)
-    frame = single_ranks(store.samples(), store.rank_samples())
+    frame = tabulate_ranks(store.samples(), store.rank_samples())
     return frame.filter(pl.col("candidate") == "alpha")
 
 
@@ -55,7 +55,7 @@ def test_a_rank_that_was_never_last_is_reported_all_the_same() -> None:
             "skew_ns": [0.0] * 4,
         }
     )
-    frame = single_ranks(samples, samples.clear())
+    frame = tabulate_ranks(samples, samples.clear())
     assert frame.select("rank", "last", "samples").rows() == [
         (0, pytest.approx(1 / 3), 3),
         (1, 0.0, 3),

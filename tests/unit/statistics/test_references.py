@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from fakes import campaigns
 
-from rankbench.statistics.references import by_case, levels
+from rankbench.statistics.references import by_case, find_levels
 
 NEAR, FAR = 55.0, 228.0
 
@@ -16,7 +16,7 @@ NEAR, FAR = 55.0, 228.0
 def test_two_levels_are_found_and_what_lies_between_belongs_to_neither() -> None:
     random = np.random.default_rng(1)
     hops = [*random.normal(NEAR, 3, 300), *random.normal(FAR, 4, 200), *[120.0] * 20, *[0.0] * 9]
-    result = levels(hops)
+    result = find_levels(hops)
     assert result
     assert result.near_ns == pytest.approx(NEAR, rel=0.03)
     assert result.far_ns == pytest.approx(FAR, rel=0.03)
@@ -36,7 +36,7 @@ def test_two_levels_are_found_and_what_lies_between_belongs_to_neither() -> None
     ids=["none", "unknown", "few", "one level", "evenly", "hardly ever"],
 )
 def test_one_level_is_not_two(hops: list[float]) -> None:
-    assert levels(hops) is None
+    assert find_levels(hops) is None
 
 
 def test_each_placement_has_its_own_levels_and_memory_has_none() -> None:

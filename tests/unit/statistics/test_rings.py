@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def costs(store: Store) -> list[HopCost]:
-    return rings.hop_costs(store.campaign, store.rank_samples(), store.cases())
+    return rings.estimate_hop_costs(store.campaign, store.rank_samples(), store.cases())
 
 
 def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
     store = torus.make(tmp_path / "made", directions=("right", "down"))
-    frame = rings.rings(store.campaign, store.rank_samples(), store.cases())
+    frame = rings.tabulate_rings(store.campaign, store.rank_samples(), store.cases())
     assert frame.select("placement", "direction", "edge", "candidate").rows()[:4] == [
         ("1x1", "right", 0, "alpha"),
         ("1x1", "right", 0, "beta"),
@@ -64,7 +64,7 @@ def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path:
         part = samples.filter(pl.col("block").is_between(first, first + 5))
         hits += sum(
             hop_cost.low_ns <= torus.HOP_NS[hop_cost.candidate] <= hop_cost.high_ns
-            for hop_cost in rings.hop_costs(store.campaign, part, cases)
+            for hop_cost in rings.estimate_hop_costs(store.campaign, part, cases)
         )
     assert 17 <= hits <= 20
 
@@ -98,7 +98,7 @@ def test_short_cores_are_distinguished(tmp_path: Path) -> None:
     enough, short = (cost for cost in costs(store) if cost.candidate == "alpha")
     assert (enough.hops, enough.oversubscribed) == ([2, 3], False)
     assert (short.hops, short.oversubscribed) == ([2, 3, 4], True)
-    frame = rings.rings(store.campaign, store.rank_samples(), store.cases())
+    frame = rings.tabulate_rings(store.campaign, store.rank_samples(), store.cases())
     assert dict(frame.select("placement", "oversubscribed").unique().rows()) == {
         "1x1": False,
         "1x4": False,
@@ -126,7 +126,7 @@ def test_one_block_bounds_nothing(tmp_path: Path) -> None:
 
 def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
     store = torus.make(tmp_path / "made", ((1, 4),))
-    modes = rings.ring_modes(store.rank_samples(), store.cases())
+    modes = rings.find_ring_modes(store.rank_samples(), store.cases())
     key = store.campaign.cases[0].key
     assert [len(modes[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
     for edge in ("0", "2"):
@@ -137,6 +137,6 @@ def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
 
 def test_without_rings_there_is_nothing(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", launches=1)
-    assert rings.rings(store.campaign, store.rank_samples(), store.cases()).is_empty()
+    assert rings.tabulate_rings(store.campaign, store.rank_samples(), store.cases()).is_empty()
     assert costs(store) == []
-    assert rings.ring_modes(store.rank_samples(), store.cases()) == {}
+    assert rings.find_ring_modes(store.rank_samples(), store.cases()) == {}

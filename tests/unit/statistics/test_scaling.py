@@ -39,8 +39,8 @@ TIMES = {("alpha", 2): 100.0, ("alpha", 4): 400.0, ("beta", 2): 100.0, ("beta", 
 
 def test_a_placement_is_named_by_its_numbers_or_it_is_no_site() -> None:
     named = Placement(name="4x2", nodes=4, ranks_per_node=2, binding="core")
-    assert scaling.site(named) == Site(4, 2)
-    assert scaling.site(msgspec.structs.replace(named, name="nodes")) is None
+    assert scaling.find_site(named) == Site(4, 2)
+    assert scaling.find_site(msgspec.structs.replace(named, name="nodes")) is None
 
 
 def test_cases_at_several_numbers_of_ranks_scale() -> None:
@@ -64,7 +64,7 @@ def test_only_what_was_made_over_nodes_is_reported_as_a_scale_over_nodes() -> No
 
 def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
     campaign = record((1, 2, 4, 8), (1, 2), cores=1)
-    assert list(scaling.steps(scaling.find_scaled(campaign), campaign)) == [
+    assert list(scaling.list_steps(scaling.find_scaled(campaign), campaign)) == [
         Step(LINE, Site(2, 1), Site(4, 1)),
         Step(LINE, Site(4, 1), Site(8, 1)),
     ]
@@ -72,7 +72,7 @@ def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
 
 def test_growth_is_compared_within_blocks() -> None:
     campaign = record((2, 4), (1,))
-    (growth,) = scaling.growths(figures(TIMES), campaign, scaling.find_scaled(campaign))
+    (growth,) = scaling.compare_growth(figures(TIMES), campaign, scaling.find_scaled(campaign))
     assert growth.factor == {"alpha": pytest.approx(4), "beta": pytest.approx(1.1)}
     (ratio,) = growth.ratios
     assert (ratio.base, ratio.other, ratio.blocks, ratio.different) == ("alpha", "beta", 4, True)
@@ -81,4 +81,4 @@ def test_growth_is_compared_within_blocks() -> None:
 
 def test_without_figures_there_is_no_growth() -> None:
     campaign = record((2, 4), (1,))
-    assert scaling.growths(figures({}), campaign, scaling.find_scaled(campaign)) == []
+    assert scaling.compare_growth(figures({}), campaign, scaling.find_scaled(campaign)) == []

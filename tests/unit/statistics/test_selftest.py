@@ -33,7 +33,7 @@ def _result(
 
 
 def _wait(result: CaseResult, start: Start = WINDOW) -> selftest.Wait:
-    (trial,) = selftest.trials([[result]], [start])
+    (trial,) = selftest.evaluate_trials([[result]], [start])
     return trial.waits[0]
 
 
@@ -83,7 +83,7 @@ def test_overruns_count_unless_the_start_discards_them() -> None:
 
 def test_the_median_of_launches_is_judged() -> None:
     """One launch in three was disturbed."""
-    (trial,) = selftest.trials([[_result([time] * 9)] for time in (9000.0, 4030.0, 4040.0)], [WINDOW])
+    (trial,) = selftest.evaluate_trials([[_result([time] * 9)] for time in (9000.0, 4030.0, 4040.0)], [WINDOW])
     assert (trial.launches, trial.waits[0].measured_ns, trial.right) == (3, 4040.0, True)
 
 
@@ -91,24 +91,24 @@ def test_only_starts_that_were_launched_have_a_trial() -> None:
     both = [_result([4000.0] * 9), _result([5000.0] * 9, start="barrier")]
     again = [_result([5000.0] * 9, start="barrier")]
     by_launch = [both, again, again]
-    window, barrier = selftest.trials(by_launch, [WINDOW, BARRIER, STRICT])
+    window, barrier = selftest.evaluate_trials(by_launch, [WINDOW, BARRIER, STRICT])
     assert (window.start, window.launches, window.right) == (WINDOW, 1, True)
     assert (barrier.start, barrier.launches, barrier.right) == (BARRIER, 3, False)
-    assert selftest.wrong_starts(by_launch, [WINDOW, BARRIER, STRICT]) == {"barrier"}
+    assert selftest.find_wrong_starts(by_launch, [WINDOW, BARRIER, STRICT]) == {"barrier"}
 
 
 @pytest.mark.parametrize(("late", "keeps"), [(0, True), (4, True), (5, False)])
 def test_window_promises_to_discard_few(late: int, keeps: bool) -> None:
     """A share of all operations together: 100 samples are 10 of wait-null, which has none late, and 90 of wait-up."""
     results = [_result([20.0] * 10, "wait-null"), _result([4000.0] * 90, late=list(range(late)))]
-    (trial,) = selftest.trials([results], [WINDOW])
+    (trial,) = selftest.evaluate_trials([results], [WINDOW])
     assert trial.discarded == pytest.approx(late / 100)
     assert (trial.keeps_enough, trial.right) == (keeps, keeps)
 
 
 def test_other_starts_promise_nothing() -> None:
-    (strict,) = selftest.trials([[_result([4000.0] * 8, start=STRICT.name, overrun=[0, 1])]], [STRICT])
-    (barrier,) = selftest.trials([[_result([4000.0] * 8, start="barrier")]], [BARRIER])
+    (strict,) = selftest.evaluate_trials([[_result([4000.0] * 8, start=STRICT.name, overrun=[0, 1])]], [STRICT])
+    (barrier,) = selftest.evaluate_trials([[_result([4000.0] * 8, start="barrier")]], [BARRIER])
     assert (strict.discarded, strict.right) == (0.25, True)
     assert (barrier.discarded, barrier.right) == (None, True)
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.statistics.shapes import Curve, Step, curves, excesses, steps
+from rankbench.statistics.shapes import Curve, Step, compute_excesses, find_steps, list_curves
 
 SIZES = [1 << power for power in range(3, 21)]
 FIRST, SECOND = 12, 16
@@ -31,7 +31,7 @@ def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
     frame = pl.DataFrame(rows, ["case", "block", "launch", "figure_ns"], orient="row").with_columns(
         candidate=pl.lit("alpha")
     )
-    (result,) = curves(frame, [{8: "a8", 64: "a64"}])
+    (result,) = list_curves(frame, [{8: "a8", 64: "a64"}])
     assert (result.line, result.candidate, result.sizes, result.blocks) == (0, "alpha", [8, 64], [1, 2])
     assert result.logs == pytest.approx(np.array([[0, 1], [np.nan, 2]]), nan_ok=True)
 
@@ -42,14 +42,14 @@ def test_a_start_and_so_much_for_each_byte_leaves_nothing_over(
     sizes: list[int], start_ns: float, bytes_per_ns: float
 ) -> None:
     logs = np.log(start_ns + np.array([sizes]) / bytes_per_ns)
-    assert max(excess.max() for excess in excesses(sizes, logs)) <= 1e-9
+    assert max(excess.max() for excess in compute_excesses(sizes, logs)) <= 1e-9
 
 
 def test_a_step_up_and_a_step_down_are_found_where_they_are() -> None:
     times = smooth()
     times[FIRST:] *= 2
     times[SECOND:] /= 1.8
-    results = steps([curve(times, 0.02)], 0.03)
+    results = find_steps([curve(times, 0.02)], 0.03)
     assert list_steps(results) == [(SIZES[FIRST - 1], SIZES[FIRST], True), (SIZES[SECOND - 1], SIZES[SECOND], False)]
     assert results[0].excess.low < 2 * 0.98 < results[0].excess.high * 1.1
     assert results[0].factor == pytest.approx(2 * smooth()[FIRST] / smooth()[FIRST - 1], rel=0.03)
@@ -58,7 +58,7 @@ def test_a_step_up_and_a_step_down_are_found_where_they_are() -> None:
 def test_a_lone_slow_size_is_a_step_up_and_one_down() -> None:
     times = smooth()
     times[FIRST] *= 1.8
-    assert list_steps(steps([curve(times, 0.02)], 0.03)) == [
+    assert list_steps(find_steps([curve(times, 0.02)], 0.03)) == [
         (SIZES[FIRST - 1], SIZES[FIRST], True),
         (SIZES[FIRST], SIZES[FIRST + 1], False),
     ]
@@ -68,16 +68,16 @@ def test_a_lone_slow_size_is_a_step_up_and_one_down() -> None:
 def test_the_first_and_the_last_step_may_be_jumps_too(place: int, factor: float) -> None:
     times = smooth()
     times[place:] *= factor
-    assert (SIZES[place - 1], SIZES[place], factor > 1) in list_steps(steps([curve(times, 0.01)], 0.03))
+    assert (SIZES[place - 1], SIZES[place], factor > 1) in list_steps(find_steps([curve(times, 0.01)], 0.03))
 
 
 def test_a_step_that_few_launches_show_or_that_is_small_is_not_reported() -> None:
     times = smooth()
     times[FIRST:] *= 1.15
-    assert steps([curve(times, 0.01)], 0.03) == []
+    assert find_steps([curve(times, 0.01)], 0.03) == []
     times[FIRST:] *= 2
-    assert steps([curve(times, 0.01, launches=2)], 0.03) == []
-    assert steps([], 0.03) == []
+    assert find_steps([curve(times, 0.01, launches=2)], 0.03) == []
+    assert find_steps([], 0.03) == []
 
 
 def test_a_size_that_some_launches_lack_is_judged_by_the_others() -> None:
@@ -85,7 +85,7 @@ def test_a_size_that_some_launches_lack_is_judged_by_the_others() -> None:
     times[FIRST:] *= 2
     base = curve(times, 0.01, launches=8)
     base.logs[:3, FIRST] = np.nan
-    (step,) = steps([base], 0.03)
+    (step,) = find_steps([base], 0.03)
     assert (step.smaller_bytes, step.excess.blocks) == (SIZES[FIRST - 1], 5)
 
 
@@ -96,12 +96,12 @@ def test_noise_alone_makes_hardly_ever_a_step(spread: float, launches: int) -> N
     invented = 0
     for seed in range(100):
         noise_curves = [curve(times, spread, launches, 100 * seed + line, line) for line, times in enumerate(shapes)]
-        invented += bool(steps(noise_curves, 0.03))
+        invented += bool(find_steps(noise_curves, 0.03))
     assert invented <= 2
 
 
 def test_a_step_of_a_half_more_is_found_in_nearly_every_campaign() -> None:
     times = smooth()
     times[FIRST:] *= 1.5
-    results = [list_steps(steps([curve(times, 0.03, 8, seed)], 0.03)) for seed in range(100)]
+    results = [list_steps(find_steps([curve(times, 0.03, 8, seed)], 0.03)) for seed in range(100)]
     assert sum((SIZES[FIRST - 1], SIZES[FIRST], True) in result for result in results) >= 95

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from rankbench.statistics.shrinkage import shrunk
+from rankbench.statistics.shrinkage import shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def measure(draw: Draw) -> tuple[Values, Values, Values, Values]:
     truths = np.array([draw(random) for _ in range(LINES)])
     errors = SCATTER * np.exp(random.normal(0, 0.4, truths.shape))
     logs = truths + errors * random.normal(size=truths.shape)
-    shrunks = [shrunk(SIZES, *each) for each in zip(logs, errors, strict=True)]
+    shrunks = [shrink(SIZES, *each) for each in zip(logs, errors, strict=True)]
     return truths, logs, np.array([result.logs for result in shrunks]), np.array([result.errors for result in shrunks])
 
 
@@ -86,7 +86,7 @@ def test_a_size_between_two_is_predicted_from_all(draw: Draw, most: float) -> No
     truths, logs, _, _ = measure(draw)
     chosen = np.arange(len(SIZES)) != 4
     errors = np.full(chosen.sum(), SCATTER)
-    shrunks = [shrunk(SIZES[chosen], log[chosen], errors, SIZES[[4]]) for log in logs]
+    shrunks = [shrink(SIZES[chosen], log[chosen], errors, SIZES[[4]]) for log in logs]
     neighbours = logs[:, [3, 5]].mean(axis=1)
     predicted = np.array([result.logs[0] for result in shrunks])
     assert rmse(truths[:, 4], predicted) <= most * rmse(truths[:, 4], neighbours)
@@ -95,5 +95,5 @@ def test_a_size_between_two_is_predicted_from_all(draw: Draw, most: float) -> No
 
 
 def test_of_two_known_sizes_nothing_is_drawn() -> None:
-    result = shrunk([8, 32, 128], [0.0, 0.2, 0.9], [0.1, 0.1, math.inf], [8, 16, 32])
+    result = shrink([8, 32, 128], [0.0, 0.2, 0.9], [0.1, 0.1, math.inf], [8, 16, 32])
     assert result.logs == pytest.approx([0.0, 0.1, 0.2])

@@ -84,5 +84,5 @@ def test_groups_are_steady_states_with_a_gap_between() -> None:
         *(steady(number, 50 + number) for number in range(3, 8)),
     ]
     launches += [launch(8, campaigns.state(50), campaigns.state(210)), launch(9, None, None)]
-    groups = states.groups(states.find_states(launches))
+    groups = states.group_states(states.find_states(launches))
     assert [[conditions.launch.number for conditions in group] for group in groups] == [[3, 4, 5, 6, 7], [0, 1, 2]]

@@ -52,7 +52,7 @@ def test_the_interval_is_exact_where_the_beginning_is_known() -> None:
     within = 0
     for _ in range(TRIES):
         _, alpha = tails.fit_from(np.sort(pareto(random, 400, 1.5)))
-        low, high = tails.interval(alpha, 400)
+        low, high = tails.compute_interval(alpha, 400)
         within += low <= 1.5 <= high
     assert 91 <= within <= 99
 

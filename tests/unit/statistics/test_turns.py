@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from fakes.core import row
 
-from rankbench.statistics.turns import turn_effects
+from rankbench.statistics.turns import estimate_effects
 
 NAMES = ["a", "b", "c"]
 CASES, VISITS, BLOCKS = 6, 5, 12
@@ -46,7 +46,8 @@ def figures(positions: dict[int, float], after: dict[str, float], lost: float = 
 @pytest.mark.parametrize("lost", [0.0, 0.1])
 def test_effects_are_found_for_what_they_are(lost: float) -> None:
     effects = {
-        turn_effect.level: turn_effect for turn_effect in turn_effects(figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)
+        turn_effect.level: turn_effect
+        for turn_effect in estimate_effects(figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)
     }
     truth = {"1": 0.04, "2": -0.02, "3": -0.02, "a": -0.03, "b": 0.06, "c": -0.03}
     assert effects.keys() == truth.keys()
@@ -55,13 +56,13 @@ def test_effects_are_found_for_what_they_are(lost: float) -> None:
 
 
 def test_where_there_are_none_none_exceeds_a_threshold() -> None:
-    effects = turn_effects(figures({}, {}), BESIDE)
+    effects = estimate_effects(figures({}, {}), BESIDE)
     assert len(effects) == 6
     assert not any(effect.exceeds(0.0) for effect in effects)
     assert all(effect.half < 0.02 for effect in effects)
 
 
 def test_what_is_not_known_has_no_effect() -> None:
-    assert turn_effects(figures({}, {}), {}) == []
-    assert turn_effects(figures({}, {}).drop("visit_after"), BESIDE) == []
-    assert turn_effects(figures({}, {}).filter(pl.col("block") < 4), BESIDE) == []
+    assert estimate_effects(figures({}, {}), {}) == []
+    assert estimate_effects(figures({}, {}).drop("visit_after"), BESIDE) == []
+    assert estimate_effects(figures({}, {}).filter(pl.col("block") < 4), BESIDE) == []

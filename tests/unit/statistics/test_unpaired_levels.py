@@ -10,7 +10,7 @@ import pytest
 from fakes.levels import figures, levels
 
 from rankbench.statistics.unpaired import compare_unpaired
-from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels, far_share
+from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels, compute_far_share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,9 +57,9 @@ def test_mixed_visits_within_launches_are_divided() -> None:
 
 def test_the_share_of_far_visits_is_that_of_all_cases_with_levels() -> None:
     frame = side(0.4, seed=1)
-    assert far_share(frame, levels(CASES)) == pytest.approx(0.4)
-    assert far_share(frame, levels(CASES // 2)) == pytest.approx(0.4)
-    assert math.isnan(far_share(frame, {}))
+    assert compute_far_share(frame, levels(CASES)) == pytest.approx(0.4)
+    assert compute_far_share(frame, levels(CASES // 2)) == pytest.approx(0.4)
+    assert math.isnan(compute_far_share(frame, {}))
 
 
 @pytest.mark.parametrize("level", ["near", "far"])

@@ -74,4 +74,4 @@ def test_where_the_baseline_is_beaten_the_others_still_matter(tmp_path: Path, ba
         faster, other="gamma", ratio=1.04, low=1.0, high=1.09, p_adjusted=0.3, different=False
     )
     outlook = deciding.Outlook(0.03, [5, 10, 60], baseline=baseline)
-    assert list(deciding.standing([faster, open_one], outlook).open) == open_
+    assert list(deciding.assess_cases([faster, open_one], outlook).open) == open_

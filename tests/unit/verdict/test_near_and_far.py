@@ -70,7 +70,7 @@ def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView)
 
 
 def test_exported_comparisons_have_columns_of_both_levels(evaluated: CampaignView) -> None:
-    row = derived.frames(evaluated)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
+    row = derived.make_frames(evaluated)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
     assert (row["near_ratio"], row["far_ratio"]) == (pytest.approx(1.2), pytest.approx(0.8))
     assert (row["near_blocks"], row["far_blocks"]) == (6, 6)
 

@@ -106,10 +106,10 @@ def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s:
     return Found(
         library=library,
         wait_s=wait_s,
-        sources=clocks.sources(study.clocks),
-        accuracies=clocks.accuracies(study.offsets),
-        costs=clocks.costs(study.synchronisations),
-        drifts=clocks.drifts(study.offsets),
+        sources=clocks.summarise_sources(study.clocks),
+        accuracies=clocks.compute_accuracies(study.offsets),
+        costs=clocks.compute_costs(study.synchronisations),
+        drifts=clocks.compute_drifts(study.offsets),
         study=study,
     )
 

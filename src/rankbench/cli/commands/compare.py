@@ -125,21 +125,21 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
     elif form == "markdown":
         print(change_report.markdown(campaign_pair), end="")  # noqa: T201 - for other documents
     elif form == "csv":
-        content = change_report.table(campaign_pair)
+        content = change_report.make_table(campaign_pair)
         print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
     else:
         console.print(Text(change_report.heading(campaign_pair.comparison), "bold"))
-        console.print(Text(change_report.explanation(campaign_pair.comparison)))
+        console.print(Text(change_report.explain_table(campaign_pair.comparison)))
         console.print()
         console.print(colour_table(campaign_pair), markup=False)
         console.print()
-        for line in change_report.lines(campaign_pair.comparison):
+        for line in change_report.list_lines(campaign_pair.comparison):
             console.print(Text(line))
 
 
 def colour_table(campaign_pair: CampaignPair) -> Table:
     """Return the table with what is slower in red, what is faster in green."""
-    content = change_report.table(campaign_pair)
+    content = change_report.make_table(campaign_pair)
     rows = plain_table(*content.columns)
     for change, row in zip(campaign_pair.comparison.changes, content.rows, strict=True):
         colour = "red" if change.ratio > 1 else "green"

@@ -33,9 +33,9 @@ from rankbench.language import render
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
-from rankbench.report.then_and_now import circumstances
+from rankbench.report.then_and_now import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
-from rankbench.store.folders import campaigns_in
+from rankbench.store.folders import list_campaigns
 from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(campaign_pair)
     changed = differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
-    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *circumstances(campaign_pair.comparison)]
+    texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *list_remarks(campaign_pair.comparison)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
     return Report(campaign_pair.now.campaign, f"campaign {campaign_pair.comparison.old}", checks, texts, better)
 
@@ -298,7 +298,7 @@ def measure_again(
 def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
     """Check a campaign against those made before it."""
     opened = open_current(new)
-    stores = [open_current(folder) for folder in campaigns_in(folders)]
+    stores = [open_current(folder) for folder in list_campaigns(folders)]
     outcome = nightly(opened, stores, last, reference, threshold)
     texts = [
         f"Ratios to {outcome.reference} in the same campaign." if outcome.reference else "Times, without a reference.",

@@ -20,7 +20,7 @@ from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
 from rankbench.statistics.changes import FEWEST
-from rankbench.store.folders import campaigns_in
+from rankbench.store.folders import list_campaigns
 from rankbench.verdict.wording import format_count
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def history(
         extras.require("report", "--figures")
     named = [find_campaign(folder) for folder in folders]
     timeline = narrow(
-        trend.make_history([open_current(folder) for folder in campaigns_in(named)]), operation or [], size or []
+        trend.make_history([open_current(folder) for folder in list_campaigns(named)]), operation or [], size or []
     )
     with redirect_output(None if figures else output):
         if form == "json":
@@ -124,7 +124,7 @@ def show(timeline: History, *, every: bool) -> None:
     console.print(Text(history_report.heading(timeline), "bold"))
     console.print(Text("One bar per campaign: higher is slower. Ratios are of times."))
     console.print()
-    console.print(fill_table(history_report.table(timeline)), markup=False)
+    console.print(fill_table(history_report.make_table(timeline)), markup=False)
     console.print()
     for line in beyond(timeline, every=every):
         console.print(Text(line))
@@ -132,7 +132,7 @@ def show(timeline: History, *, every: bool) -> None:
 
 def beyond(timeline: History, *, every: bool) -> Iterator[str]:
     """Yield the changes, and how far that can be trusted."""
-    lines = history_report.lines(timeline)
+    lines = history_report.list_changes(timeline)
     shown = lines if every else lines[:SHOWN]
     yield from shown
     if len(lines) > len(shown):

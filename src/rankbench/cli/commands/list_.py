@@ -19,7 +19,7 @@ from rankbench.cli.formats import TableOrJson, add_output_option, check_format, 
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record
-from rankbench.store.folders import campaigns_in
+from rankbench.store.folders import list_campaigns
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -60,7 +60,7 @@ def list_(
     """
     form = check_format(format_, "table", "json")
     rows = sorted(
-        (row(store.open(path), no_answer) for path in campaigns_in([folder or results_folder()])), key=read_date
+        (row(store.open(path), no_answer) for path in list_campaigns([folder or results_folder()])), key=read_date
     )
     if form == "json":
         print_json(rows)

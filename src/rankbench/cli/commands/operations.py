@@ -163,7 +163,7 @@ def format_answers(answers: Sequence[Answer], operation: str) -> str:
 
 def show_all(description: Description, answers: Answers) -> None:
     """Print all operations by kind, what their options are, and what libraries lack."""
-    for kind, of_kind in catalogue.kinds(description).items():
+    for kind, of_kind in catalogue.group_operations(description).items():
         console.print(Text(f"\n{kind}\n", "bold underline"))
         for operation in of_kind:
             console.print(pairs([(operation.name, operation.help)]))
@@ -185,7 +185,12 @@ def pairs(rows: Iterable[tuple[str, str]]) -> Table:
 def facts(operation: Operation, description: Description) -> Iterator[Text]:
     """Yield lines of how an operation can be asked for."""
     metric = [] if operation.metric == "time" else [operation.metric]
-    parts = [catalogue.forms(operation), *metric, catalogue.shape(operation), *catalogue.limits(operation, description)]
+    parts = [
+        catalogue.list_forms(operation),
+        *metric,
+        catalogue.describe_amounts(operation),
+        *catalogue.list_limits(operation, description),
+    ]
     parts += [f"start {operation.start}", operation.standard]
     yield Text("; ".join(parts), "dim")
     if operation.options:
@@ -196,7 +201,7 @@ def show_words(description: Description) -> None:
     """Print what is named in the list: options, datatypes, starts, and how a plan names operations."""
     words = {
         "options": [
-            (name, f"{catalogue.values(option)}: {option.help}")
+            (name, f"{catalogue.list_values(option)}: {option.help}")
             for name, option in catalogue.options(description).items()
         ],
         "datatypes": [
@@ -208,13 +213,13 @@ def show_words(description: Description) -> None:
     for title, rows in words.items():
         console.print(Text(f"\n{title}\n", "bold underline"))
         console.print(pairs(rows))
-    kinds = ", ".join([*catalogue.kinds(description), "all"])
+    kinds = ", ".join([*catalogue.group_operations(description), "all"])
     console.print(f"\n{WORDS} {kinds}.", markup=False)
 
 
 def explain_option(option: Option) -> tuple[str, str]:
     """Return the name of an option, and what it can be."""
-    return option.name, f"{catalogue.values(option)} – {option.help}"
+    return option.name, f"{catalogue.list_values(option)} – {option.help}"
 
 
 def show_summary(answers: Answers) -> None:
@@ -247,13 +252,13 @@ def in_full(operation: Operation, description: Description) -> Iterator[tuple[st
     """Yield what is known of an operation, each with its name."""
     yield "kind", operation.kind
     yield "standard", operation.standard
-    yield "forms", catalogue.forms(operation)
+    yield "forms", catalogue.list_forms(operation)
     yield "measured", catalogue.METRICS[operation.metric]
-    yield "each rank", catalogue.shape(operation)
+    yield "each rank", catalogue.describe_amounts(operation)
     if operation.sized:
         others = [name for name in operation.datatypes if name != operation.datatype]
         yield "datatypes", ", ".join([f"{operation.datatype} (usual)", *others])
-    if limits := [limit for limit in catalogue.limits(operation, description) if not limit.startswith("of ")]:
+    if limits := [limit for limit in catalogue.list_limits(operation, description) if not limit.startswith("of ")]:
         yield "limits", ", ".join(limits)
     if operation.keeps_buffers:
         yield "buffers", "bound once, so that they cannot be cold or change"

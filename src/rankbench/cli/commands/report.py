@@ -80,7 +80,7 @@ def report(
     else:
         derived = {"verdict": as_data(view.verdict)}
         pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view, campaign_pair)
-        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(view), derived)
+        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.make_frames(view), derived)
     if formats:
         pieces[place / "figures"] = lambda path: write_figures(path, view, formats, kinds)
     if markdown:

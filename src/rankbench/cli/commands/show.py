@@ -215,7 +215,9 @@ def show_figures(picked: CampaignView) -> None:
         heading = part.measure(part.cases[0]).heading
         if part.cases[0].quantity == "memory":
             heading = format_text("{what} (+: what the first use added)", what=heading)
-        console.print(Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.circumstances(part)}"))
+        console.print(
+            Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.describe_conditions(part)}")
+        )
         console.print(block(part, summaries))
         console.print(Text(legend(picked), "dim"))
         for content in (table for kind in list_default_kinds("line") for table in kind.tables(part)):

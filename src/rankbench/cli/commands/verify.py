@@ -253,10 +253,13 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
         if source.usable:
             with console.status(f"{bench.library.name}: waits of known length by {source.name} …"):
                 waits = selftest.measure_waits(
-                    bench, list(judge.TRUTHS_NS), source.name, lambda by_launch: judge.wrong_starts(by_launch, starts)
+                    bench,
+                    list(judge.TRUTHS_NS),
+                    source.name,
+                    lambda by_launch: judge.find_wrong_starts(by_launch, starts),
                 )
             others[source.name] = waits.others
-            rows += [(source, trial) for trial in judge.trials(waits.by_launch, starts)]
+            rows += [(source, trial) for trial in judge.evaluate_trials(waits.by_launch, starts)]
     console.print("\nTimes in ns: measured, and in brackets the difference from the true time in the heading\n")
     console.print(wait_table(rows))
     for source in sources:

@@ -158,7 +158,7 @@ def comment_lines(part: CampaignView, candidate: str, shape: Shape) -> list[str]
     return [
         f"{measured}; {numbers}",
         f"Campaign: {campaign.name}, candidate {candidate}",
-        f"Case: {part.line_name()}, {captions.circumstances(part)}",
+        f"Case: {part.line_name()}, {captions.describe_conditions(part)}",
     ]
 
 

@@ -72,7 +72,7 @@ class Family(families.Family):
         ),
         (
             r"exited on\s+signal 9",
-            "a rank was killed from outside, most often for want of memory; use fewer ranks or smaller sizes",
+            "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes",
         ),
     )
 

@@ -2,10 +2,10 @@
 
 A unit has ORDER (its place in a list of all), NAME (its word in a plan), AMOUNT (what follows the word: a `share`,
 `seconds`, or nothing), HELP (its words in such a list), LOOKS (whether it reads figures, which is done after few blocks
-only), COSTS_ERROR (whether these looks are chances to be misled, which comparisons pay for), and
-`decide(progress, amount) -> Decision`: whether the campaign ends, and why. It may have BY_CASE (cases end one by one,
-and `drop` is allowed), BASELINE (False: the rule allows none) and MOST_BLOCKS (the bound where a plan names none).
-Rules lie in the room of the plan, since it validates their names; what figures say comes with the progress.
+only), COSTS_ERROR (whether these interim analyses need a correction), and `decide(progress, amount) -> Decision`:
+whether the campaign ends, and why. It may have BY_CASE (cases end one by one, and `drop` is allowed), BASELINE (False:
+the rule allows none) and MOST_BLOCKS (the bound where a plan names none). Rules lie in the room of the plan, since it
+validates their names; what figures say comes with the progress.
 """
 
 from __future__ import annotations

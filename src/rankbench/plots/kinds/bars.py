@@ -21,11 +21,12 @@ def chart(view: CampaignView) -> Chart | None:
     if len({case.size_bytes for case in view.cases}) > 1:
         return None
     rows = [
-        marks.point(summary, view.measure(case)) | {"key": case.key} for case, summary in view.list_shown_summaries()
+        marks.make_point(summary, view.measure(case)) | {"key": case.key}
+        for case, summary in view.list_shown_summaries()
     ]
     if not rows:
         return None
     case = view.cases[0]
     measure = marks.drop_moved(view.measure(case))
-    title = captions.line_title(view.case_name(case), measure)
-    return Chart(form(view.candidates, measure), title, captions.circumstances(view), {"points": rows})
+    title = captions.make_title(view.case_name(case), measure)
+    return Chart(form(view.candidates, measure), title, captions.describe_conditions(view), {"points": rows})

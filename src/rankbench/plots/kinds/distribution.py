@@ -52,11 +52,11 @@ def chart(view: CampaignView) -> Chart | None:
     datasets = {
         "hills": [hill(name, counted[name]) | {"low": low, "high": high} for name in summaries if name in counted],
         "launches": view.figures_of_launches(case),
-        "typical": [typical(summary, high, measure) for summary in summaries.values()],
+        "typical": [make_typical(summary, high, measure) for summary in summaries.values()],
     }
     total = format_whole(sum(summary.samples for summary in summaries.values()))
     title = format_text("{case}: all {total} samples and every launch", case=view.case_name(case), total=total)
-    return Chart(form(view.candidates, measure), title, captions.circumstances(view), datasets)
+    return Chart(make_form(view.candidates, measure), title, captions.describe_conditions(view), datasets)
 
 
 def ends(summaries: list[Summary]) -> tuple[float, float]:
@@ -99,7 +99,7 @@ def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
     }
 
 
-def typical(summary: Summary, edge: float, measure: Measure) -> Row:
+def make_typical(summary: Summary, edge: float, measure: Measure) -> Row:
     """Return the typical value with its interval, and in words what lies beyond the right edge."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
     beyond = format_text("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
@@ -108,7 +108,7 @@ def typical(summary: Summary, edge: float, measure: Measure) -> Row:
 
 
 @functools.lru_cache
-def form(candidates: tuple[str, ...], measure: Measure) -> Row:
+def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return hills, launches, intervals and words, a row per candidate in the plan's order."""
     names = list(candidates)
     hue = palette.colour(names)
@@ -122,7 +122,7 @@ def form(candidates: tuple[str, ...], measure: Measure) -> Row:
         .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
             x=alt.X("figure_ns:Q", scale=TIME),
-            shape=palette.shape(names),
+            shape=palette.choose_shapes(names),
             color=hue,
             tooltip=forms.tooltips("candidate", "launch", "figure"),
         ),
@@ -130,7 +130,7 @@ def form(candidates: tuple[str, ...], measure: Measure) -> Row:
         .mark_text(align="right", fontSize=11)
         .encode(x=alt.value("width"), text="beyond:N"),
     ]
-    return forms.form(layers, 74 * len(names) + 10)
+    return forms.make_form(layers, 74 * len(names) + 10)
 
 
 def place_data(names: list[str], dataset: str, offset: float) -> alt.Chart:

@@ -29,21 +29,21 @@ LEAST = 0.9
 def chart(view: CampaignView) -> Chart | None:
     """Draw one point per launch; 1 is the candidate's typical speed. Memory shows nothing of it."""
     timed = view.showing([case for case in view.cases if case.quantity != "memory"])
-    rows = relative(timed)
+    rows = compute_relative(timed)
     if not rows:
         return None
     ratios = [row["ratio"] for row in rows]
     scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
     y = alt.Y("ratio:Q", scale=scale, axis=axes.log_axis(format_text("time / typical time"), axes.RATIO_LABEL))
     return Chart(
-        forms.form(marks.over_launches(view.candidates, y, "speed"), 220),
+        forms.make_form(marks.draw_launches(view.candidates, y, "speed"), 220),
         format_text("How fast the machine was during each launch"),
         format_text("1 is each candidate's typical time; mean over {count} cases", count=len(timed.cases)),
         {"launches": rows},
     )
 
 
-def relative(view: CampaignView) -> list[Row]:
+def compute_relative(view: CampaignView) -> list[Row]:
     """Return the geometric mean, per launch, of its figures over the candidate's typical values."""
     typical = pl.DataFrame(
         [(case.key, summary.candidate, summary.typical_ns) for case, summary in view.list_shown_summaries()],

@@ -29,27 +29,29 @@ HEIGHT = 300
 def chart(view: CampaignView) -> Chart | None:
     """Draw one line, if any candidate has several launches."""
     sizes = sorted({case.size_bytes for case in view.cases})
-    rows = points(view, sizes)
+    rows = list_points(view, sizes)
     if not rows or max(row["launches"] for row in rows) < 2:
         return None
     case = view.cases[0]
     measure = marks.drop_moved(view.measure(case))
     name = view.line_name() if len(sizes) > 1 else view.case_name(case)
     form = (
-        over_sizes(view.candidates, tuple(sizes), measure)
+        draw_over_sizes(view.candidates, tuple(sizes), measure)
         if len(sizes) > 1
         else bar_form.form(view.candidates, measure)
     )
-    title = format_text("{title}, mean and extremes", title=captions.line_title(name, measure))
-    return Chart(form, title, captions.circumstances(view, format_text("bars: smallest to largest")), {"points": rows})
+    title = format_text("{title}, mean and extremes", title=captions.make_title(name, measure))
+    return Chart(
+        form, title, captions.describe_conditions(view, format_text("bars: smallest to largest")), {"points": rows}
+    )
 
 
-def points(view: CampaignView, sizes: list[int]) -> list[Row]:
+def list_points(view: CampaignView, sizes: list[int]) -> list[Row]:
     """Return one point per case and candidate; of bandwidths the mean is that of bandwidths."""
-    return [point(view, case, summary, sizes) for case, summary in view.list_shown_summaries()]
+    return [make_point(view, case, summary, sizes) for case, summary in view.list_shown_summaries()]
 
 
-def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:
+def make_point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:
     """Return the point of one candidate."""
     measure = view.measure(case)
     ends = [measure.value(end) for end in (summary.launches_min_ns, summary.launches_max_ns)]
@@ -67,17 +69,17 @@ def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) ->
 
 
 @functools.lru_cache
-def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
+def draw_over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
     """Draw lines over sizes with bars from the smallest to the largest."""
     scale = alt.Scale(type="log", nice=False, padding=10)
-    points = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
+    points = forms.add_tooltips(alt.Chart(forms.data("points")), measure.kind)
     base = points.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
     y = alt.Y("value:Q", scale=scale, axis=axes.value_axis(measure))
     line = base.mark_line(strokeWidth=1.5).encode(y=y, strokeDash=palette.dash(candidates))
     extremes = base.mark_errorbar(ticks=True).encode(y=alt.Y("low:Q", scale=scale, title=measure.heading), y2="high:Q")
     point = base.mark_point(size=40, filled=True, opacity=1, cursor="pointer").encode(
         y=alt.Y("value:Q", scale=scale),
-        shape=palette.shape(candidates),
+        shape=palette.choose_shapes(candidates),
         tooltip=forms.tooltips("candidate", "size", "typical", "interval", "launches"),
     )
-    return forms.form([line, extremes, point], HEIGHT)
+    return forms.make_form([line, extremes, point], HEIGHT)

@@ -20,7 +20,7 @@ from rankbench.language import format_text, render
 from rankbench.plots import captions, forms, palette
 from rankbench.plots.chart import Chart
 from rankbench.quantities import format_whole
-from rankbench.statistics.modes import clock_step
+from rankbench.statistics.modes import find_clock_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TITLE = "Histogram"
 HELP = (
-    "How many samples took how long; heights are logarithms of counts. Left of the dashed line time runs evenly, and "
+    "Distribution of samples; heights are logarithms of counts. Left of the dashed line time runs evenly, and "
     "bins are whole nanoseconds or clock steps wide; right of it time runs by powers of ten, to the "
     "slowest sample. Triangles mark modes, 1 the heaviest. A line is a Pareto tail, where one fits. Rows share an axis "
     "unless one takes several times as long."
@@ -130,11 +130,11 @@ def chart(view: CampaignView) -> Chart | None:
     case = view.cases[0]
     if case.quantity == "memory":
         return None
-    panels = rings(view) or list_panels(view)
+    panels = list_rings(view) or list_panels(view)
     if not panels:
         return None
     shown = panels[:MOST_ROWS]
-    axes = common_axes(shown, resolution(view))
+    axes = choose_axes(shown, resolution(view))
     datasets: dict[str, list[Row]] = {
         name: [] for name in ("bars", "levels", "ticks", "breaks", "fits", "modes", "words")
     }
@@ -148,7 +148,7 @@ def chart(view: CampaignView) -> Chart | None:
     )
     if len(panels) > MOST_ROWS:
         title = format_text("{title}, {n} rows are left out", title=title, n=len(panels) - MOST_ROWS)
-    return Chart(form(view.candidates, len(shown)), title, captions.circumstances(view), datasets)
+    return Chart(make_form(view.candidates, len(shown)), title, captions.describe_conditions(view), datasets)
 
 
 def describe_bins(widths: Sequence[float]) -> str:
@@ -185,7 +185,7 @@ def samples_of(view: CampaignView) -> dict[str, dict[str, Values]]:
     return times
 
 
-def rings(view: CampaignView) -> list[Panel]:
+def list_rings(view: CampaignView) -> list[Panel]:
     """Return a panel per candidate and edge rank of rings, nothing where one rank measures alone."""
     case = view.cases[0]
     if not view.operation(case).rings or view.rings.is_empty():
@@ -210,9 +210,9 @@ def resolution(view: CampaignView) -> float:
     return max((1.0, *(launch.facts.resolution_ns for launch in view.launches if launch.facts)))
 
 
-def step_of(panel: Panel, resolution_ns: float) -> float:
+def find_step(panel: Panel, resolution_ns: float) -> float:
     """Return the step of the samples: that of the clock, or less where one sample is the mean of several calls."""
-    step = clock_step(panel.times)
+    step = find_clock_step(panel.times)
     if step > WHOLE_STEP * resolution_ns:
         return resolution_ns
     return step if step > 1 and on_grid(panel.times, step) else 1.0
@@ -224,7 +224,7 @@ def on_grid(times: Values, step: float) -> bool:
     return bool(np.mean(np.abs(steps - np.rint(steps)) < NEAR_GRID) > WHOLE_STEP)
 
 
-def common_axes(panels: Sequence[Panel], resolution_ns: float = 1.0) -> list[Axis]:
+def choose_axes(panels: Sequence[Panel], resolution_ns: float = 1.0) -> list[Axis]:
     """Return the axis of each panel: the same for all where their medians are alike, else each its own."""
     middles = [float(np.median(panel.times)) for panel in panels]
     if max(middles) <= ALIKE * min(middles):
@@ -238,11 +238,11 @@ def axis_of(panels: Sequence[Panel], resolution_ns: float = 1.0) -> Axis:
     Bins hold equally many readings of a clock with steps, and readings lie in their middle: else heights would be a
     comb. Finer clocks have bins of whole nanoseconds.
     """
-    step_ns = max(step_of(panel, resolution_ns) for panel in panels)
+    step_ns = max(find_step(panel, resolution_ns) for panel in panels)
     fastest = min(float(panel.times.min()) for panel in panels)
     low = max(fastest - step_ns / 2, 0.0) if step_ns > 1 else math.floor(fastest)
     high = max(float(panel.times.max()) for panel in panels)
-    ends = [reach(panel) for panel in panels]
+    ends = [find_reach(panel) for panel in panels]
     fewest = min(len(panel.times) for panel in panels)
     bins = max(LEAST_BINS, min(MOST_BINS, fewest // PER_BIN))
     width = step_ns * max(1, math.ceil((max(ends) - low) / bins / step_ns))
@@ -250,7 +250,7 @@ def axis_of(panels: Sequence[Panel], resolution_ns: float = 1.0) -> Axis:
     return Axis(low, split, max(high, split), width)
 
 
-def reach(panel: Panel) -> float:
+def find_reach(panel: Panel) -> float:
     """Return how far the left part should go for a panel."""
     middle = float(np.median(panel.times))
     bulk = float(np.quantile(panel.times, BULK))
@@ -282,7 +282,9 @@ def draw(panel: Panel, axis: Axis, row: int) -> dict[str, list[Row]]:
         "modes": list(mark_modes(panel, axis, row)),
         "words": [
             {"x": 0, "y": row + y, "label": label, "weight": weight}
-            for y, label, weight in zip(WORDS, (words(panel), mode_words(panel)), ("bold", "normal"), strict=True)
+            for y, label, weight in zip(
+                WORDS, (describe_panel(panel), mode_words(panel)), ("bold", "normal"), strict=True
+            )
         ],
     }
 
@@ -331,7 +333,7 @@ def mark_modes(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
         yield {"x": round_place(place), "y": row + MARKS, "label": str(number), "description": render(peak.text)}
 
 
-def words(panel: Panel) -> str:
+def describe_panel(panel: Panel) -> str:
     """Return whose row it is, and what is known of its tail."""
     sentence = format_text(
         "{name}: {middle:time} in the middle, slowest {slowest:time}",
@@ -372,7 +374,7 @@ def format_tick(time_ns: float) -> str:
 
 
 @functools.lru_cache
-def form(candidates: tuple[str, ...], rows: int) -> Row:
+def make_form(candidates: tuple[str, ...], rows: int) -> Row:
     """Return bars, their axes as marks, lines of fits, marks of modes and words."""
 
     def axis(title: str) -> alt.Axis:
@@ -418,4 +420,4 @@ def form(candidates: tuple[str, ...], rows: int) -> Row:
             for weight in ("bold", "normal")
         ),
     ]
-    return forms.form(layers, ROW_HEIGHT * rows, least_width=560)
+    return forms.make_form(layers, ROW_HEIGHT * rows, least_width=560)

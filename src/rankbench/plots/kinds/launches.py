@@ -31,12 +31,12 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     measure = view.measure(case).of_samples
     title = format_text("{case}: launches in order of time", case=view.case_name(case))
-    return Chart(form(view.candidates, measure), title, captions.circumstances(view), {"launches": rows})
+    return Chart(make_form(view.candidates, measure), title, captions.describe_conditions(view), {"launches": rows})
 
 
 @functools.lru_cache
-def form(candidates: tuple[str, ...], measure: Measure) -> Row:
+def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return a thin line and a point per launch for each candidate."""
     scale = alt.Scale(type="log", nice=False, padding=12)
     y = alt.Y("figure_ns:Q", scale=scale, axis=axes.value_axis(measure, format_text("figure of a launch")))
-    return forms.form(marks.over_launches(candidates, y, "figure", forms.spelt(measure.kind, "figure_ns")), 200)
+    return forms.make_form(marks.draw_launches(candidates, y, "figure", forms.spelt(measure.kind, "figure_ns")), 200)

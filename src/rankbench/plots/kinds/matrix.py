@@ -117,25 +117,25 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     measure = view.measure(case)
     shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in figures)]
-    frame = frame_of(view, shown)
+    frame = make_frame(view, shown)
     return Chart(
-        form(frame, shades(measure, [summary.typical_ns for _, summary in figures])),
+        make_form(frame, make_shades(measure, [summary.typical_ns for _, summary in figures])),
         format_text(
             "{case}: {what} between pairs of ranks",
             case=case_labels.name_case(case_labels.drop_ends(case), operation),
             what=measure.heading,
         ),
-        captions.circumstances(view) + describe_order(frame),
+        captions.describe_conditions(view) + describe_order(frame),
         {
-            "cells": rows(view, figures, frame),
-            "words": list(words(frame)),
-            "brackets": list(brackets(frame)),
-            "lines": list(lines(frame)),
+            "cells": list_rows(view, figures, frame),
+            "words": list(list_words(frame)),
+            "brackets": list(draw_brackets(frame)),
+            "lines": list(draw_lines(frame)),
         },
     )
 
 
-def frame_of(view: CampaignView, shown: list[str]) -> Frame:
+def make_frame(view: CampaignView, shown: list[str]) -> Frame:
     """Return the frame of a matrix: ranks in the order of the machine where all launches agree on it."""
     ranks = {rank for case in view.cases for rank in case_labels.find_ends(case, view.operation(case))}
     placement = view.cases[0].placement
@@ -154,7 +154,7 @@ def describe_order(frame: Frame) -> str:
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
-def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
+def list_rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
     logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
@@ -187,33 +187,33 @@ def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: 
         "odd": pair in pair_map.odd,
         "value": marks.shorten(measure.value(summary.typical_ns)),
         "text": measure.text(summary.typical_ns),
-        **marks.figures(summary, measure),
+        **marks.format_values(summary, measure),
     }
 
 
 # --- headings and lines -----------------------------------------------------------------------------------------------
 
 
-def words(frame: Frame) -> Iterator[Row]:
+def list_words(frame: Frame) -> Iterator[Row]:
     """Yield candidates' names, the numbers of ranks as far as there is room, and the names of hosts and sockets."""
     height, _ = frame.cell
     for name in frame.candidates:
         top = frame.top(name)
-        yield word(name, -frame.margin, top - frame.above + HEAD / 2, "head")
-        yield word(format_text("from ↓ to →"), -4 / frame.usual_width, top - LABELS / 2, "right")
+        yield make_word(name, -frame.margin, top - frame.above + HEAD / 2, "head")
+        yield make_word(format_text("from ↓ to →"), -4 / frame.usual_width, top - LABELS / 2, "right")
         for number in choose_labels(frame, frame.usual_width, LETTER * len(str(max(frame.ranks))) + 6):
-            yield word(str(frame.ranks[number]), number + 0.5, top - LABELS / 2, "middle")
+            yield make_word(str(frame.ranks[number]), number + 0.5, top - LABELS / 2, "middle")
         for number in choose_labels(frame, height, 11):
-            yield word(str(frame.ranks[number]), -4 / frame.usual_width, top + height * (number + 0.5), "right")
-        for depth, first, last in spans(frame):
+            yield make_word(str(frame.ranks[number]), -4 / frame.usual_width, top + height * (number + 0.5), "right")
+        for depth, first, last in list_spans(frame):
             middle = (first + last) / 2
-            across = label(frame, depth, first, frame.usual_width * (last - first))
-            down = label(frame, depth, first, height * (last - first))
-            yield word(across, middle, top - LABELS - STRIP * (len(frame.levels) - depth) + 5, "middle")
-            yield word(down, side(frame, depth) + 6 / frame.usual_width, top + height * middle, "down")
+            across = choose_label(frame, depth, first, frame.usual_width * (last - first))
+            down = choose_label(frame, depth, first, height * (last - first))
+            yield make_word(across, middle, top - LABELS - STRIP * (len(frame.levels) - depth) + 5, "middle")
+            yield make_word(down, find_side(frame, depth) + 6 / frame.usual_width, top + height * middle, "down")
 
 
-def word(text: str, x: float, y: float, kind: str) -> Row:
+def make_word(text: str, x: float, y: float, kind: str) -> Row:
     """Return a text with its middle, or its right end."""
     return {"text": text, "x": round(x, 3), "y": round(y, 1), "kind": kind}
 
@@ -223,7 +223,7 @@ def choose_labels(frame: Frame, room: float, wanted: float) -> Sequence[int]:
     return range(0, len(frame.ranks), next(step for step in (1, 2, 4, 8, 16, 32, 64, 1024) if step * room >= wanted))
 
 
-def spans(frame: Frame) -> Iterator[tuple[int, int, int]]:
+def list_spans(frame: Frame) -> Iterator[tuple[int, int, int]]:
     """Yield every part of every level: the level's number, its first column and the one after its last."""
     for depth, level in enumerate(frame.levels):
         columns = itertools.groupby(range(len(frame.ranks)), key=lambda number: level.units[frame.ranks[number]])
@@ -232,7 +232,7 @@ def spans(frame: Frame) -> Iterator[tuple[int, int, int]]:
             yield depth, numbers[0], numbers[-1] + 1
 
 
-def label(frame: Frame, depth: int, first: int, room: float) -> str:
+def choose_label(frame: Frame, depth: int, first: int, room: float) -> str:
     """Return the longest name of a part that there is room for."""
     level = frame.levels[depth]
     host, number = level.units[frame.ranks[first]]
@@ -241,34 +241,34 @@ def label(frame: Frame, depth: int, first: int, room: float) -> str:
     return next((name for name in names if LETTER * len(name) <= room - 4), "")
 
 
-def side(frame: Frame, depth: int) -> float:
+def find_side(frame: Frame, depth: int) -> float:
     """Return the left end of a level's strip on the left."""
     return -frame.margin + STRIP * depth / frame.usual_width
 
 
-def brackets(frame: Frame) -> Iterator[Row]:
+def draw_brackets(frame: Frame) -> Iterator[Row]:
     """Yield the strokes that span the columns and the rows of each part."""
     height, width = frame.cell[0], frame.usual_width
-    for name, (depth, first, last) in itertools.product(frame.candidates, spans(frame)):
+    for name, (depth, first, last) in itertools.product(frame.candidates, list_spans(frame)):
         top = frame.top(name)
         above = top - LABELS - STRIP * (len(frame.levels) - depth) + STRIP - 4
-        yield stroke(first + 2 / width, above, last - 2 / width, above, 1)
-        strip_x = side(frame, depth) + (STRIP - 2) / width
-        yield stroke(strip_x, top + height * first + 2, strip_x, top + height * last - 2, 1)
+        yield make_stroke(first + 2 / width, above, last - 2 / width, above, 1)
+        strip_x = find_side(frame, depth) + (STRIP - 2) / width
+        yield make_stroke(strip_x, top + height * first + 2, strip_x, top + height * last - 2, 1)
 
 
-def lines(frame: Frame) -> Iterator[Row]:
+def draw_lines(frame: Frame) -> Iterator[Row]:
     """Yield the lines between parts, across the whole map; the larger the parts the wider."""
     height, count = frame.cell[0], len(frame.ranks)
-    drawn = [(first, len(frame.levels) - depth) for depth, first, _ in spans(frame) if first]
+    drawn = [(first, len(frame.levels) - depth) for depth, first, _ in list_spans(frame) if first]
     widest = {first: max(width for at, width in drawn if at == first) for first, _ in drawn}
     for name, (first, width) in itertools.product(frame.candidates, widest.items()):
         top = frame.top(name)
-        yield stroke(first, top, first, top + height * count, width)
-        yield stroke(0, top + height * first, count, top + height * first, width)
+        yield make_stroke(first, top, first, top + height * count, width)
+        yield make_stroke(0, top + height * first, count, top + height * first, width)
 
 
-def stroke(x: float, y: float, x2: float, y2: float, width: int) -> Row:
+def make_stroke(x: float, y: float, x2: float, y2: float, width: int) -> Row:
     """Return a line from one point to another."""
     return {"x": round(x, 3), "y": round(y, 1), "x2": round(x2, 3), "y2": round(y2, 1), "width": width}
 
@@ -276,14 +276,14 @@ def stroke(x: float, y: float, x2: float, y2: float, width: int) -> Row:
 # --- form -------------------------------------------------------------------------------------------------------------
 
 
-def form(frame: Frame, colour: alt.Color) -> Row:
+def make_form(frame: Frame, colour: alt.Color) -> Row:
     """Return cells, with figures where there is room, lines between them, and marks and words around them."""
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-frame.margin, len(frame.ranks)], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[frame.height, 0], nice=False, zero=False))
     least_width = (frame.margin + len(frame.ranks)) * frame.cell[1]
     tint, *over = cells(frame, x, y, colour)
-    layers = [tint, *strokes(x, y), *over, *texts(x, y)]
-    return forms.form(layers, frame.height, round(least_width))
+    layers = [tint, *draw_strokes(x, y), *over, *draw_texts(x, y)]
+    return forms.make_form(layers, frame.height, round(least_width))
 
 
 def cells(frame: Frame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
@@ -309,7 +309,7 @@ def cells(frame: Frame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart
     return [tint, odd, figures]
 
 
-def strokes(x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def draw_strokes(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return lines between parts, with a seam that is seen on dark cells and on light ones, and brackets."""
     width = alt.StrokeWidth("width:Q", scale=None, legend=None)
     between = alt.Chart(forms.data("lines")).encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
@@ -321,7 +321,7 @@ def strokes(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def texts(x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def draw_texts(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return everything that is written around the cells."""
 
     def kind(name: str, **mark: Any) -> alt.Chart:
@@ -337,7 +337,7 @@ def texts(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def shades(measure: Measure, figures: list[float]) -> alt.Color:
+def make_shades(measure: Measure, figures: list[float]) -> alt.Color:
     """Return the colour of values, dark where they are bad, with a legend that names both ends and the middle."""
     scale = alt.Scale(type="log", range=list(PALETTE[::-1] if measure.per_second else PALETTE), nice=False)
     low, high = min(figures), max(figures)

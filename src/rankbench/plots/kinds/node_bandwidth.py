@@ -28,4 +28,4 @@ def chart(view: CampaignView) -> Chart | None:
     def measure(case: Case, place: Site) -> Measure | None:
         return measures.measure_per_node(case, place.nodes, *view.moved.get(case.key, ()))
 
-    return over_nodes.by_nodes(view, measure, per_node=True)
+    return over_nodes.draw_over_nodes(view, measure, per_node=True)

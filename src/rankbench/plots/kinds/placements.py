@@ -49,13 +49,13 @@ def chart(view: CampaignView) -> Chart | None:
     side = panels(shown, sizes)
     at = dict(zip(sizes, side.values, strict=True))
     rows = [
-        row(view, case, summary, side.x(at[case.size_bytes], shown.index(summary.candidate)))
+        make_row(view, case, summary, side.x(at[case.size_bytes], shown.index(summary.candidate)))
         for case, summary in figures
     ]
     return Chart(
-        form(tuple(names), side, tuple(labels(view, sizes)), measure),
+        make_form(tuple(names), side, tuple(make_labels(view, sizes)), measure),
         format_text("{line}: {what} by placement", line=view.line_name(), what=measure.heading),
-        captions.everywhere(view, [summary for _, summary in figures]),
+        captions.describe_common(view, [summary for _, summary in figures]),
         {"points": rows, "heads": side.rows()},
     )
 
@@ -65,7 +65,7 @@ def panels(heads: Sequence[str], sizes: Sequence[int]) -> Panels:
     return Panels(tuple(heads), tuple(axes.size_position(size, list(sizes)) for size in sizes))
 
 
-def labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
+def make_labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
     """Return sizes in words; of many only some, evenly, so that they have room, and none beside the next panel."""
     words = {case.size_bytes: view.size_text(case) for case in view.cases}
     step = math.ceil(len(sizes) / TICKS)
@@ -75,7 +75,7 @@ def labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
     return [words[size] if number % step == 0 and number < end else "" for number, size in enumerate(sizes)]
 
 
-def row(view: CampaignView, case: Case, summary: Summary, position: float) -> Row:
+def make_row(view: CampaignView, case: Case, summary: Summary, position: float) -> Row:
     """Return one point."""
     return {
         "key": view.key(case),
@@ -83,14 +83,14 @@ def row(view: CampaignView, case: Case, summary: Summary, position: float) -> Ro
         "part": f"{case.placement} {summary.candidate}",
         "size": view.size_text(case),
         "x": position,
-        **marks.point(summary, view.measure(case)),
+        **marks.make_point(summary, view.measure(case)),
     }
 
 
 @functools.lru_cache
-def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure: Measure) -> Row:
+def make_form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure: Measure) -> Row:
     """Return a panel per candidate with a line, its interval and its points for each placement."""
     series = plots_panels.Series("placement", names, palette.PLACE_COLOURS)
     fields = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
     layers = plots_panels.draw_panels(panels, panels.axis(format_text("message size"), words), series, measure, fields)
-    return forms.form(layers, HEIGHT, 60 + PANEL * len(panels.heads))
+    return forms.make_form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

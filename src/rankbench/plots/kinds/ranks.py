@@ -40,14 +40,16 @@ def chart(view: CampaignView) -> Chart | None:
     timed = [row for row in rank_rows if row["median_ns"] is not None]
     name = view.case_name(case)
     if not timed:
-        rows = [share(view, row) for row in rank_rows]
-        chosen = shares(view.candidates, case.ranks)
+        rows = [make_share(view, row) for row in rank_rows]
+        chosen = draw_shares(view.candidates, case.ranks)
         title = format_text("{case}: how often each rank was the last", case=name)
     else:
-        rows = [times(view, row) for row in timed]
-        chosen = spans(view.candidates, case.ranks, heading(view))
+        rows = [make_times(view, row) for row in timed]
+        chosen = draw_spans(view.candidates, case.ranks, heading(view))
         title = format_text("{case}: from beginning to end of each rank", case=name)
-    return Chart(chosen, title, captions.circumstances(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
+    return Chart(
+        chosen, title, captions.describe_conditions(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]}
+    )
 
 
 def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
@@ -64,12 +66,12 @@ def place(view: CampaignView, row: Row) -> Row:
     return {"candidate": row["candidate"], "rank": row["rank"], "place": row["rank"] + beside, "last": last}
 
 
-def share(view: CampaignView, row: Row) -> Row:
+def make_share(view: CampaignView, row: Row) -> Row:
     """Return how often a rank was the last."""
     return {**place(view, row), "share": marks.shorten(row["last"])}
 
 
-def times(view: CampaignView, row: Row) -> Row:
+def make_times(view: CampaignView, row: Row) -> Row:
     """Return when a rank began and ended. Without a common start each begins at its own."""
     known = {name: row[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
     return {
@@ -82,7 +84,7 @@ def times(view: CampaignView, row: Row) -> Row:
     }
 
 
-def beside(candidates: tuple[str, ...], ranks: int, *fields: str) -> alt.Chart:
+def place_ranks(candidates: tuple[str, ...], ranks: int, *fields: str) -> alt.Chart:
     """Return the ranks from left to right, candidates side by side."""
     step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
     axis = alt.Axis(title=format_text("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
@@ -100,22 +102,24 @@ def heading(view: CampaignView) -> str:
 
 
 @functools.lru_cache
-def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
+def draw_spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
     """Draw a bar from a rank's beginning to its end."""
     axis = alt.Axis(title=heading, labelExpr=axes.TIME_LABEL)
-    base = beside(candidates, ranks, "began", "ended", "last")
+    base = place_ranks(candidates, ranks, "began", "ended", "last")
     bar = base.mark_rule(strokeWidth=5).encode(y=alt.Y("began_ns:Q", axis=axis), y2="median_ns:Q")
     tail = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("median_ns:Q"), y2="p90_ns:Q")
-    end = base.mark_point(size=45, filled=True, opacity=1).encode(y="median_ns:Q", shape=palette.shape(candidates))
-    return forms.form([bar, tail, end], HEIGHT)
+    end = base.mark_point(size=45, filled=True, opacity=1).encode(
+        y="median_ns:Q", shape=palette.choose_shapes(candidates)
+    )
+    return forms.make_form([bar, tail, end], HEIGHT)
 
 
 @functools.lru_cache
-def shares(candidates: tuple[str, ...], ranks: int) -> Row:
+def draw_shares(candidates: tuple[str, ...], ranks: int) -> Row:
     """Draw the share of samples in which a rank was the last."""
     y = alt.Y(
         "share:Q", axis=alt.Axis(title=format_text("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0)
     )
-    point = beside(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
+    point = place_ranks(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
     even = alt.Chart(forms.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")
-    return forms.form([even, point.encode(y=y, shape=palette.shape(candidates))], HEIGHT)
+    return forms.make_form([even, point.encode(y=y, shape=palette.choose_shapes(candidates))], HEIGHT)

@@ -33,7 +33,7 @@ def chart(view: CampaignView) -> Chart | None:
     base = view.candidates[0]
     sizes = sorted({case.size_bytes for case in view.cases})
     rows = [
-        row(case, comparison, sizes)
+        make_row(case, comparison, sizes)
         for case in view.cases
         for comparison in view.comparisons_of.get(view.key(case), ())
         if comparison.base == base
@@ -42,9 +42,9 @@ def chart(view: CampaignView) -> Chart | None:
         return None
     memory = view.measure(view.cases[0]).kind == "memory"
     return Chart(
-        form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
+        make_form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
         heading(view.line_name(), base, memory=memory),
-        captions.circumstances(view, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
+        captions.describe_conditions(view, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
         {"ratios": rows, "one": [threshold(view)]},
     )
 
@@ -56,7 +56,7 @@ def heading(line: str, base: str, *, memory: bool) -> str:
     return format_text("{line}: time relative to {base}", line=line, base=base)
 
 
-def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
+def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
     """Return one ratio. A single block gives no interval, and none is drawn."""
     known = math.isfinite(comparison.high)
     low, high = (comparison.low, comparison.high) if known else (comparison.ratio, comparison.ratio)
@@ -83,15 +83,15 @@ def threshold(view: CampaignView) -> Row:
 
 
 @functools.lru_cache
-def form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool, strip: bool) -> Row:
+def make_form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool, strip: bool) -> Row:
     """Return line, interval and point of every candidate, on the line of equality and the strip around it."""
     source = alt.Chart(forms.data("one"))
     ground = [source.mark_rect(color="#888888", opacity=0.18).encode(y="low:Q", y2="high:Q")] if strip else []
     ground.append(source.mark_rule(strokeDash=[4, 3], color="#888888").encode(y="one:Q"))
-    return forms.form([*ground, *marks(candidates, sizes, memory=memory)], 240)
+    return forms.make_form([*ground, *draw_marks(candidates, sizes, memory=memory)], 240)
 
 
-def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) -> list[alt.Chart]:
+def draw_marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) -> list[alt.Chart]:
     """Return line, interval and point of every candidate; hollow points are not distinguishable from the base."""
     base = candidates[0]
     title = (
@@ -110,7 +110,7 @@ def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) 
     interval = chart.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     point = chart.mark_point(size=70, opacity=1, cursor="pointer").encode(
         y=y,
-        shape=palette.shape(candidates),
+        shape=palette.choose_shapes(candidates),
         fillOpacity=alt.condition("datum.different", alt.value(1), alt.value(0)),
         fill=alt.Fill("candidate:N", scale=palette.colours(candidates), title=None),
     )

@@ -21,4 +21,4 @@ SCOPE = "scale"
 
 def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of nodes, where there are several."""
-    return over_nodes.by_nodes(view, lambda case, _place: view.measure(case), per_node=False)
+    return over_nodes.draw_over_nodes(view, lambda case, _place: view.measure(case), per_node=False)

@@ -12,7 +12,7 @@ from rankbench.plots import panels as plots_panels
 from rankbench.plots.chart import Chart
 from rankbench.plots.panels import Panels, Series
 from rankbench.plots.sketch import Sketch
-from rankbench.statistics.placements import placeless
+from rankbench.statistics.placements import remove_placement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ LETTER = 7.2
 
 def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of ranks."""
-    cases = view.scaled.get(placeless(view.cases[0]).key, {})
+    cases = view.scaled.get(remove_placement(view.cases[0]).key, {})
     standings = scales.list_results(view, cases, view.candidates)
     if not any(standing.counts for standing in standings):
         return None
@@ -57,9 +57,9 @@ def chart(view: CampaignView) -> Chart | None:
     points = sketch.points(standings, view.campaign)
     foot = sketch.foot(standings, points, view.campaign)
     return Chart(
-        form(panels, tuple(dict.fromkeys(each.values())), marks.drop_moved(measure), failed=bool(foot)),
+        make_form(panels, tuple(dict.fromkeys(each.values())), marks.drop_moved(measure), failed=bool(foot)),
         format_text("{case}: {what} by ranks", case=view.case_name(view.cases[0]), what=measure.heading),
-        captions.everywhere(view, [standing.summary for standing in standings if standing.counts]),
+        captions.describe_common(view, [standing.summary for standing in standings if standing.counts]),
         {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
     )
 
@@ -83,19 +83,19 @@ def fold_name(name: str, letters: int) -> str:
 
 
 @functools.lru_cache
-def form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bool) -> Row:
+def make_form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bool) -> Row:
     """Return the form, with layers for failures where there are any."""
-    x = panels.axis(format_text("ranks of all nodes"), labels(panels.values))
+    x = panels.axis(format_text("ranks of all nodes"), make_labels(panels.values))
     series = Series("series", names, palette.PLACE_COLOURS, 15 + 15 * panels.lines)
     fields = ("candidate", "place", "typical", "interval", "launches", "samples")
     layers = [
         *plots_panels.draw_panels(panels, x, series, measure, fields),
-        *(plots_panels.at_the_foot(x, series) if failed else ()),
+        *(plots_panels.draw_failures(x, series) if failed else ()),
     ]
-    return forms.form(layers, plots_panels.PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
+    return forms.make_form(layers, plots_panels.PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
 
 
-def labels(values: Sequence[float]) -> list[str]:
+def make_labels(values: Sequence[float]) -> list[str]:
     """Return a word for the first value and for each that is twice the one before it or more."""
     words, last = [], 0.0
     for value in values:

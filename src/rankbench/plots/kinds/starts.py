@@ -37,25 +37,25 @@ def chart(view: CampaignView) -> Chart | None:
     figures = {case.key: case for case in alike}
     measure = view.measure(case).of_samples
     rows = [
-        row(figures[summary.case], summary, measure)
+        make_row(figures[summary.case], summary, measure)
         for summary in view.verdict.summaries
         if summary.case in figures and summary.candidate in view.candidates and (summary.launches or summary.doubt)
     ]
     if not rows:
         return None
     return Chart(
-        form(view.candidates, tuple(case.start for case in alike)),
+        make_form(view.candidates, tuple(case.start for case in alike)),
         format_text("{case}: time by start", case=view.case_name(case)),
-        captions.circumstances(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
+        captions.describe_conditions(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
         {"points": rows},
     )
 
 
-def row(case: Case, summary: Summary, measure: Measure) -> Row:
+def make_row(case: Case, summary: Summary, measure: Measure) -> Row:
     """Return one point."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
     return {
-        **marks.figures(summary, measure),
+        **marks.format_values(summary, measure),
         **{name: marks.shorten(value) for name, value in values.items()},
         "start": case.start,
         "judged": not summary.doubt,
@@ -64,7 +64,7 @@ def row(case: Case, summary: Summary, measure: Measure) -> Row:
 
 
 @functools.lru_cache
-def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
+def make_form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
     """Draw a row per start, in which each candidate has its own height."""
     scale = alt.Scale(type="log", nice=False, padding=20)
     base = alt.Chart(forms.data("points")).encode(
@@ -77,9 +77,9 @@ def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
     )
     point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
         x=alt.X("value:Q", scale=scale),
-        shape=palette.shape(candidates),
+        shape=palette.choose_shapes(candidates),
         fill=alt.Fill("candidate:N", scale=palette.colours(candidates), title=None),
         fillOpacity=alt.condition("datum.judged", alt.value(1), alt.value(0)),
         tooltip=forms.tooltips("candidate", "start", "typical", "interval", "ranks began apart", "launches", "samples"),
     )
-    return forms.form([interval, point], (ROW * len(candidates) + 8) * len(starts))
+    return forms.make_form([interval, point], (ROW * len(candidates) + 8) * len(starts))

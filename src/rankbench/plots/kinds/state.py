@@ -14,7 +14,7 @@ from rankbench.statistics import states
 
 if TYPE_CHECKING:
     from rankbench.plots.chart import Row
-    from rankbench.statistics.states import Met
+    from rankbench.statistics.states import LaunchState
     from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
@@ -36,14 +36,14 @@ def chart(view: CampaignView) -> Chart | None:
     middle = ends[len(ends) // 2]
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
-        forms.form(layers(view.candidates, scale), 200),
+        forms.make_form(layers(view.candidates, scale), 200),
         format_text("State of the machine during each launch, measured without MPI"),
         subtitle(known),
-        {"launches": [row(view, state) for state in known]},
+        {"launches": [make_row(view, state) for state in known]},
     )
 
 
-def subtitle(known: list[Met]) -> str:
+def subtitle(known: list[LaunchState]) -> str:
     """Return which pairs of CPUs the figures are of."""
     pairs = {pair for state in known for pair in state.level}
     ((first, two),) = pairs if len(pairs) == 1 else [(0, 0)]
@@ -52,12 +52,12 @@ def subtitle(known: list[Met]) -> str:
     return format_text("between CPUs {one} and {two}", one=first, two=two)
 
 
-def ends_of(state: Met) -> tuple[float, float]:
+def ends_of(state: LaunchState) -> tuple[float, float]:
     """Return the exchange time before and after a launch; where one of them is not known, the other twice."""
-    return states.mean(state.before or state.after), states.mean(state.after or state.before)
+    return states.average_times(state.before or state.after), states.average_times(state.after or state.before)
 
 
-def row(view: CampaignView, state: Met) -> Row:
+def make_row(view: CampaignView, state: LaunchState) -> Row:
     """Return a launch's point; the A/A twin goes by the name of its original."""
     original = {candidate.name: candidate.control_of or candidate.name for candidate in view.campaign.candidates}
     before_ns, after_ns = ends_of(state)
@@ -85,7 +85,7 @@ def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
     bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
     points = base.mark_point(size=80, opacity=1).encode(
         y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),
-        shape=palette.shape(candidates),
+        shape=palette.choose_shapes(candidates),
         fillOpacity=alt.condition("datum.changed", alt.value(0), alt.value(1)),
         fill=alt.Fill("candidate:N", scale=palette.colours(candidates), title=None),
     )

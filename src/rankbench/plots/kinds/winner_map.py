@@ -32,12 +32,12 @@ def chart(view: CampaignView) -> Chart | None:
     verdicts = list_shown(view)
     if not verdicts:
         return None
-    letters = captions.initials(view.candidates)
+    letters = captions.make_initials(view.candidates)
     rows = [cell(verdict, letters, view) for verdict in verdicts]
     sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=column_order)))
     lines = list(dict.fromkeys(row["line"] for row in rows))
-    height, width = label_room(lines)
-    form = forms.form(layers(view, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
+    height, width = measure_labels(lines)
+    form = forms.make_form(layers(view, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
     return Chart(form, *headings(view, verdicts), {"cells": rows})
 
 
@@ -46,7 +46,7 @@ def column_order(row: Row) -> float:
     return float(row["size_bytes"]) if row["size_bytes"] >= 0 else math.inf
 
 
-def label_room(lines: list[str]) -> tuple[int, int]:
+def measure_labels(lines: list[str]) -> tuple[int, int]:
     """Return how high a row must be for the labels of all rows, and how wide they are, in pixels."""
     parts = [line.split("\n") for line in lines]
     widest = max(len(part) for each in parts for part in each)
@@ -74,10 +74,10 @@ def layers(view: CampaignView, letters: dict[str, str], lines: list[str], sizes:
         opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.22, 0.78]), legend=None),
         description=alt.Description("said:N"),
     )
-    return [ground, tint, *words(base)]
+    return [ground, tint, *draw_words(base)]
 
 
-def words(base: alt.Chart) -> list[alt.Chart]:
+def draw_words(base: alt.Chart) -> list[alt.Chart]:
     """Return the letter alone in the middle of a cell, or above the margin where there is one."""
 
     def text(field: str, where: str, dy: int, size: int) -> alt.Chart:
@@ -99,5 +99,5 @@ def fill(view: CampaignView, letters: dict[str, str]) -> alt.Color:
     labels[SHARED] = format_text("=  equivalent, ~  not distinguishable, A/B  near/far")
     words = f"{json.dumps(labels)}[datum.value]"
     legend = alt.Legend(orient="top", labelExpr=words, symbolOpacity=1, columns=palette.columns(labels.values()))
-    scale = alt.Scale(domain=fills, range=[*palette.cycle(palette.COLOURS, len(fills) - 1), "#b8b8b8"])
+    scale = alt.Scale(domain=fills, range=[*palette.repeat_values(palette.COLOURS, len(fills) - 1), "#b8b8b8"])
     return alt.Color("fill:N", title=None, scale=scale, legend=legend)

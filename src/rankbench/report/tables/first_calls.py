@@ -9,7 +9,7 @@ import polars as pl
 from rankbench.language import format_text
 from rankbench.quantities import format_ratio, format_size, format_time
 from rankbench.report.tables import Block, Cell, Hint, Paragraph, Table
-from rankbench.statistics.first_calls import by_operation
+from rankbench.statistics.first_calls import summarise_first_calls
 from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
     """Return the medians by placement, in the order of the cases and candidates."""
     places = {case.operation: number for number, case in reversed(list(enumerate(view.cases)))}
     turns = {name: number for number, name in enumerate(view.candidates)}
-    rows = by_operation(frame(view)).rows(named=True)
+    rows = summarise_first_calls(frame(view)).rows(named=True)
     by_placement: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda entry: (places[entry["operation"]], entry["form"], turns[entry["candidate"]])):
         by_placement.setdefault(row["placement"], []).append(row)

@@ -81,7 +81,7 @@ def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[st
         for first in firsts
     ]
     columns = [format_text("from"), *(format_text("to {rank}", rank=rank) for rank in seconds)]
-    return Table(f"{caption}, {captions.circumstances(part)}", columns, rows)
+    return Table(f"{caption}, {captions.describe_conditions(part)}", columns, rows)
 
 
 def blocks(ranks: list[int], seated: Places) -> list[list[int]]:
@@ -125,7 +125,7 @@ def digits_table(
     scale = format_text("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
     step = format_text("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
     rows = [[Cell(str(first)), Cell(line)] for first, line in lines.items()]
-    return Table(f"{caption}, {captions.circumstances(part)}; {step}", [format_text("from"), scale], rows)
+    return Table(f"{caption}, {captions.describe_conditions(part)}; {step}", [format_text("from"), scale], rows)
 
 
 def name_of(part: CampaignView, case: Case) -> str:
@@ -163,7 +163,7 @@ def level_tables(part: CampaignView) -> Iterator[Table]:
         rows = [level_row(part, pair_map, level) for pair_map in level_maps for level in pair_map.levels]
         name, what = name_of(part, case), part.measure(case).heading
         caption = format_text("{case}: {what} by what two ranks share", case=name, what=what)
-        yield Table(f"{caption}, {captions.circumstances(part)}", [*LEVELS], rows)
+        yield Table(f"{caption}, {captions.describe_conditions(part)}", [*LEVELS], rows)
 
 
 def level_row(part: CampaignView, pair_map: Map, level: LevelTime) -> list[Cell]:

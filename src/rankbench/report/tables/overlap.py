@@ -74,7 +74,7 @@ def overlap_table(part: CampaignView) -> Table:
         for name in part.candidates
     ]
     caption = format_text("{line}: overlap of communication and computation", line=line_name(part))
-    return Table(f"{caption}, {captions.circumstances(part)}", [*COLUMNS], rows)
+    return Table(f"{caption}, {captions.describe_conditions(part)}", [*COLUMNS], rows)
 
 
 def figures(summary: Summary | None) -> list[Cell]:

@@ -38,7 +38,7 @@ class Known:
     def __init__(self, view: CampaignView) -> None:
         figures = select_judgeable(view.figures)
         effects = placements.placement_effects(figures, view.campaign)
-        self.lines: dict[str, dict[str, Case]] = placements.same_cases(view.campaign)
+        self.lines: dict[str, dict[str, Case]] = placements.list_same_cases(view.campaign)
         self.same: dict[str, tuple[str, dict[str, Case]]] = {
             case.key: (line, cases) for line, cases in self.lines.items() for case in cases.values()
         }

@@ -55,7 +55,7 @@ def line_tables(view: CampaignView, *, launches: bool) -> list[Table]:
 def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
     """Return the table of one line."""
     measure = part.measure(part.cases[0])
-    caption = f"{line_name(part)}: {measure.heading}, {captions.circumstances(part)}"
+    caption = f"{line_name(part)}: {measure.heading}, {captions.describe_conditions(part)}"
     best = fastest_heading(part)
     rows = [
         [

@@ -12,7 +12,7 @@ from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
 from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, figure, margin_interval, name_start, winner
-from rankbench.statistics.placements import placeless
+from rankbench.statistics.placements import remove_placement
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import case_labels, measures
 from rankbench.verdict.view import SCOPES
@@ -82,7 +82,9 @@ def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     by_line: dict[str, list[dict[Site, Case]]] = {}
     for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
-            by_line.setdefault(case_labels.make_line_key(placeless(next(iter(cases.values())))), []).append(cases)
+            by_line.setdefault(case_labels.make_line_key(remove_placement(next(iter(cases.values())))), []).append(
+                cases
+            )
     return [sorted(sizes, key=lambda size: next(iter(size.values())).size_bytes) for sizes in by_line.values()]
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from rankbench.language import Text, clauses, say, sentences
 from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, judge, within_launches
+from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
 from rankbench.verdict.advice import advise_tuning
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     tests = [*apply_rules(view, cases, margin), *apply_forms(cases, margin)]
     claims = [Claim(test.case.key, tuple(part.key for part in test.parts), test.margin) for test in tests]
     contrasts = judge(
-        within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence
+        compare_within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence
     )
     shown = [contrast for contrast in contrasts if contrast.key[1] in view.candidates]
     tested: dict[tuple[str, str], list[tuple[Test, Contrast]]] = {}

@@ -76,11 +76,11 @@ def find(view: CampaignView) -> Iterator[Finding]:
     names = set(view.candidates)
     curves = [
         curve
-        for curve in shapes.curves(view.judged_figures, [line.keys for line in candidate_lines])
+        for curve in shapes.list_curves(view.judged_figures, [line.keys for line in candidate_lines])
         if curve.candidate in names
     ]
     planned = view.campaign.plan
-    steps = shapes.steps(curves, planned.threshold, planned.confidence)
+    steps = shapes.find_steps(curves, planned.threshold, planned.confidence)
     for number, line_steps in groupby(sorted(steps, key=lambda step: step.line), key=lambda step: step.line):
         measured = {curve.candidate for curve in curves if curve.line == number}
         yield _make_finding(view, candidate_lines[number], join_steps(list(line_steps)), measured)

@@ -16,7 +16,7 @@ import polars as pl
 
 from rankbench.language import say, sentences
 from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, judge, within_launches
+from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def find_shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[
     """
     planned = view.campaign.plan
     claims = [Claim(case.key, (usual.key,), 1 + planned.threshold) for case, usual in pairs]
-    frame = within_launches(view.judged_figures.filter(pl.col("candidate").is_in(view.candidates)), claims)
+    frame = compare_within_launches(view.judged_figures.filter(pl.col("candidate").is_in(view.candidates)), claims)
     both = frame.join(frame, on=["claim", "block"], suffix="_other").filter(
         pl.col("candidate") != pl.col("candidate_other")
     )

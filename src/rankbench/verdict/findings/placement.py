@@ -114,11 +114,11 @@ class Line:
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding per candidate and operation that was measured at several places."""
-    same = placements.same_cases(view.campaign)
+    same = placements.list_same_cases(view.campaign)
     lines: dict[str, dict[int, str]] = {}
     for key, cases in same.items():
         if all(takes_part(view, case) for case in cases.values()):
-            case_ = placements.placeless(next(iter(cases.values())))
+            case_ = placements.remove_placement(next(iter(cases.values())))
             lines.setdefault(case_labels.make_line_key(case_), {})[case_.size_bytes] = key
     if not lines:
         return
@@ -162,7 +162,7 @@ def compare_placements(
         name: placements.find_shared_kinds(list_launches(view, candidate, name), ranks, view.campaign.machine)
         for name in names
     }
-    jumps = {name: placements.jumps(view.judged_figures, list_keys(cases, name), candidate) for name in names}
+    jumps = {name: placements.find_jumps(view.judged_figures, list_keys(cases, name), candidate) for name in names}
     near = max(names, key=lambda name: len(shared[name] or ()))
     for far in (name for name in names if name != near):
         both = {size: case for size, case in cases.items() if {near, far} <= case.keys()}

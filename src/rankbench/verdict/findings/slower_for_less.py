@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
-from rankbench.statistics.contrasts import Claim, judge, within_launches
+from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
 from rankbench.verdict.advice import advise_tuning
 from rankbench.verdict.lines import Line, find_lines
 
@@ -59,7 +59,7 @@ def find_reversals(view: CampaignView) -> Iterator[Reversal]:
         Claim(line.verdicts[smaller].case.key, (line.verdicts[larger].case.key,), margin)
         for line, smaller, larger in pairs
     ]
-    logs = within_launches(view.judged_figures, claims)
+    logs = compare_within_launches(view.judged_figures, claims)
     worst: dict[tuple[str, str, int], Reversal] = {}
     for contrast in judge(logs, ["claim", "candidate"], view.campaign.plan.confidence):
         number, candidate = contrast.key

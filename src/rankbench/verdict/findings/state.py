@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Launch, LaunchGroup
-    from rankbench.statistics.states import Met
+    from rankbench.statistics.states import LaunchState
     from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
@@ -42,8 +42,8 @@ def find(view: CampaignView) -> Iterator[Finding]:
     yield from _find_unknown(observed)
 
 
-def _find_changes(observed: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
-    groups = states.groups(observed)
+def _find_changes(observed: Sequence[LaunchState], *, at_levels: bool) -> Iterator[Finding]:
+    groups = states.group_states(observed)
     changing = sum(state.changing for state in observed)
     if len(groups) < 2 and not changing:
         return
@@ -70,10 +70,10 @@ def _explain_comparison(*, at_levels: bool) -> Text:
     )
 
 
-def _find_favoured(view: CampaignView, observed: Sequence[Met]) -> Iterator[Finding]:
+def _find_favoured(view: CampaignView, observed: Sequence[LaunchState]) -> Iterator[Finding]:
     """Report candidates that had different conditions before they began, which a random order makes unlikely."""
     rows = [
-        ("state", state.launch.candidate, state.launch.block, state.launch.number, states.mean(state.before))
+        ("state", state.launch.candidate, state.launch.block, state.launch.number, states.average_times(state.before))
         for state in observed
         if state.before
     ]
@@ -102,7 +102,7 @@ def _find_favoured(view: CampaignView, observed: Sequence[Met]) -> Iterator[Find
             )
 
 
-def _describe_levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
+def _describe_levels(groups: Sequence[Sequence[LaunchState]], changing: int) -> Text:
     levels = [
         say("{time:time} in {n:count launch}", time=group[len(group) // 2].exchange_ns, n=len(group))
         for group in groups
@@ -224,7 +224,7 @@ def _find_share(launch: Launch) -> float:
     return launch.stolen_s / (launch.duration_s * cpus) if launch.duration_s * cpus else 0.0
 
 
-def _find_unknown(observed: Sequence[Met]) -> Iterator[Finding]:
+def _find_unknown(observed: Sequence[LaunchState]) -> Iterator[Finding]:
     unknown = [state.launch for state in observed if not state.known and not _has_one_cpu(state.launch)]
     if not unknown:
         return

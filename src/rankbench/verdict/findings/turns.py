@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, say
 from rankbench.model import Finding
-from rankbench.statistics.turns import AFTER, POSITION, turn_effects
+from rankbench.statistics.turns import AFTER, POSITION, estimate_effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning where an effect is significantly above the threshold."""
     beside = {launch.number: launch.beside for launch in view.launches if launch.beside}
     plan = view.campaign.plan
-    effects = turn_effects(view.judged_figures, beside, plan.confidence) if beside else []
+    effects = estimate_effects(view.judged_figures, beside, plan.confidence) if beside else []
     large = [effect for effect in effects if effect.exceeds(plan.threshold)]
     if not large:
         return

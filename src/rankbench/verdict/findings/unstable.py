@@ -17,8 +17,8 @@ import numpy as np
 from rankbench.language import Text, say
 from rankbench.model import Finding
 from rankbench.statistics import FINEST_SPREAD
-from rankbench.statistics.contrasts import Contrast, contrasts
-from rankbench.statistics.shapes import curves
+from rankbench.statistics.contrasts import Contrast, decide_contrasts
+from rankbench.statistics.shapes import list_curves
 from rankbench.verdict.lines import Line, find_lines
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def find_unstable(view: CampaignView) -> list[Unstable]:
     line_list = find_lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
     keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in line_list]
-    for curve in curves(view.judged_figures, keys):
+    for curve in list_curves(view.judged_figures, keys):
         if curve.candidate in view.candidates and len(curve.blocks) > 2:
             by_line.setdefault(curve.line, {})[curve.candidate] = find_deviations(curve)
     return [
@@ -114,7 +114,7 @@ def find_certain(
     by_key: dict[tuple[int, str], list[Contrast]] = {}
     if keys:
         count, mean, spread = np.array(moments).T
-        for contrast in contrasts(keys, count, mean, spread, np.zeros(len(keys)), confidence, moderate=False):
+        for contrast in decide_contrasts(keys, count, mean, spread, np.zeros(len(keys)), confidence, moderate=False):
             by_key.setdefault((contrast.key[0], contrast.key[1]), []).append(contrast)
     return {
         key: min(contrasts_, key=lambda contrast: contrast.ratio)
