@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from mpi.conftest import rankbench
 from rankbench import store
 
@@ -23,6 +25,7 @@ until = "blocks"
 """
 
 
+@pytest.mark.thorough
 def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path: Path) -> None:
     """Which one is faster is not asked: 0 and 1 are both answers."""
     for name, library in (("old", "openmpi"), ("new", "mpich")):

@@ -169,6 +169,7 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
     assert ratios[65536] > 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "slower"), [("1\n7\n1\n1\n1\n0 3 0 64\n", True), ("1\n7\nbroken\n", False)])
 def test_a_broken_rules_file_of_open_mpi_has_no_effect(text: str, slower: bool, tmp_path: Path, home: Path) -> None:
     """The library says nothing of it, so that only the comparison shows it."""
