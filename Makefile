@@ -42,7 +42,7 @@ test test-all:
 WORDS = tests/unit/test_words.py
 check: .venv/ready
 	@(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/clang-format --dry-run --Werror $(C_FILES) && \
-		.venv/bin/mypy && .venv/bin/pytest -q --durations=0 --durations-min=60 $(WORDS)) || \
+		.venv/bin/mypy && .venv/bin/pytest -q -o addopts= $(WORDS)) || \
 		{ echo "format, types or words: correct what is reported above; make lint corrects formats, make check shows the rest"; exit 1; }
 
 # Is what is measured true, here and now? All claims of docs/evidence, or one: make prove CLAIM=hand-loop

@@ -1,16 +1,14 @@
 """A stand-in for the core: the same arguments, job and stream, with times drawn from a model whose truth is known.
 
 It is started once for all ranks, and needs the standard library only, and little of it: tests start it
-thousands of times. Beside its `mpicc`'s prefix lies `behaviour.json`, by which a test shows it what to do; it is read
-at every start.
+thousands of times. Beside its `mpicc`'s prefix lies `behaviour`, by which a test shows it what to do: the text of a
+dictionary, read at every start.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import signal
 import sys
 import time
 
@@ -61,14 +59,27 @@ def truth_ns(operation: str, size_bytes: int) -> float:
 
 def behaviour(prefix: str) -> dict[str, Any]:
     """Return what the test wants."""
-    sentence = f"{prefix}/behaviour.json"
-    return USUAL | (json.loads(text_of(sentence)) if os.path.exists(sentence) else {})
+    path = f"{prefix}/behaviour"
+    return USUAL | (eval(text_of(path)) if os.path.exists(path) else {})
 
 
 def text_of(path: str) -> str:
     """Return what is in a file."""
     with open(path) as file:
         return file.read()
+
+
+def encode(value: Any) -> str:
+    """Return a value as JSON without spaces, as the core writes it. To import json would take half of the start."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{encode(key)}:{encode(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(encode, value)) + "]"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
 
 
 def gauss(deviation: float) -> float:
@@ -127,7 +138,7 @@ class Stream:
 
     def write(self, **record: Any) -> None:
         """Write one record."""
-        self.text(json.dumps(record, separators=(",", ":")) + "\n")  # As the core does, which bash reads.
+        self.text(encode(record) + "\n")
 
     def text(self, text: str) -> None:
         """Write text as it is."""
@@ -184,7 +195,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     time.sleep(settings["pause_s"])
     stream.begun[name] = stream.begun.get(name, 0) + 1
     if name in settings["crash"] and stream.begun[name] > settings["survives"]:
-        os.kill(os.getpid(), signal.SIGSEGV)
+        end_by("SIGSEGV")
     if name in settings["hang"] or settings["hangs"]:
         time.sleep(1000)
     options = {key: case[key] for key in case if key not in KEYS}
@@ -198,7 +209,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": [],
                   "skew_ns": [30] * len(samples), "bound_ns": [], "error_ns": []}  # fmt: skip
     views = [over_ranks | {"rank": rank, "last_rank": []} for rank in range(ranks if case.get("ranks") == "all" else 0)]
-    line = json.dumps({
+    line = encode({
         "record": "case", "case": index, "status": status, "reason": reason, "cause": "",
         "operation": case["operation"], "form": case["form"],
         "bytes": int(case["bytes"]), "datatype": case["datatype"], "start": case["start"],
@@ -217,7 +228,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
     }) + "\n"  # fmt: skip
     if name in settings["torn"]:
         stream.text(line[: len(line) // 2])
-        os.kill(os.getpid(), signal.SIGKILL)
+        end_by("SIGKILL")
     stream.text(line)
     return not wrong
 
@@ -241,20 +252,31 @@ def tell_state(exchange_ns: float) -> int:
 def state(exchange_ns: float) -> str:
     """Return what the core reports a machine of two CPUs."""
     pair = {"cpus": [0, 1], "median_ns": exchange_ns, "min_ns": 0.8 * exchange_ns}
-    return json.dumps({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
+    return encode({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
                        "stolen_s": 0.5, "load": 0.1, "running": 0})  # fmt: skip
 
 
 def description(options: dict[str, list[dict[str, Any]]]) -> str:
     """Return what the core says of itself, with what can be chosen of some operations."""
+    import json
+
     parsed = json.loads(text_of(f"{os.path.dirname(__file__)}/description.json"))
     for operation in parsed["operations"]:
         operation |= {"options": options[operation["name"]]} if operation["name"] in options else {}
     return json.dumps(parsed)
 
 
+def end_by(name: str) -> None:
+    """End by a signal. It is imported where it is needed, since that takes a tenth of the start."""
+    import signal
+
+    os.kill(os.getpid(), getattr(signal, name))
+
+
 def leave_a_process_behind() -> None:
     """Fork a process into a session of its own that ignores SIGTERM."""
+    import signal
+
     if os.fork() == 0:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -276,7 +298,7 @@ def main(prefix: str, version: str, words: list[str]) -> int:
         print("fake core: set to be dead", file=sys.stderr)
         return 1
     if settings["killed_in_turns"] and "--turns" in options:
-        os.kill(os.getpid(), signal.SIGKILL)
+        end_by("SIGKILL")
     if settings["linger"]:
         leave_a_process_behind()
     ranks = int(os.environ["FAKE_RANKS"])

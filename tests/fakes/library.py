@@ -6,7 +6,6 @@ What their `mpicc` compiles is the stand-in core.
 from __future__ import annotations
 
 import functools
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -92,9 +91,9 @@ def behave(prefix: Path, **behaviour: object) -> None:
 
     What its core says whatever it is asked for is written down: to start Python for it takes longer than a launch.
     """
-    path = prefix / "behaviour.json.part"  # A core that starts just now reads the one or the other.
-    path.write_text(json.dumps(behaviour))
-    path.replace(prefix / "behaviour.json")
+    path = prefix / "behaviour.part"  # A core that starts just now reads the one or the other.
+    path.write_text(repr(behaviour))
+    path.replace(prefix / "behaviour")
     answers = prefix / "answers"
     shutil.rmtree(answers, ignore_errors=True)
     answers.mkdir()

@@ -20,7 +20,7 @@ from fakes import thorough
 
 from mpi.conftest import WHEELS
 from rankbench import build, launch, libraries
-from rankbench.model import Description, Form, Library, Operation, Placement, Step
+from rankbench.model import LATE_START, Description, Form, Library, Operation, Placement, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,6 +56,8 @@ requests, and Intel's persistent scatter at its second start."""
 CRASHES = {"openmpi-5.0.11": ("pingpong-partitioned",)}
 """In what libraries end by a signal now and then: here in one launch of twenty, in the library's own progress
 (`mca_pml_ob1_recv_req_start`), while the ranks wait for each other."""
+PATIENCE_S = 100
+"""How long a phase of a case may take: where many processes share the CPUs, ranks that wait actively are slow."""
 ENDS = {0, 2, 3}
 """Exit codes of a core that has come to its end."""
 
@@ -117,7 +119,7 @@ class Core(NamedTuple):
         complete: list[dict[str, Any]] = []
         for _ in range(9):
             lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in rest]
-            path.write_text("\n".join(["rankbench-job 1", *lines, ""]))
+            path.write_text("\n".join(["rankbench-job 1", f"set patience={PATIENCE_S}", *lines, ""]))
             process, records = self.launch_core(tmp_path, ranks, "--job", str(path), *arguments, before=before)
             complete += records
             if process.exit_code in ENDS:
@@ -267,7 +269,9 @@ def test_a_case_does_not_end_between_new_data_and_the_call_that_brings_them(core
     limits = [{"fill_s": step / 2000, "limit_s": 60} for step in range(1, 13)]
     limits += [{"samples": 100_000, "limit_s": step / 200} for step in range(1, 13)]
     cases = [{"operation": "allgather", "bytes": 1 << 18, "samples": 20} | limit for limit in limits]
-    assert {record["status"] for record in core.job(tmp_path, 2, cases)} == {"ok"}
+    records = core.job(tmp_path, 2, cases)
+    # On a busy machine no call may begin in time before a short limit.
+    assert {record["status"] for record in records if record["cause"] != LATE_START} == {"ok"}
 
 
 @ONE_LIBRARY

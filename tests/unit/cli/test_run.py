@@ -138,19 +138,20 @@ def test_nodes_are_named_on_the_command_line(place: Path) -> None:
 
 
 def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
+    (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
     finish(place)
     before = {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place)
     command = "rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", text) == (
-        "results/plan is finished: 9 launches, 3 blocks, measured THEN.\n"
+        "results/plan is finished: 3 launches, 1 block, measured THEN.\n"
         "show it: rankbench show results/plan\n"
         f"measure 5 more blocks: {command} --more 5\n"
         f"start another campaign: {command} --new\n"
     )
     assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
     text = finish(place, "--new")
-    assert re.search(r"^plan-2: done in .* \(3 blocks, 9 launches; the plan's 3 blocks are done\)", text, re.MULTILINE)
+    assert re.search(r"^plan-2: done in .* \(1 block, 3 launches; the plan's 1 block", text, re.MULTILINE)
 
 
 def test_more_blocks_by_the_command_that_the_end_of_a_run_names(place: Path) -> None:
@@ -238,8 +239,9 @@ def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: sig
         "stopped; what was measured is kept. Continue with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     )
     assert list_processes(place) == []
-    finish(place)
-    assert_sound(store.open(place / "results/plan"), blocks=3)
+    if number == signal.SIGTERM:  # Schedulers send it. What goes on does not know which it was.
+        finish(place)
+        assert_sound(store.open(place / "results/plan"), blocks=3)
 
 
 @pytest.mark.parametrize("moment", range(6))

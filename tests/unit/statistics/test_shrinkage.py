@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,7 @@ def switch(_: np.random.Generator) -> Values:
     return np.where(SIZES <= 1024, 0.0, math.log(2))
 
 
+@functools.cache
 def measure(draw: Draw) -> tuple[Values, Values, Values, Values]:
     """Return, by line and size, true and measured log ratios, and estimates with their errors."""
     random = np.random.default_rng(1)
