@@ -11,13 +11,12 @@ import polars as pl
 from rankbench.campaign.changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
 from rankbench.cli.decisions import LAST, evaluate_latest
-from rankbench.cli.display import answer, print_text, show_overview, spell_count
+from rankbench.cli.display import answer, console, count_findings, print_text, show_overview, spell_count
 from rankbench.language import render
 from rankbench.model import FAILURES
 from rankbench.quantities import format_clock
-from rankbench.report.overview import overview
+from rankbench.report.overview import ROWS, overview
 from rankbench.statistics import deciding
-from rankbench.verdict.short_answer import count_decided
 
 if TYPE_CHECKING:
     from rankbench.campaign import Decision
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 MORE_S = 60.0
 """The time whose worth is reported at the end."""
+FEWEST_ROWS, OTHER_LINES = 4, 20
+"""Rows of cases on a terminal of any height; lines that are printed beside them, so that the answer stays visible."""
 
 
 def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
@@ -38,10 +39,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     verdict, launches = view.verdict, store.launches()
     spent_s = total_duration_s(launches)
     amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
-    print_text(
-        f"{store.folder.name}: done in {format_clock(spent_s)} ({amount}; {render(decision.reason)}). "
-        f"{render(count_decided(verdict.cases))}"
-    )
+    print_text(f"{store.folder.name}: done in {format_clock(spent_s)} ({amount}; {render(decision.reason)})")
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
@@ -52,12 +50,15 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     for line in answer(verdict, verbose=verbose):
         print_text(line)
     print_text("")
-    show_overview(overview(view))
+    rows = max(FEWEST_ROWS, min(ROWS, console.height - OTHER_LINES)) if console.is_terminal else ROWS
+    show_overview(overview(view, rows))
     print_text("")
     if more := prospect(store, verdict, command):
         print_text(more)
     if verbose and (saved := saving(store)):
         print_text(saved)
+    if counted := count_findings(verdict):
+        print_text(f"findings: {counted}")
     print_text(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
 

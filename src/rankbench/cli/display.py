@@ -112,17 +112,19 @@ def describe_places(ranks: Sequence[RankFact]) -> str:
 
 
 def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
-    """Return the short answer and how many findings there are: at most seven lines; or all sentences and findings."""
+    """Return the short answer, at most seven sentences; or all sentences and findings."""
     from rankbench.language import render
     from rankbench.verdict.joining import join_findings
 
     sentences = [render(claim.text) for claim in verdict.conclusion if claim.brief or verbose]
-    if verbose:
-        return [*sentences, *map(render, join_findings(verdict.findings))]
+    return [*sentences, *map(render, join_findings(verdict.findings))] if verbose else sentences
+
+
+def count_findings(verdict: Verdict) -> str:
+    """Return how many findings of each severity there are, and where their texts are; empty if there are none."""
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
-    summary_line = [f"Findings: {', '.join(parts)} (in the report; here: rankbench show -v)."] if parts else []
-    return [*sentences[:-1], *summary_line, *sentences[-1:]]
+    return f"{', '.join(parts)}; in the report, or here: rankbench show -v" if parts else ""
 
 
 def spread_lines(text: str) -> None:

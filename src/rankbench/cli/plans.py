@@ -121,6 +121,8 @@ def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
     """Refuse candidates without operations; a word that should be a plan is one of them, too."""
     if len(candidates) == 1 and Path(candidates[0]).is_dir():
         raise RankbenchError(f"{candidates[0]}: a folder; name a plan, which is a TOML file: {candidates[0]}/plan.toml")
+    if len(candidates) == 1 and candidates[0] in plan.list_presets():
+        raise RankbenchError(f"{candidates[0]}: a preset; run it with --preset {candidates[0]}")
     raise RankbenchError(
         f"{' '.join(candidates)}: no plan of this name, and no operations for a candidate of this name; add "
         f"--operations allreduce,pingpong (`rankbench operations` lists them)"

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 ROWS = 16
 
 
-def overview(view: CampaignView) -> Table:
+def overview(view: CampaignView, rows_max: int = ROWS) -> Table:
     """Return the first cases, with what the signs mean and how many more there are as the caption."""
     picked = view.without_pairs()
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     verdicts = list(picked.list_shown_verdicts())
     rows = []
-    for verdict in verdicts[:ROWS]:
+    for verdict in verdicts[:rows_max]:
         cells = (
             mark_outcome(verdict, name, figure(picked, verdict, name, summaries.get((verdict.case.key, name))))
             for name in picked.candidates
         )
         rows.append([Cell(view.full_title(verdict.case), case=verdict.case.key), *cells])
     caption = format_text("* fastest, {outcomes}", outcomes=outcome_legend(picked))
-    if any(verdict.differs for verdict in verdicts[:ROWS]):
+    if any(verdict.differs for verdict in verdicts[:rows_max]):
         caption = format_text("{caption}; two signs: cores near/far", caption=caption)
-    if len(verdicts) > ROWS:
+    if len(verdicts) > rows_max:
         caption = format_text(
-            "{caption}; {n:count more case|more cases}: rankbench show", caption=caption, n=len(verdicts) - ROWS
+            "{caption}; {n:count more case|more cases}: rankbench show", caption=caption, n=len(verdicts) - rows_max
         )
     return Table(caption, [format_text("case"), *picked.candidates], rows)
 

@@ -47,7 +47,7 @@ THEME = plots_forms.make_theme("var(--ink)", "var(--muted)", "var(--grid)")
 DRAWN_FROM_THE_BOOK = "winner_map"
 MAIN = "results"
 """The kind of table whose tables are one for each line of cases."""
-MOST_SENTENCES = 5
+MOST_SENTENCES = 6
 """Sentences of the conclusion that are shown; more are folded."""
 NEAR = 300
 """Cases that are shown with histogram and single ranks; of more, those that are evidence."""

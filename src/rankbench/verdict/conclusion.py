@@ -55,7 +55,8 @@ def conclude(view: CampaignView) -> list[Claim]:
         *_claim_shared_cores(view, judged, ample),
         *_claim_uncertain_starts(view),
         *_claim_other_starts(view),
-        _claim_check_and_scope(view),
+        *_claim_noise_check(view),
+        _claim_scope(view),
     ]
 
 
@@ -193,7 +194,7 @@ def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -
         parts += [say("at worst {worst}", worst=describe_worst(view, key, best, name, len(keys))) for key in worst]
         if len(keys) < len(judged):
             parts.append(say("no figure in {n:count other case}", n=len(judged) - len(keys)))
-        text = say("Against {base} over {n:count case}: {parts:;}.", base=best, n=len(keys), parts=parts)
+        text = say("Time against {base} over {n:count case}: {parts:;}.", base=best, n=len(keys), parts=parts)
         yield Claim(text=text, cases=worst or keys)
 
 
@@ -331,22 +332,19 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
     if high - low > WIDE:
         return
     text = say(
-        "Noise check: one library, measured twice under two names, differs from itself in {n} of {all:count case} "
-        "(95 % interval {low} to {high}). It does not show how a changing machine affects different libraries.",
+        "Noise check: one library, measured twice, differs from itself in {n} of {all:count case} "
+        "(95 % interval {low} to {high}).",
         n=len(wrong),
         all=len(view.control),
         low=describe_share(low),
         high=describe_share(high),
     )
     yield Claim(text=text, cases=[comparison.case for comparison in wrong], brief=True)
-
-
-def _claim_check_and_scope(view: CampaignView) -> Claim:
-    parts = [*_claim_noise_check(view), _claim_scope(view)]
-    return Claim(text=sentences(part.text for part in parts), cases=parts[0].cases, brief=True)
+    yield Claim(text=say("The noise check does not show how a changing machine affects different libraries."), cases=[])
 
 
 def _claim_scope(view: CampaignView) -> Claim:
+    """Say for what the answer is valid; in the short answer only where launches are few."""
     launches = [summary.launches for summary in view.summaries if summary.launches]
     least, most = min(launches), max(launches)
     counted = say(
@@ -360,7 +358,7 @@ def _claim_scope(view: CampaignView) -> Claim:
         text = _describe_scope(view, counted)
     if most < FEW_LAUNCHES:
         text = say("{scope}; so few launches show only large differences", scope=text)
-    return Claim(text=end_sentence(text), cases=[], brief=True)
+    return Claim(text=end_sentence(text), cases=[], brief=most < FEW_LAUNCHES)
 
 
 def _describe_scope(view: CampaignView, launches: Text) -> Text:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rankbench.language import Text, Words, end_sentence, say, sentences
+from rankbench.language import Text, Words, say, sentences
 from rankbench.model import Claim
 from rankbench.verdict.cuts import find_cut
 from rankbench.verdict.extremes import Extremes, decide_selected
@@ -14,7 +14,7 @@ from rankbench.verdict.interim import find_penalty
 from rankbench.verdict.states import FAR, compare_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rankbench.model import CaseVerdict
     from rankbench.verdict.cuts import Part
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
-    """Yield at most five sentences of the cases that are compared."""
+    """Yield the sentences of the cases that are compared; at most six of them are brief."""
     wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
     if not answer:
         yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
@@ -39,12 +39,12 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
         view, answer, judged, recommended=sure and set(answer.slower) == set(view.candidates) - {answer.best}
     )
     yield _claim_rivals(view, answer)
-    lines = [*([_describe_cut(parts)] if parts else []), *([_describe_states(view, answer.best, both)] if both else [])]
-    if lines:
-        keys = [key for part in parts or () for key in part.cases] or answer.cases
-        yield Claim(text=sentences(lines), cases=keys, brief=True)
-    yield from _claim_worst(view, answer, judged)
+    for state in both:
+        yield Claim(text=_describe_state(view, state), cases=answer.cases, brief=True)
+    if parts:
+        yield Claim(text=_describe_cut(parts), cases=[key for part in parts for key in part.cases], brief=True)
     yield _claim_wins(view, judged, wins)
+    yield from _claim_worst(view, answer, judged)
 
 
 def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
@@ -59,7 +59,7 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
         names = [name for name in view.candidates if name in {answer.best, *answer.equivalent}]
         text = say("{names:and} are equivalent within {within:.0%} {over}.", names=names, over=over, within=within)
     elif recommended:
-        text = say("Use {best}: it has the lowest overall time {over}.", best=answer.best, over=over)
+        text = say("Use {best}: lowest overall time {over}.", best=answer.best, over=over)
     else:
         text = say("{best} has the lowest overall time {over}.", best=answer.best, over=over)
     keys = [verdict.case.key for verdict in judged if verdict.winners == [answer.best]]
@@ -82,13 +82,13 @@ def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict
     if called & {view.case_of[key].operation for key in answer.cases}:
         return say("{over} (weighted by the plan's calls)", over=over)
     several = len({view.case_of[key].operation for key in answer.cases}) > 1
-    return say("{over} (each operation weighs the same)", over=over) if several else over
+    return say("{over} (operations weigh equally)", over=over) if several else over
 
 
 def _claim_rivals(view: CampaignView, answer: Answer) -> Claim:
     """Say how the time of each rival compares over all cases."""
     text = say(
-        "Against {best}: {rivals:;}.",
+        "Time against {best}: {rivals:,}.",
         best=answer.best,
         rivals=_list_distances(answer.ratios, view.campaign.plan.threshold),
     )
@@ -104,15 +104,15 @@ def _sort_ratios(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
 
 
 def describe_distance(name: str, ratio: Overall, within: float) -> Text:
-    """Return how the time of a candidate compares to that of the one just named."""
+    """Return the time of a candidate over that of the one just named, and what a ratio near 1 means."""
     if not ratio.low:
-        text = "{name} needs {mean:ratio} the time (too few launches for an interval)"
+        text = "{name} {mean:ratio} (too few launches for an interval)"
     elif ratio.low >= 1 / (1 + within) and ratio.high <= 1 + within:
-        text = "{name} is equivalent within {within:.0%} ({low:ratio} to {high:ratio})"
+        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, equivalent within {within:.0%})"
     elif ratio.low > 1 + within or ratio.high < 1 / (1 + within):
-        text = "{name} needs {mean:ratio} the time ({low:ratio} to {high:ratio})"
+        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio})"
     else:
-        text = "{name} is not distinguishable ({mean:ratio}, {low:ratio} to {high:ratio})"
+        text = "{name} {mean:ratio} ({low:ratio} to {high:ratio}, not distinguishable)"
     return say(text, name=name, within=within, mean=ratio.mean, low=ratio.low, high=ratio.high)
 
 
@@ -140,20 +140,15 @@ def _describe_cut(parts: tuple[Part, Part]) -> Text:
     return say("{parts:,}.", parts=sides)
 
 
-def _describe_states(view: CampaignView, best: str, both: list[State]) -> Text:
-    """Say how the rivals compare while cores are near each other, and while they are far."""
-    texts = [
-        say(
-            "{level} ({share:.0%} of visits, {n:count block}), against {best}: {rivals:;}",
-            level=say("While cores were far") if state.level == FAR else say("While cores were near"),
-            best=best,
-            share=state.share,
-            n=state.blocks,
-            rivals=_list_distances(state.ratios, view.campaign.plan.threshold),
-        )
-        for state in both
-    ]
-    return sentences(map(end_sentence, texts))
+def _describe_state(view: CampaignView, state: State) -> Text:
+    """Say how the rivals of the sentence before compare while cores are near each other, or while they are far."""
+    return say(
+        "Cores far ({share:.0%} of visits): {rivals:,}."
+        if state.level == FAR
+        else "Cores near ({share:.0%} of visits): {rivals:,}.",
+        share=state.share,
+        rivals=_list_distances(state.ratios, view.campaign.plan.threshold),
+    )
 
 
 def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
@@ -182,9 +177,7 @@ def _claim_worst(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) 
     text = say("Largest significant slowdown in a single case: {all:;}.", all=texts)
     if regret[least] + math.log1p(view.campaign.plan.threshold) < regret[answer.best] and not answer.open:
         text = sentences([text, say("{least} has the smallest one.", least=least)])
-    yield Claim(
-        text=text, cases=list(dict.fromkeys(verdict.case.key for verdict in worst.values() if verdict)), brief=True
-    )
+    yield Claim(text=text, cases=list(dict.fromkeys(verdict.case.key for verdict in worst.values() if verdict)))
 
 
 def _find_worst_case(
@@ -214,34 +207,20 @@ def _claim_wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str
     unlike = [other for other in others if other.answered and not other.decided]
     partly = [other for other in others if other.decided_at and not other.answered]
     counts: dict[Words, int] = {name: wins[name] for name in sorted(view.candidates, key=lambda name: -wins[name])}
-    counts[say("equivalent")] = sum(other.decided for other in others)
-    if unlike:
-        counts[say("different near and far")] = len(unlike)
-    if partly:
-        counts[say("decided only near or only far")] = len(partly)
-    counts[say("undecided")] = sum(not other.answered and not other.decided_at for other in others)
+    counts |= {
+        say("equivalent"): sum(other.decided for other in others),
+        say("different near and far"): len(unlike),
+        say("decided only near or only far"): len(partly),
+        say("undecided"): sum(not other.answered and not other.decided_at for other in others),
+    }
     text = say(
         "Fastest in single cases: {counts:,} (of {n:count case}).",
-        counts=[say("{name} {number}", name=name, number=number) for name, number in counts.items()],
+        counts=[
+            say("{name} {number}", name=name, number=number)
+            for name, number in counts.items()
+            if number or name in view.candidates
+        ],
         n=len(judged),
     )
     keys = [verdict.case.key for verdict in judged if len(verdict.winners) == 1]
     return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
-
-
-def count_decided(cases: Sequence[CaseVerdict]) -> Text:
-    """Return how many cases are decided, and how many of them depend on the level of the reference.
-
-    A case that is decided at one level and undecided at the other is not counted as decided, but mentioned.
-    """
-    unlike = sum(case.answered and not case.decided for case in cases)
-    single = sum(case.answered and len(case.outcome_by_level) == 1 for case in cases)
-    notes = [
-        *([say("{n} with different winners near and far", n=unlike)] if unlike else []),
-        *([say("{n} only near or only far, since the other was too rare", n=single)] if single else []),
-    ]
-    text = say("{n} of {all:count case} decided", n=sum(case.answered for case in cases), all=len(cases))
-    if notes:
-        text = say("{text} ({notes:,})", text=text, notes=notes)
-    partly = sum(bool(case.decided_at) and not case.answered for case in cases)
-    return say("{text}; {n} more only near or only far.", text=text, n=partly) if partly else end_sentence(text)

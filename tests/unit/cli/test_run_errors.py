@@ -85,6 +85,7 @@ def test_candidates_without_operations(refused: Refused) -> None:
         "rankbench: mplan: no plan of this name, and no operations for a candidate of this name; add "
         "--operations allreduce,pingpong (`rankbench operations` lists them)"
     )
+    assert refused("demo") == "rankbench: demo: a preset; run it with --preset demo"
 
 
 @pytest.mark.usefixtures("place")

@@ -165,7 +165,7 @@ def run_piped(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
     process = run_piped("show", str(stored.folder))
     unfolded = [line for line in process.stdout.splitlines() if line.startswith("Use gamma: ")]
-    assert unfolded[0].endswith("(each operation weighs the same).")
+    assert unfolded[0].endswith("(operations weigh equally).")
     assert "\x1b" not in process.stdout
     assert (process.returncode, process.stderr) == (0, "")
 

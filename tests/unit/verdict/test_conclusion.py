@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
-CONTROL = "It does not show how a changing machine affects different libraries."
+CHECK = "Noise check: one library, measured twice, differs from itself in 0 of 9 cases (95 % interval 0% to 34%)."
+CONTROL = "The noise check does not show how a changing machine affects different libraries."
 SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
 
 
@@ -44,24 +45,23 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
     factors = verdicts.constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
     verdict = verdicts.evaluate(tmp_path, factors, control=True).verdict
     assert render_claims(verdict) == [
-        "Use beta: it has the lowest overall time over all 9 cases (each operation weighs the same).",
-        "Against beta: alpha needs 1.50× the time (1.50× to 1.50×); gamma needs 3.00× the time (2.99× to 3.01×).",
+        "Use beta: lowest overall time over all 9 cases (operations weigh equally).",
+        "Time against beta: alpha 1.50× (1.50× to 1.50×), gamma 3.00× (2.99× to 3.01×).",
+        "Fastest in single cases: beta 9, alpha 0, gamma 0 (of 9 cases).",
         "Largest significant slowdown in a single case: alpha 1.50× (1.50× to 1.50×: pingpong, 8 B); beta "
         "never significantly slower; gamma 3.00× (2.99× to 3.01×: pingpong, 8 B).",
-        "Fastest in single cases: beta 9, alpha 0, gamma 0, equivalent 0, undecided 0 (of 9 cases).",
-        "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
-        f"0% to 34%). {CONTROL} {SCOPE}, based on 6 launches of each candidate.",
+        CHECK,
+        CONTROL,
+        f"{SCOPE}, based on 6 launches of each candidate.",
     ]
-    assert all(sentence.brief for sentence in verdict.conclusion)
+    assert [sentence.brief for sentence in verdict.conclusion] == [True, True, True, False, True, False, False]
     assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
 
 
 def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
-    assert render_claims(view.verdict)[0] == "Use alpha: it has the lowest overall time in the only case."
-    assert render_claims(view.verdict)[3] == (
-        "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 0, undecided 0 (of 1 case)."
-    )
+    assert render_claims(view.verdict)[0] == "Use alpha: lowest overall time in the only case."
+    assert render_claims(view.verdict)[2] == "Fastest in single cases: alpha 1, beta 0, gamma 0 (of 1 case)."
 
 
 def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Path) -> None:
@@ -79,9 +79,10 @@ def test_one_launch_distinguishes_nothing_and_says_how_little_it_is(tmp_path: Pa
 def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({})).verdict
     assert render_claims(verdict)[:3] == [
-        "alpha, beta and gamma are equivalent within 3% over all 9 cases (each operation weighs the same).",
-        "Against alpha: beta is equivalent within 3% (1.00× to 1.00×); gamma is equivalent within 3% (1.00× to 1.00×).",
-        "Fastest in single cases: alpha 0, beta 0, gamma 0, equivalent 9, undecided 0 (of 9 cases).",
+        "alpha, beta and gamma are equivalent within 3% over all 9 cases (operations weigh equally).",
+        "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, equivalent "
+        "within 3%).",
+        "Fastest in single cases: alpha 0, beta 0, gamma 0, equivalent 9 (of 9 cases).",
     ]
 
 
@@ -94,7 +95,7 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
         return needs[name] if case.quantity == "memory" else 1 / needs[name]
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
-    assert render_claims(verdict)[0] == "Use beta: it has the lowest overall time over all 3 cases."
+    assert render_claims(verdict)[0] == "Use beta: lowest overall time over all 3 cases."
     (least,) = beginning(verdict, "gamma needs the least memory")
     assert render(least.text) == (
         "gamma needs the least memory in 3 of 3 cases; as a geometric mean, alpha needs 2.00× as much "
@@ -120,7 +121,7 @@ def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path
 def test_two_that_lead_together_are_named_together(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0})).verdict
     assert render_claims(verdict)[0] == (
-        "alpha and gamma are equivalent within 3% over all 9 cases (each operation weighs the same)."
+        "alpha and gamma are equivalent within 3% over all 9 cases (operations weigh equally)."
     )
 
 
@@ -133,7 +134,7 @@ def test_where_each_leads_somewhere_the_wins_of_all_are_counted(tmp_path: Path) 
 
     sentences = render_claims(verdicts.evaluate(tmp_path, factor).verdict)
     assert not sentences[0].startswith("Use ")
-    assert "Fastest in single cases: alpha 4, gamma 3, beta 2, equivalent 0, undecided 0 (of 9 cases)." in sentences
+    assert "Fastest in single cases: alpha 4, gamma 3, beta 2 (of 9 cases)." in sentences
 
 
 def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: P
         return 1.0 if name in level else 2.0
 
     assert (
-        "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2, undecided 0 (of 3 cases)."
+        "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)."
         in render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
     )
 
@@ -203,8 +204,8 @@ def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) ->
     view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
     assert render_claims(view.verdict) == [
         NOTHING,
-        "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
-        f"0% to 34%). {CONTROL}",
+        CHECK,
+        CONTROL,
     ]
 
 
@@ -274,12 +275,12 @@ def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_r
     verdict = verdicts.evaluate(tmp_path, divide, cases=verdicts.LINE).verdict
     assert render_claims(verdict)[:5] == [
         "beta has the lowest overall time over all 3 cases.",
-        "Against beta: alpha needs 1.49× the time (1.48× to 1.49×); gamma needs 4.69× the time (4.68× to 4.71×).",
+        "Time against beta: alpha 1.49× (1.48× to 1.49×), gamma 4.69× (4.68× to 4.71×).",
         "Up to 1 KiB alpha is fastest on average (beta 1.10×, 1.09–1.11×; gamma 5.00×, 4.98–5.02×), from 64 KiB beta "
         "(alpha 4.00×, 3.98–4.02×; gamma 5.00×, 4.98–5.02×).",
+        "Fastest in single cases: alpha 2, beta 1, gamma 0 (of 3 cases).",
         "Largest significant slowdown in a single case: alpha 4.00× (3.98× to 4.02×: allreduce, 64 KiB); beta "
         "1.10× (1.10× to 1.10×: allreduce, 8 B); gamma 5.00× (4.98× to 5.02×: allreduce, 8 B).",
-        "Fastest in single cases: alpha 2, beta 1, gamma 0, equivalent 0, undecided 0 (of 3 cases).",
     ]
     assert verdict.conclusion[0].cases == [case.key for case in verdicts.LINE[2:]]
 
@@ -346,7 +347,7 @@ def over_nodes(folder: Path, cores: int) -> list[str]:
 
 def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> None:
     sentences = over_nodes(tmp_path, 4)
-    assert sentences[0] == "Use beta: it has the lowest overall time over all 6 cases."
+    assert sentences[0] == "Use beta: lowest overall time over all 6 cases."
     assert (
         "Within a node, alpha is fastest or equivalent to the fastest in 2 of 2 cases; across nodes, beta is "
         "fastest or equivalent to the fastest in 4 of 4 cases."
@@ -355,7 +356,7 @@ def test_inside_one_node_and_across_nodes_are_distinguished(tmp_path: Path) -> N
 
 def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) -> None:
     sentences = over_nodes(tmp_path, 2)
-    assert sentences[0] == "Use beta: it has the lowest overall time over all 3 cases."
+    assert sentences[0] == "Use beta: lowest overall time over all 3 cases."
     assert "alpha is faster than beta in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
     assert ("Not included: 3 cases with more ranks or threads than cores, which show how libraries wait.") in sentences
 
@@ -396,7 +397,6 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
             if render(claim.text).startswith("Fastest in single")
         )
         counts = [int(number) for number in re.findall(r" (\d+)[, ]", text.partition(" (of ")[0] + " ")]
-        assert len(counts) == 4
         assert sum(counts) == 16
 
 
@@ -484,7 +484,7 @@ def test_the_sentences_agree_with_single_cases() -> None:
             names = [name for _, name in alone]
             named = render(claims[0].text)[4:].partition(":")[0]
             assert names.count(named) == max(map(names.count, names))
-        assert sum(claim.brief for claim in claims) <= 6
+        assert sum(claim.brief for claim in claims) <= 7
     assert cuts > 10
 
 
@@ -506,13 +506,10 @@ def two_levels(far: float) -> CampaignView:
 
 
 def test_each_state_has_its_ratio_where_they_differ() -> None:
-    (text,) = (render(claim.text) for claim in conclude(two_levels(1.0)) if "While cores" in render(claim.text))
-    assert re.fullmatch(
-        r"While cores were near \(67% of visits, 8 blocks\), against alpha: beta needs 1\.[23]\d× the time \(.*\)\. "
-        r"While cores were far \(33% of visits, 4 blocks\), against alpha: beta is (equivalent|not disting).*\.",
-        text,
-    )
-    assert not any("While cores" in render(claim.text) for claim in conclude(two_levels(1.3)))
+    near, far = (render(claim.text) for claim in conclude(two_levels(1.0)) if render(claim.text).startswith("Cores "))
+    assert re.fullmatch(r"Cores near \(67% of visits\): beta 1\.[23]\d× \([^,]*\)\.", near)
+    assert re.fullmatch(r"Cores far \(33% of visits\): beta \d\.\d\d× \(.*, (equivalent|not disting).*\)\.", far)
+    assert not any(render(claim.text).startswith("Cores ") for claim in conclude(two_levels(1.3)))
 
 
 def test_a_candidate_that_loses_in_one_state_is_not_recommended() -> None:

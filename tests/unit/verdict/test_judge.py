@@ -15,7 +15,6 @@ from rankbench.language import render
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
 from rankbench.verdict.comparisons import Comparisons
-from rankbench.verdict.short_answer import count_decided
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,19 +209,6 @@ def test_without_levels_what_is_decided_is_answered() -> None:
     for comparison, answered in ((pair(1.2), True), (pair(1), False)):
         verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([comparison]))
         assert (verdict.decided_at, verdict.answered, verdict.differs) == ([], answered, False)
-
-
-def test_what_is_decided_at_one_level_is_counted_apart() -> None:
-    def verdicts(near: Comparison, far: Comparison) -> CaseVerdict:
-        return judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([at_levels(near, far)]))
-
-    same, unlike, partly = verdicts(pair(1.2), pair(1.1)), verdicts(pair(1.2), pair(0.8)), verdicts(pair(1.2), pair(1))
-    seldom, unknown = verdicts(pair(1.2), pair(0.5, blocks=2)), verdicts(pair(1), pair(1))
-    assert render(count_decided([same, unknown])) == "1 of 2 cases decided."
-    assert render(count_decided([same, unlike, partly, partly, seldom, unknown])) == (
-        "3 of 6 cases decided (1 with different winners near and far, 1 only near or only far, since the other was "
-        "too rare); 2 more only near or only far."
-    )
 
 
 def test_who_is_beaten_at_each_level_by_another_is_no_winner() -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from rankbench.cli.display import Working, answer, console, fill_table, plain_table, spread_lines
+from rankbench.cli.display import Working, answer, console, count_findings, fill_table, plain_table, spread_lines
 from rankbench.cli.figures import choose_cases, describe_missing, format_spread, spread
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
@@ -205,6 +205,8 @@ def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
         console.print(Text(view.campaign.plan.question, "bold"))
     for line in answer(view.verdict, verbose=verbose):
         spread_lines(line)
+    if not verbose and (counted := count_findings(view.verdict)):
+        spread_lines(f"Findings: {counted}")
 
 
 def show_figures(picked: CampaignView) -> None:
