@@ -28,7 +28,9 @@ def overview(view: CampaignView, rows_max: int = ROWS) -> Table:
             mark_outcome(verdict, name, figure(picked, verdict, name, summaries.get((verdict.case.key, name))))
             for name in picked.candidates
         )
-        rows.append([Cell(view.full_title(verdict.case), case=verdict.case.key), *cells])
+        unit = picked.measure(verdict.case).unit
+        title = f"{view.full_title(verdict.case)}{unit and f' ({unit})'}"
+        rows.append([Cell(title, case=verdict.case.key), *cells])
     caption = format_text("* fastest, {outcomes}", outcomes=outcome_legend(picked))
     if any(verdict.differs for verdict in verdicts[:rows_max]):
         caption = format_text("{caption}; two signs: cores near/far", caption=caption)

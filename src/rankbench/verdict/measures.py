@@ -52,6 +52,11 @@ class Measure:
         """Return whether values are inverse to times, so that more is better and an interval's ends change places."""
         return self.kind in {"bandwidth", "rate"}
 
+    @property
+    def unit(self) -> str:
+        """Return the unit that values have in common and that their texts lack."""
+        return {"bandwidth": "MB/s", "rate": "messages/s"}.get(self.kind, "")
+
     def value(self, figure: float) -> float:
         """Return the value: MB/s, messages a second, else the figure itself."""
         return NANOSECONDS * self.moved / figure if self.per_second and figure else figure
