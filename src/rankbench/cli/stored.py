@@ -65,5 +65,5 @@ def decide_after(opened: Store, blocks: int) -> Decision:
             seconds[launch.block - 1] += launch.duration_s
     decision = decide(opened.campaign.plan, lambda: evaluation.evaluate(opened), seconds)
     most = opened.campaign.plan.stop.blocks_max
-    done = say("the plan's {n:count block} {n:of is|are} done", n=most)
-    return decision._replace(stop=True, reason=done) if blocks >= most else decision
+    reason = say("the plan's {n:count block} {n:of is|are} done", n=most)
+    return decision._replace(stop=True, reason=reason) if blocks >= most else decision

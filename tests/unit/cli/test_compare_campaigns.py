@@ -227,8 +227,9 @@ def test_what_is_neither_two_campaigns_nor_two_candidates(
 )
 def test_who_cannot_be_matched(tmp_path: Path, match: str, text: str) -> None:
     night(tmp_path / "old")
+    night(tmp_path / "new")
     with pytest.raises(RankbenchError) as error:
-        compare(str(tmp_path / "old"), str(tmp_path / "old"), match=[match])
+        compare(str(tmp_path / "old"), str(tmp_path / "new"), match=[match])
     assert str(error.value) == text
 
 

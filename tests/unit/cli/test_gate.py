@@ -339,7 +339,8 @@ def day(factor: float, beta: float = 1.0) -> Callable[[str, Case], Fate]:
 
 def test_against_one_campaign_the_first_line_names_what_is_missing(tmp_path: Path) -> None:
     night(tmp_path / "old")
-    answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "old"), "--against", str(tmp_path / "old")])
+    night(tmp_path / "new")
+    answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old")])
     assert answer.exit_code == 0
     assert answer.stdout.splitlines()[0] == (
         "one campaign against one: day-to-day variation is not in the interval; use --history with 8 or more campaigns"
@@ -453,8 +454,9 @@ def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:
 
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     night(tmp_path / "old")
+    night(tmp_path / "new")
     with pytest.raises(RankbenchError) as error:
-        gate(tmp_path / "old", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
+        gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
     assert str(error.value) == (
         f"{tmp_path / 'none' / 'gate.xml'}: cannot be written (No such file or directory); name another --junit FILE"
     )

@@ -73,7 +73,7 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
     ]
     for usage in results.campaign.usage:
         assert [(node.host, node.probe_bytes) for node in usage.nodes] == [("a1", 1000), ("a2", 1000)]
-    assert re.search(r"Against mpich-9\.1: mpich-9\.2 needs 1\.\d+× the time", process.printed), process.printed
+    assert re.search(r"Time against mpich-9\.1: mpich-9\.2 1\.\d+× \(", process.printed), process.printed
     assert process.printed.splitlines()[-1] == "next: rankbench report results/plan"
 
 

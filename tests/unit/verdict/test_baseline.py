@@ -56,7 +56,9 @@ def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
         "Against alpha, beta is faster in 1 of 3 cases, slower in 1, equivalent within 3% in 1 and undecided in 0.",
         "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, equivalent within 3% in 0 and undecided in 0.",
     ]
-    assert texts[2].startswith("Against alpha over 3 cases: beta is equivalent within 3%")
+    assert texts[2].startswith(
+        "Time against alpha over 3 cases: beta 1.01× (1.01× to 1.02×, equivalent within 3%); at "
+    )
 
 
 def test_without_one_all_pairs_are_compared(tmp_path: Path) -> None:
