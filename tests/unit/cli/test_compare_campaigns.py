@@ -204,7 +204,7 @@ ONLY = (
     ("arguments", "text"),
     [
         (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
-        (("{0}/old", "mpich"), "no candidate mpich in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
+        (("{0}/old", "mpich"), "no candidate mpich in campaign new (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
         (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
          "(it has no campaign.json): " + ONLY),
     ],
@@ -222,7 +222,7 @@ def test_what_is_neither_two_campaigns_nor_two_candidates(
     ("match", "text"),
     [
         ("beta", "--match beta: expected OLD=NEW, a candidate of either campaign"),
-        ("beta=gamma", "no candidate gamma in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
+        ("beta=gamma", "no candidate gamma in campaign new (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
     ],
 )
 def test_who_cannot_be_matched(tmp_path: Path, match: str, text: str) -> None:
