@@ -179,9 +179,9 @@ def show_overview(content: Content) -> None:
 
 def spell_blocks(record: Campaign) -> str:
     """Return the bounds on blocks: `5`, `5 to 30`; `5 or more` where the plan bounds the time alone."""
-    from rankbench.plan import stop_rules  # It loads what `--help` does not need.
+    from rankbench.plan import notation, stop_rules  # They load what `--help` does not need.
 
     stop = record.plan.stop
-    if stop.blocks_max == getattr(stop_rules.find_rule(stop.until), "MOST_BLOCKS", None):
+    if stop.blocks_max == getattr(stop_rules.find_rule(notation.parse_until(stop.until).rule), "MOST_BLOCKS", None):
         return f"{stop.blocks_min} or more"
     return f"{stop.blocks_min}" + (f" to {stop.blocks_max}" if stop.blocks_max > stop.blocks_min else "")
