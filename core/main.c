@@ -129,13 +129,13 @@ static int run_cases(const struct world *world, const struct job *job, struct ho
         watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
         struct result result = run_case(world, &job->wanted[i], again, &writer);
         unwatch();
-        well[i] = strcmp(result.status, "ok") == 0;
+        well[i] = result.severity == GOOD;
         if (leads && !job->quiet)
             print_row(stdout, &job->wanted[i], &result, job->probe);
-        if (leads && strcmp(result.status, "wrong-data") == 0)
+        if (leads && result.severity == WRONG_DATA)
             worst = EXIT_DATA;
         else if (leads && job->by_hand && worst == 0)
-            worst = strcmp(result.status, "refused") == 0 ? EXIT_INPUT : strcmp(result.status, "failed") == 0 ? EXIT_MPI : 0;
+            worst = result.severity == REFUSED ? EXIT_INPUT : result.severity == FAILED ? EXIT_MPI : 0;
         free(result.measurement.samples);
         free(result.measurement.moments);
         free(result.order);

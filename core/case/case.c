@@ -114,8 +114,7 @@ static void take_series(void *context, int rank, const void *data) {
 static void write_case(const struct timing *timing, const struct writer *writer, const struct result *result) {
     const bool each = timing->world->every_rank || timing->operation->hooks.measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
-    int64_t sample_count =
-        strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
+    int64_t sample_count = result->severity == GOOD && result->measurement.repeats > 0 ? result->measurement.sample_count : 0;
     watch_phase("is written");
     spend_on(PART_WRITE);
     tree_broadcast(timing->team, &sample_count, sizeof sample_count);
@@ -152,7 +151,7 @@ static struct plan make_plan(const struct wanted *wanted, bool again) {
 }
 
 static void finish(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
-    result->status = statuses[outcome->severity];
+    result->severity = (enum severity)outcome->severity;
     snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
     snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
     memcpy(result->fallback, outcome->fallback, sizeof result->fallback);
@@ -253,7 +252,7 @@ static bool lacks_ranks(const struct world *world, const struct plan *plan, cons
 /* Where the ranks are not there that it needs, rank 0 says so. */
 static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct writer *writer,
                    const char *line) {
-    result->status = statuses[REFUSED];
+    result->severity = REFUSED;
     snprintf(result->reason, sizeof result->reason, "%s", line);
     if (world->all.rank == 0 && writer->wanted) {
         write_result(writer->stream, writer->index, plan->wanted, result);
@@ -296,7 +295,7 @@ struct result run_case(const struct world *world, const struct wanted *wanted, b
     const struct call call = make_call(&plan, &world->all);
     struct team team = team_of(world, &plan, &call);
     struct result result = {
-        .status = statuses[GOOD],
+        .severity = GOOD,
         .ranks = ranks_of(world, &plan, &team),
         .measurer = !plan.operation->timing.rank_0_measures ? SERIES_ALL
                     : plan.operation->ranks.between_two     ? call.peers.first

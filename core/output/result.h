@@ -5,9 +5,10 @@
 #include "base/core.h"
 #include "base/op.h"
 #include "timing/measurement.h"
+#include "verify/outcome.h"
 
 struct result {
-    const char *status;
+    enum severity severity;
     char reason[LINE_BYTES];
     char cause[NAME_BYTES];
     char fallback[LINE_BYTES / 2];

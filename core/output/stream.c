@@ -228,7 +228,7 @@ static void write_layout(FILE *stream, const struct layout *layout) {
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result) {
     const struct measurement *measurement = &result->measurement;
     fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
-    write_text(stream, "status", result->status);
+    write_text(stream, "status", statuses[result->severity]);
     write_text(stream, "reason", result->reason);
     write_text(stream, "cause", result->cause);
     write_text(stream, "operation", wanted->operation);
@@ -242,7 +242,7 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     write_quantities(stream, result);
     write_layout(stream, &result->layout);
     fputs(",\"series\":[", stream);
-    if (measurement->sample_count > 0 && strcmp(result->status, "ok") == 0)
+    if (measurement->sample_count > 0 && result->severity == GOOD)
         write_series(stream, result->measurer, measurement->samples, result);
 }
 

@@ -95,18 +95,17 @@ static void print_figures(FILE *out, const struct wanted *wanted, const struct r
 }
 
 static void print_outcome(FILE *out, const struct result *result, bool probes) {
-    const bool well = strcmp(result->status, "ok") == 0;
-    if (well && probes)
+    if (result->severity == GOOD && probes)
         fputs("data right", out);
     else
-        fprintf(out, "%s%s%s", result->status, *result->reason ? ": " : ", no valid sample", result->reason);
+        fprintf(out, "%s%s%s", statuses[result->severity], *result->reason ? ": " : ", no valid sample", result->reason);
 }
 
 void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes) {
     const struct measurement *measurement = &result->measurement;
     fprintf(out, "%-22s %-11s %-9s %9lld ", wanted->operation, wanted->form, wanted->start, (long long)wanted->bytes);
     double *times = obtain_memory(sizeof *times * (size_t)(measurement->sample_count + 1));
-    const int64_t valid = strcmp(result->status, "ok") == 0 ? sort_valid(find_start(wanted->start), measurement, times) : 0;
+    const int64_t valid = result->severity == GOOD ? sort_valid(find_start(wanted->start), measurement, times) : 0;
     if (valid > 0)
         print_figures(out, wanted, result, times, valid);
     else

@@ -60,7 +60,7 @@ def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library],
         PAIR, nodes=2, ranks_per_node=1, hosts=["192.0.2.1", "192.0.2.2"], remote_shell=str(shell)
     )
     report = check(of(family, reach), home, tmp_path, far)
-    advice = "fix the network or the firewall, or name other hosts: --hosts"
+    advice = "fix the network or the firewall, or use other hosts: --hosts"
     texts = [f": host 192.0.2.{number} cannot be reached; {advice}" for number in (1, 2)]
     assert not report.works
     assert report.reason[report.reason.index(":") :] in texts

@@ -204,7 +204,7 @@ ONLY = (
     ("arguments", "text"),
     [
         (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
-        (("{0}/old", "mpich"), "no candidate mpich in campaign new (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
+        (("{0}/old", "mpich"), "no candidate mpich in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
         (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
          "(it has no campaign.json): " + ONLY),
     ],
