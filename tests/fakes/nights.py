@@ -82,8 +82,8 @@ def draw_once(
     *,
     control: bool,
 ) -> Store:
-    """Make a campaign. To draw is expensive: one of the same name, seed and truths that was drawn before is copied."""
-    truths = [(name, case.key, truth(name, case)) for name in candidates for case in cases]
+    """Make a campaign. Drawing is expensive: one of the same name, seed, cases and truths is copied."""
+    truths = [(name, case, truth(name, case)) for name in candidates for case in cases]
     key = repr((folder.name, truths, launches, seed, exchange_ns, control))
     if key not in _drawn:
         drawn = campaigns.make_campaign(

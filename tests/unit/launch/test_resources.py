@@ -11,6 +11,8 @@ from rankbench.launch.resources import SHM, Monitor, find_shortage, format_amoun
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 
 def write(root: Path, path: str, content: str) -> None:
     """Write a file below a recorded root."""
@@ -19,15 +21,18 @@ def write(root: Path, path: str, content: str) -> None:
     file.write_text(content)
 
 
-def test_free_resources_are_shared_memory_huge_pages_and_network_contexts(tmp_path: Path) -> None:
+def test_free_resources_are_shared_memory_huge_pages_and_network_contexts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "dev/shm").mkdir(parents=True)
     pages = "sys/kernel/mm/hugepages/hugepages-2048kB"
     for name, count in (("nr", 64), ("free", 40), ("resv", 8)):
         write(tmp_path, f"{pages}/{name}_hugepages", f"{count}\n")
     write(tmp_path, "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", "0\n")
     write(tmp_path, "sys/class/infiniband/hfi1_0/nfreectxts", "16\n")
-    free = read_free(tmp_path)
     facts = os.statvfs(tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _: facts)  # Other processes write to this file system, too.
+    free = read_free(tmp_path)
     assert free.pop(SHM) == facts.f_bavail * facts.f_frsize
     assert free == {"huge pages of 2048kB": 32, "network contexts of hfi1_0": 16}
 
