@@ -11,7 +11,7 @@ import fakes
 from fakes import campaigns
 from rankbench import store
 from rankbench.model import ALL_RANKS, CaseResult, CaseStatus, Series
-from rankbench.suites.tools import osu
+from rankbench.foreign.tools import osu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

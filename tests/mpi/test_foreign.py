@@ -12,7 +12,7 @@ import pytest
 from rankbench import libraries, store
 from rankbench.campaign import foreign
 from rankbench.model import RankbenchError
-from rankbench.suites.tools import imb
+from rankbench.foreign.tools import imb
 
 from .conftest import rankbench
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from rankbench import units
 from rankbench.model import RankbenchError
-from rankbench.suites import reading, tools
+from rankbench.foreign import reading, tools
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 SAMPLES = Path(__file__).parents[2].parent / "shared" / "samples"
 TOOLS = units.modules(tools)
@@ -143,7 +143,7 @@ def test_lines_of_very_many_words_are_read_or_refused_in_one_line(tool: ModuleTy
 PEAK = """
 import resource, sys
 from pathlib import Path
-from rankbench.suites import reading
+from rankbench.foreign import reading
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

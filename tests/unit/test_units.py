@@ -44,7 +44,7 @@ CONTRACTS = {
     ),
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
-    "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
+    "foreign/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
     "verdict/findings": ("TITLE", "find"),
     "plots/kinds": ("TITLE", "HELP", "SCOPE", "chart"),
     "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),

@@ -168,7 +168,7 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
 
     Comparisons test against the threshold of the evaluation.
     """
-    worth = view.campaign.plan.threshold
+    threshold = view.campaign.plan.threshold
     checks = []
     for case, _, summary in list_measured(view, [old]):
         current = summary_of(view, case, new)
@@ -186,7 +186,7 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
                 old=old,
             )
             ruling = (
-                _skip_reversal(comparison) if comparison.reverses else rule_as_tables(comparison, ratio, worth, finding)
+                _skip_reversal(comparison) if comparison.reverses else rule_as_tables(comparison, ratio, threshold, finding)
             )
             ruling = ruling._replace(relation=name_relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:

@@ -12,7 +12,7 @@ from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec r
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
-from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
+from rankbench.statistics import FALSE_DISCOVERIES, CONFIDENCE, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
@@ -136,15 +136,15 @@ def hold(
     planned = new.campaign.plan
     matched = conditions.match_candidates(old.campaign, new.campaign, requests or {})
     then, now = evaluate(old, planned.estimator, planned.confidence), evaluate(new)
-    worth = planned.threshold if threshold is None else threshold
+    limit = planned.threshold if threshold is None else threshold
     probes = conditions.compare_probes(then.launches, now.launches)
-    all_changes = changes(then, now, matched, worth, probes)
+    all_changes = changes(then, now, matched, limit, probes)
     then_and_now = ThenAndNow(
         old=old.campaign.name,
         new=new.campaign.name,
         old_created=old.campaign.created,
         new_created=new.campaign.created,
-        threshold=worth,
+        threshold=limit,
         matches=matched,
         probes=probes,
         changes=all_changes,
@@ -152,7 +152,7 @@ def hold(
             *_report_other_estimator(old.campaign.plan, planned),
             *list_remarks(then, now, matched, all_changes, probes),
         ],
-        sentences=list(list_sentences(all_changes, worth, planned.confidence)),
+        sentences=list(list_sentences(all_changes, limit, planned.confidence)),
     )
     return CampaignPair(then, now, then_and_now)
 
@@ -506,7 +506,7 @@ def join_differences(differences: Iterable[Difference]) -> Text:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def list_sentences(all_changes: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
+def list_sentences(all_changes: Sequence[Change], threshold: float, confidence: float = CONFIDENCE) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
     if not all_changes:
         yield say("No case has values in both campaigns.")

@@ -207,7 +207,7 @@ class Taking(NamedTuple):
             keys = {case.key for case in cases}
             for case in tried.place.cases:
                 if case.key not in keys:
-                    reason = self.loop.history.hopeless(tried.place.turn, case) or "taken out of the job by hand"
+                    reason = self.loop.history.explain_skip(tried.place.turn, case) or "taken out of the job by hand"
                     yield make_untried(case, CaseStatus.NOT_RUN, reason)
 
 

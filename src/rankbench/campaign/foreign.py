@@ -24,8 +24,8 @@ from rankbench import libraries, units
 from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
-from rankbench.suites import Text, lines, reading, tools
-from rankbench.suites.figures import make_case_result
+from rankbench.foreign import Text, lines, reading, tools
+from rankbench.foreign.case_results import make_case_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.launching import LaunchRequest
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
-    from rankbench.suites import Line, Row, Table
+    from rankbench.foreign import Line, Row, Table
 
 RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
 """Attributes of a tool that can be run."""

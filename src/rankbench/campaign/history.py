@@ -43,7 +43,7 @@ class History:
         """What CPU time launches took while they slept, by block, placement and all that ran together; by candidate."""
         self._nothing_beside: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         """Why launches measured nothing beside others, by candidate and placement, then by block."""
-        self._stillborn: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
+        self._failed_starts: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
 
     def add(self, launch: Launch, rows: Iterable[tuple[Case, CaseStatus]]) -> None:
         """Take in a launch and the statuses of its cases. Only one that was not made has cases of several groups."""
@@ -67,7 +67,7 @@ class History:
         for group in groups:
             self.launches[Turn(launch.block, launch.candidate, launch.placement, group)] += 1
             if launch.command and launch.status != LaunchStatus.OK and not reached:
-                self._stillborn[launch.candidate, launch.placement, group][launch.block] = launch.status
+                self._failed_starts[launch.candidate, launch.placement, group][launch.block] = launch.status
 
     def alone(self, candidate: str, placement: str) -> str:
         """Return why a candidate is launched alone in a placement from now on, or nothing."""
@@ -97,11 +97,11 @@ class History:
         """Return the cases that have no row in this turn yet."""
         return [case for case in cases if (turn.block, turn.candidate, case.key) not in self._rows]
 
-    def hopeless(self, turn: Turn, case: Case) -> str:
+    def explain_skip(self, turn: Turn, case: Case) -> str:
         """Return why a case is not to be tried in this turn, or nothing."""
         deaths = {block: DEADLY[status] for block, status in self._deaths[turn.candidate, case.key].items()}
-        stillborn = self._stillborn[turn.candidate, turn.placement, turn.group]
-        for what, blocks in ((" and ".join(sorted(set(deaths.values()))), deaths), ("did not start", stillborn)):
+        failed_starts = self._failed_starts[turn.candidate, turn.placement, turn.group]
+        for what, blocks in ((" and ".join(sorted(set(deaths.values()))), deaths), ("did not start", failed_starts)):
             before = sorted(block for block in blocks if block < turn.block)
             if len(before) >= TRIES:
                 return f"{what} in blocks {' and '.join(map(str, before[:TRIES]))}; not tried again"

@@ -191,7 +191,7 @@ def _step(order: LaunchRequest, folder: Path, turns: launch.Turns | None, place:
         output=output,
         watch=output if order.program else stream,
         limit_s=order.plan.launch_limit_s,
-        sign=turns.sign(place) if turns else None,
+        heartbeat=turns.heartbeat(place) if turns else None,
     )
 
 
@@ -288,7 +288,7 @@ def prepare_files(order: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]
 
 
 def perform(order: LaunchRequest, step: Step) -> LaunchExit:
-    """Run the step, again if its keeper is killed, and say how it ended."""
+    """Run the step, again if its supervisor is killed, and say how it ended."""
     try:
         return classify_end(order, step, launch.run(step))
     except launch.UnwatchedError:

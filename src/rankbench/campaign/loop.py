@@ -91,7 +91,7 @@ class Loop:
     short: dict[tuple[str, str], str] = field(default_factory=dict)
     """Why a candidate does not take turns with all others in a placement of the running block."""
     unwatched: Counter[Turn] = field(default_factory=Counter)
-    """Launches of this run that are not stored because their keeper was killed."""
+    """Launches of this run that are not stored because their supervisor was killed."""
 
     def block(self, number: int) -> None:
         """Give every candidate its turn in every placement, with the cases that are not decided yet."""
@@ -120,7 +120,7 @@ class Loop:
             if (candidate.name, placement.name) in self.refused:
                 continue
             for turn, cases in self.groups(block, candidate, placement):
-                remaining = self.hopeful(turn, self.history.list_remaining(turn, cases))
+                remaining = self.drop_given_up(turn, self.history.list_remaining(turn, cases))
                 if remaining and not self.history.launches[turn] and self.may_share(candidate, placement, remaining):
                     order = self.order(turn, position, candidate, placement, remaining)
                     groups.setdefault((turn.group, divided[candidate.name]), []).append((order, cases))
@@ -174,7 +174,7 @@ class Loop:
         """Make launches at the same time, and store them one after the other.
 
         One that measured nothing beside the others has no rows: the turn's next launch is made alone. So is that of one
-        whose keeper was killed, which is not stored.
+        whose supervisor was killed, which is not stored.
         """
         self.watch.starts([order.turn for order in orders], len(orders[0].cases))
         with Monitor(LOOK_S, self.read_free) as monitor:
@@ -200,9 +200,9 @@ class Loop:
         for group, cases in groupby(order, lambda case: case.launch_group):
             yield Turn(block, candidate.name, placement.name, group), list(cases)
 
-    def hopeful(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
-        """Return the cases that are to be tried in a turn."""
-        return [case for case in cases if not self.history.hopeless(turn, case)]
+    def drop_given_up(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
+        """Return the cases that are still tried in a turn."""
+        return [case for case in cases if not self.history.explain_skip(turn, case)]
 
     def turns(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
         """Give every launch group of the placement's cases a turn of its own."""
@@ -216,7 +216,7 @@ class Loop:
         self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: Sequence[Case]
     ) -> None:
         """Launch until every case of the turn has a row, a few times at most where launches die."""
-        while remaining := self.hopeful(turn, self.history.list_remaining(turn, cases)):
+        while remaining := self.drop_given_up(turn, self.history.list_remaining(turn, cases)):
             self.watch.starts([turn], len(remaining))
             order = self.order(turn, position, candidate, placement, remaining)
             try:
@@ -246,7 +246,7 @@ class Loop:
             why = f"the launch {launch.status}: {launch.reason}"
             results += [make_untried(case, CaseStatus.NOT_RUN, why) for case in remaining if case.key not in reached]
         if not self.history.launches[turn]:
-            given_up = ((case, self.history.hopeless(turn, case)) for case in cases)
+            given_up = ((case, self.history.explain_skip(turn, case)) for case in cases)
             results += [make_untried(case, CaseStatus.NOT_RUN, reason) for case, reason in given_up if reason]
         self.keep(launch, results)
 

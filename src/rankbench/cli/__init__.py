@@ -171,7 +171,7 @@ def call(words: Sequence[str]) -> int:
     from rankbench import caching
     from rankbench.model import RankbenchError
 
-    caching.use(home() / "kept")
+    caching.use(home() / "cache")
     try:
         return run_application(application(name), words)
     except RankbenchError as error:

@@ -68,10 +68,10 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
     spent_s = total_duration_s(store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
     past_looks = list_past_looks(planned.stop, verdict.blocks)
-    outlook = deciding.Outlook(
+    design = deciding.SequentialDesign(
         planned.threshold, [*past_looks, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
     )
-    undecided, likely = deciding.predict_decisions(verdict.comparisons, outlook)
+    undecided, likely = deciding.predict_decisions(verdict.comparisons, design)
     if not undecided:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"

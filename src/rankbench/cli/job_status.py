@@ -12,7 +12,7 @@ from rich.text import Text
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import failures
 from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
-from rankbench.cli.stored import take_in
+from rankbench.cli.campaigns import take_in
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG

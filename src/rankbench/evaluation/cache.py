@@ -32,7 +32,7 @@ SOURCES = ("model", "plan", "store", "statistics", "verdict", "evaluation", "lau
 LIBRARIES = ("polars", "numpy", "scipy", "msgspec")
 
 
-class Kept(msgspec.Struct, frozen=True):
+class CachedEvaluation(msgspec.Struct, frozen=True):
     """What of a view is computed from samples; the rest is read from the store."""
 
     verdict: Verdict
@@ -72,11 +72,11 @@ def code_state() -> list[Any]:
     return [sys.version, *((name, state.st_mtime_ns, state.st_size) for name, state in states)]
 
 
-def find(name: str, campaign: Campaign) -> Kept | None:
-    """Return what was kept under this name, or None. Its cases are those of the campaign, not only equal to them."""
+def find_evaluation(name: str, campaign: Campaign) -> CachedEvaluation | None:
+    """Return the evaluation with this name, or None. Its cases are those of the campaign, not only equal to them."""
     content = caching.find(KIND, name)
     try:
-        evaluation = msgspec.msgpack.decode(content, type=Kept) if content else None
+        evaluation = msgspec.msgpack.decode(content, type=CachedEvaluation) if content else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     if evaluation is None:
@@ -88,19 +88,19 @@ def find(name: str, campaign: Campaign) -> Kept | None:
     return evaluation
 
 
-def keep(name: str, view: CampaignView) -> None:
-    """Keep an evaluation under this name."""
-    evaluation = Kept(view.verdict, pack(view.figures), pack(view.last_ranks), list(view.modes.items()))
-    caching.keep(KIND, name, msgspec.msgpack.encode(evaluation))
+def store_evaluation(name: str, view: CampaignView) -> None:
+    """Store an evaluation under this name."""
+    evaluation = CachedEvaluation(view.verdict, pack(view.figures), pack(view.last_ranks), list(view.modes.items()))
+    caching.store(KIND, name, msgspec.msgpack.encode(evaluation))
 
 
 def pack(frame: pl.DataFrame) -> bytes:
-    """Return a frame as it is kept."""
+    """Return a frame as Arrow IPC bytes."""
     buffer = io.BytesIO()
     frame.write_ipc(buffer, compression="zstd")
     return buffer.getvalue()
 
 
 def unpack(frame: bytes) -> pl.DataFrame:
-    """Return a frame that was kept."""
+    """Return the frame in Arrow IPC bytes."""
     return pl.read_ipc(io.BytesIO(frame))

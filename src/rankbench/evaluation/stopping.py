@@ -53,14 +53,14 @@ class Progress:
     def look(self) -> Look:
         """Return which cases are decided, given up and open, and by whose further launches they may be decided."""
         plan, view = self.plan, self.evaluate()
-        outlook = deciding.Outlook(plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline)
-        standing = deciding.assess_cases(view.verdict.comparisons, outlook, drop=plan.stop.drop)
+        design = deciding.SequentialDesign(plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline)
+        progress = deciding.assess_cases(view.verdict.comparisons, design, drop=plan.stop.drop)
         return Look(
             block=len(self.block_s),
-            decided=standing.decided,
-            given_up=standing.given_up,
-            open=standing.open,
-            until=standing.blocks,
+            decided=progress.decided,
+            given_up=progress.given_up,
+            open=progress.open,
+            until=progress.blocks,
             winners={verdict.case.key: verdict.winners for verdict in view.case_verdicts if verdict.winners},
         )
 

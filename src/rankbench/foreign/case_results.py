@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankbench.model import Case
-    from rankbench.suites import Row, Table
+    from rankbench.foreign import Row, Table
 
 NANOSECONDS = 1e9
 LONGEST_NS = 1e15

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rankbench.model import RankbenchError
-from rankbench.suites import Line, NoResultsError
+from rankbench.foreign import Line, NoResultsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.suites import HEAD_LINES, Line, Table, Text, reading
+from rankbench.foreign import HEAD_LINES, Line, Table, Text, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

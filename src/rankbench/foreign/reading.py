@@ -10,14 +10,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.suites import HEAD_LINES, NoResultsError, Text, figures, lines, tools
+from rankbench.foreign import HEAD_LINES, NoResultsError, Text, figures, lines, tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import ModuleType
 
-    from rankbench.suites import Line, Table
+    from rankbench.foreign import Line, Table
 
 
 def read_file(path: Path) -> Iterator[Table]:

@@ -412,8 +412,8 @@ end_block() {
 # is_open NAME FUNCTION: whether a turn is not over, and its candidate passed its check.
 is_open() { [ ! -e "$job/launches/$1/done" ] && [ -e "$job/checks/${checked[$2]:-$2}/passed" ]; }
 
-# hopeless FUNCTION: whether two launches began nothing, or a foreign program hung in them.
-hopeless() {
+# is_given_up FUNCTION: whether two launches did not start, or a foreign program hung in two.
+is_given_up() {
     local deaths
     deaths=$(grep -cx -e "no start" -e "hung" "$job/dead/$1" 2>/dev/null)
     [ "${deaths:-0}" -ge 2 ]
@@ -427,7 +427,7 @@ make_together() {
         read -r name function cases group <<<"$one"
         out=$job/launches/$name/1
         [ "$cases" = "$1" ] && [ "$group" = "$2" ] && [ ! -e "$job/alone/$function" ] || continue
-        [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! hopeless "$function" || continue
+        [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! is_given_up "$function" || continue
         mkdir -p "$out"
         pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
         grep -q '^case ' "$out/job.txt" || continue
@@ -581,7 +581,7 @@ make_turn() {
     is_open "$1" "$2" || return 0
     mkdir -p "$turn"
     for try in 1 2 3 4 5; do
-        ! hopeless "$function" || break
+        ! is_given_up "$function" || break
         out=$turn/$try
         if [ ! -e "$out/ending" ]; then
             require_time

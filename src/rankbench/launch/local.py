@@ -1,4 +1,4 @@
-"""Steps run at once on this machine, each under a keeper that ends all of its processes (see `launch/keeper.py`)."""
+"""Steps run at once on this machine, each under a supervisor that ends all of its processes (`launch/supervisor.py`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbench import files
-from rankbench.launch import keeper
+from rankbench.launch import supervisor
 from rankbench.model import Outcome, RankbenchError
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from rankbench.model import Step
 
 TRIES = 3
-"""How often a step is made whose keeper is killed."""
+"""How often a step is made whose supervisor is killed."""
 
 
 class UnwatchedError(RankbenchError):
-    """The keeper of a step was killed. What the step had started was ended, and its end says nothing about it."""
+    """The supervisor of a step was killed. What the step had started was ended, and its end says nothing about it."""
 
 
 def run(step: Step) -> Outcome:
@@ -46,13 +46,13 @@ def run_together(
     """Run steps at the same time to the end of all, and return how each ended, or why it did not start.
 
     `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
-    interruption goes on. If a keeper is killed, its step is an UnwatchedError.
+    interruption goes on. If a supervisor is killed, its step is an UnwatchedError.
     """
-    known_pids = set(keeper.find_descendants({os.getpid()}, keeper.list_parents()))
-    keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    known_pids = set(supervisor.find_descendants({os.getpid()}, supervisor.list_parents()))
+    supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
     processes = [
         subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(keeper.__file__))],
+            [sys.executable, "-I", "-S", str(Path(supervisor.__file__))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -83,12 +83,12 @@ def run_together(
             process.wait()
             process.stdout.close()
         end_orphans(known_pids)
-        keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 0)
+        supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 0)
     return [answers[place] for place in range(len(steps))]
 
 
 def send(process: subprocess.Popen[bytes], line: bytes) -> None:
-    """Write a line to a keeper. One that was killed is noticed by its answer."""
+    """Write a line to a supervisor. One that was killed is noticed by its answer."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(line)
@@ -96,7 +96,7 @@ def send(process: subprocess.Popen[bytes], line: bytes) -> None:
 
 
 def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
-    """Return the answer of a keeper. If it was killed, everything that it had started is ended first."""
+    """Return the answer of a supervisor. If it was killed, everything that it had started is ended first."""
     assert process.stdout
     if line := process.stdout.readline():
         message: dict[str, Any] = json.loads(line)
@@ -108,30 +108,30 @@ def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outco
 
 
 def end_orphans(known_pids: set[int]) -> None:
-    """End what killed keepers have left: it has become a child of this process, which did not start it."""
+    """End what killed supervisors have left: it has become a child of this process, which did not start it."""
     adopted: set[int] = set()
 
     def orphans() -> list[int]:
-        parents = keeper.list_parents()
+        parents = supervisor.list_parents()
         roots = {pid for pid, above in parents.items() if above == os.getpid()} - known_pids
         adopted.update(roots)
-        return [*roots, *keeper.find_descendants(roots, parents)]
+        return [*roots, *supervisor.find_descendants(roots, parents)]
 
     if orphans():
-        keeper.end_all(orphans)
+        supervisor.end_all(orphans)
     for pid in adopted:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
 
 
 def order(step: Step) -> bytes:
-    """Return the line from which a keeper reads what to run."""
+    """Return the line from which a supervisor reads what to run."""
     message = {
         "arguments": arguments(step),
         "environment": step.command.environment,
         "output": str(step.output),
         "watch": str(step.watch),
-        "sign": (str(step.sign[0]), step.sign[1]) if step.sign else None,
+        "heartbeat": (str(step.heartbeat[0]), step.heartbeat[1]) if step.heartbeat else None,
         "limit_s": step.limit_s,
     }
     return json.dumps(message).encode() + b"\n"

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed
-LOOK_S = 1.0
-"""Time between two looks at the watched file. Few, since the ranks may need every core."""
+POLL_S = 1.0
+"""Time between two looks at the watched file: long, since the ranks may need every core."""
 TIDY_S = 0.5
 """Time that the launcher has to end its ranks and to tidy up, before they get SIGTERM too."""
 GRACE_S = 2.0
@@ -42,7 +42,7 @@ END = b'{"record":"end"'
 """How the last line of the core's stream begins: all was measured, and only MPI_Finalize is left."""
 END_S = 5.0
 """Time without a change that a command has to end in after that line."""
-KEPT_BYTES = 1 << 20
+OUTPUT_BYTES = 1 << 20
 """How much of a command's output is kept of its beginning, and of its end."""
 OMISSION = b"\n[rankbench left out %d bytes of output here]\n"
 LINE_BYTES = 65536
@@ -50,11 +50,11 @@ LINE_BYTES = 65536
 
 
 def main() -> None:
-    """Keep a command in a child process, and end what it leaves if it is killed."""
+    """Supervise a command in a child process, and end what that leaves if it is killed."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if not child:
-        keep()
+        supervise()
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code:
@@ -65,7 +65,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def keep() -> None:
+def supervise() -> None:
     """Run the command of the order on standard input and print how it ended."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     line = sys.stdin.readline()
@@ -74,18 +74,18 @@ def keep() -> None:
     step = json.loads(line)
     began = time.monotonic()
     try:
-        child, copying = start(step)
+        child, copier = start(step)
     except (OSError, ValueError) as error:
         write_answer({"error": explain_refusal(step, error)})
         return
-    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("sign"))
+    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"))
     duration_s = time.monotonic() - began
     end_all(descendants, child)
     child.poll()
     reap()
-    copying.join(GRACE_S)
-    ended = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
-    write_answer(ended | {"output_bytes": copying.copied})
+    copier.join(GRACE_S)
+    outcome = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
+    write_answer(outcome | {"output_bytes": copier.copied})
 
 
 def prctl(option: int, value: int) -> None:
@@ -99,7 +99,7 @@ def write_answer(message: dict[str, Any]) -> None:
         os.write(1, json.dumps(message).encode() + b"\n")
 
 
-class Copying(threading.Thread):
+class OutputCopier(threading.Thread):
     """Copies what a pipe brings to a file, the beginning and the end of it, and counts all of it.
 
     A command that prints without end must fill neither disk nor memory. The file's time of change shows that it still
@@ -113,36 +113,36 @@ class Copying(threading.Thread):
 
     def run(self) -> None:
         """Copy until the pipe ends, and say how much was left out between beginning and end."""
-        room, end, touched = KEPT_BYTES, bytearray(), time.monotonic()
+        room, end, touched = OUTPUT_BYTES, bytearray(), time.monotonic()
         while data := os.read(self._source, 1 << 16):
             self.copied += len(data)
             with contextlib.suppress(OSError):
                 self._output.write(data[:room])
             end += data[room:]
             room = max(0, room - len(data))
-            if len(end) > 2 * KEPT_BYTES:
-                del end[:-KEPT_BYTES]
-            if time.monotonic() - touched > LOOK_S:
+            if len(end) > 2 * OUTPUT_BYTES:
+                del end[:-OUTPUT_BYTES]
+            if time.monotonic() - touched > POLL_S:
                 touched = time.monotonic()
                 os.utime(self._output.fileno())
-        if self.copied > 3 * KEPT_BYTES:
-            del end[:-KEPT_BYTES]
-        omitted = self.copied - KEPT_BYTES + room - len(end)
+        if self.copied > 3 * OUTPUT_BYTES:
+            del end[:-OUTPUT_BYTES]
+        omitted = self.copied - OUTPUT_BYTES + room - len(end)
         with contextlib.suppress(OSError), self._output as output:
             output.write((OMISSION % omitted if omitted else b"") + end)
         os.close(self._source)
 
 
-def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], Copying]:
+def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], OutputCopier]:
     """Start the command in a session of its own, and a thread that copies its output to a file.
 
     The command is killed when this process is.
     """
-    keeper = os.getpid()
+    supervisor = os.getpid()
 
-    def die_with_keeper() -> None:
+    def die_with_supervisor() -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != keeper:  # It was killed just before.
+        if os.getppid() != supervisor:  # It was killed just before.
             os._exit(1)
 
     output = Path(step["output"]).open("wb", buffering=0)  # noqa: SIM115 - the thread closes it
@@ -155,13 +155,13 @@ def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], Copying]:
             stdout=into,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=die_with_keeper,
+            preexec_fn=die_with_supervisor,
         )
     finally:
         os.close(into)
-    copying = Copying(source, output)
-    copying.start()
-    return child, copying
+    copier = OutputCopier(source, output)
+    copier.start()
+    return child, copier
 
 
 def explain_refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
@@ -171,31 +171,31 @@ def explain_refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
     return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
 
 
-def read_sign(sign: tuple[str, int] | None) -> bytes:
+def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
     """Return a number that changes while the command lives, as it stands in memory that is a file."""
-    if not sign:
+    if not heartbeat:
         return b""
     try:
-        with Path(sign[0]).open("rb", buffering=0) as page:
-            return os.pread(page.fileno(), 4, sign[1])
+        with Path(heartbeat[0]).open("rb", buffering=0) as page:
+            return os.pread(page.fileno(), 4, heartbeat[1])
     except OSError:
         return b""
 
 
-def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, sign: tuple[str, int] | None = None) -> bool:
+def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, heartbeat: tuple[str, int] | None = None) -> bool:
     """Wait until the command ends or rankbench wants it to; return whether it stopped giving signs of life before."""
     poll = select.poll()
     with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
-    pause_s = min(LOOK_S, limit_s / 4)
-    looked, still_s, state = time.monotonic(), 0.0, (-1, 0, b"")
+    pause_s = min(POLL_S, limit_s / 4)
+    polled, still_s, state = time.monotonic(), 0.0, (-1, 0, b"")
     while not poll.poll(1000 * pause_s) and child.poll() is None:
         facts = watch.stat() if watch.exists() else None
-        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_sign(sign))
+        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_heartbeat(heartbeat))
         # If the look itself is late, all processes may have been stopped: the launch could give no sign then.
-        still_s = 0.0 if now != state else still_s + min(time.monotonic() - looked, 2 * pause_s)
-        looked, state = time.monotonic(), now
+        still_s = 0.0 if now != state else still_s + min(time.monotonic() - polled, 2 * pause_s)
+        polled, state = time.monotonic(), now
         if still_s > limit_s or (still_s > END_S and is_complete(watch)):
             return True
     return False

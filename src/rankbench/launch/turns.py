@@ -39,10 +39,10 @@ class Turns:
             self._path = f"/proc/{os.getpid()}/fd/{self._file}"
 
     def arguments(self, place: int) -> list[str]:
-        """Return what the core is reported in the launch at a place."""
+        """Return the options by which the core of the launch at a place takes its turns."""
         return ["--turns", f"{place}/{self.launches}/{self.cases}:{self._path}"]
 
-    def sign(self, place: int) -> tuple[Path, int] | None:
+    def heartbeat(self, place: int) -> tuple[Path, int] | None:
         """Return where the launch at a place shows that it lives while it waits. Over hosts its stream changes."""
         return (Path(self._path), SIGNS + 4 * place) if self._file is not None else None
 

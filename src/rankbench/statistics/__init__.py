@@ -21,7 +21,7 @@ from rankbench.statistics.decision import FALSE_DISCOVERIES, Estimate, decide
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
-from rankbench.statistics.summaries import LEVEL, median_interval, summarise
+from rankbench.statistics.summaries import CONFIDENCE, median_interval, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-__all__ = ["FALSE_DISCOVERIES", "FEWEST_BLOCKS", "LEVEL", "compare", "launch_figures", "median_interval", "summarise"]
+__all__ = ["FALSE_DISCOVERIES", "FEWEST_BLOCKS", "CONFIDENCE", "compare", "launch_figures", "median_interval", "summarise"]
 
 NO_LEVELS: Mapping[str, Levels] = MappingProxyType({})
 FINEST_SPREAD = 1e-3
@@ -47,7 +47,7 @@ def compare(
     *,
     control: Sequence[tuple[str, str]] = (),
     looks: Sequence[int] = (),
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     levels: Mapping[str, Levels] = NO_LEVELS,
 ) -> list[Comparison]:
     """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, correlation
+from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, CONFIDENCE, correlation
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
@@ -77,7 +77,7 @@ def compare_within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> p
     )
 
 
-def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -> list[Contrast]:
+def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = CONFIDENCE) -> list[Contrast]:
     """Judge the logarithms `log` of all launches with the same keys against their `margin`, ordered by the keys.
 
     Where there is a `block` and successive ones are significantly correlated, errors are larger (`correlation`).
@@ -105,7 +105,7 @@ def decide_contrasts(
     log: ArrayLike,
     spread: ArrayLike,
     margin: ArrayLike,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     *,
     moderate: bool = True,
 ) -> list[Contrast]:

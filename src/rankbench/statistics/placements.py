@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, compare, states
+from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, CONFIDENCE, compare, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.places import HOST, find_seat
 from rankbench.statistics.shapes import JUMP, compute_excesses
@@ -222,5 +222,5 @@ def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
     """Return whether a logarithm is certainly beyond that of a jump, one of so many tests."""
     spread = max(float(excess.std(ddof=1)), FINEST_SPREAD)
     estimate = Estimate(float(excess.mean()), spread / math.sqrt(len(excess)), len(excess) - 1)
-    (decision,) = decide([estimate], JUMP - 1, LEVEL, family="bonferroni", tests=tries, one_sided=True)
+    (decision,) = decide([estimate], JUMP - 1, CONFIDENCE, family="bonferroni", tests=tries, one_sided=True)
     return decision.different

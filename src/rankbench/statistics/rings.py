@@ -22,7 +22,7 @@ from rankbench.statistics.decision import half_width
 from rankbench.statistics.estimators import LAUNCH, launch_figures
 from rankbench.statistics.modes import find_group_modes
 from rankbench.statistics.parts import divide_by_case
-from rankbench.statistics.summaries import LEVEL, median_interval
+from rankbench.statistics.summaries import CONFIDENCE, median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ class HopCost(NamedTuple):
 
 
 def tabulate_rings(
-    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> pl.DataFrame:
     """Return one row per candidate, case and edge rank, in the order of the campaign's cases and candidates.
 
@@ -150,7 +150,7 @@ def describe_case(campaign: Campaign, case: Case) -> dict[str, object]:
 
 
 def estimate_hop_costs(
-    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> list[HopCost]:
     """Return what one more hop costs each candidate, line by line; nothing where ranks send to themselves only."""
     grids = _grids(cases)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import LEVEL
+from rankbench.statistics import CONFIDENCE
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def compute_excesses(sizes: Sequence[int], logs: Numbers) -> tuple[Numbers, Numb
     return (steep - np.clip(most, 0, 1)) * wide, (np.clip(least, 0, 1) - steep) * wide
 
 
-def find_steps(all_curves: Sequence[Curve], margin: float, confidence: float = LEVEL) -> list[Step]:
+def find_steps(all_curves: Sequence[Curve], margin: float, confidence: float = CONFIDENCE) -> list[Step]:
     """Return the steps that surely rise more, or less, than smooth curves do: by a quarter as measured, and surely by
     more than the margin, all of them judged together.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LEVEL = 0.95
+CONFIDENCE = 0.95
 KEY = ["case", "candidate"]
 POOLED = (
     *("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns"),
@@ -38,7 +38,7 @@ def summarise(
     figures: pl.DataFrame,
     samples: pl.LazyFrame,
     cases: pl.DataFrame,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     per_second: Sequence[str] = (),
 ) -> list[Summary]:
     """Return one summary per case and measured candidate, with or without values.
@@ -85,7 +85,7 @@ def summarise(
     return [_summary(row, confidence) for row in ordered]
 
 
-def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
+def median_interval(values: NDArray[np.float64], level: float = CONFIDENCE) -> tuple[float, float, float]:
     """Return low, high and true coverage of the narrowest interval of order statistics that covers the median.
 
     Exact for any continuous distribution (Le Boudec, Performance Evaluation, 2010, section 2.2). Where no interval

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics import FINEST_SPREAD, CONFIDENCE
 from rankbench.statistics.decision import Estimate, decide
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def compare_unpaired(
     now: pl.DataFrame,
     pairs: Sequence[tuple[str, str]],
     threshold: float,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     wanted: Callable[[tuple[str, str, str]], bool] = lambda _key: True,
 ) -> list[Unpaired]:
     """Compare what two campaigns' launches come to, for pairs of a candidate then and one now, in every common case.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.statistics import LEVEL
+from rankbench.statistics import CONFIDENCE
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES, Unpaired, compare_unpaired
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def compare_at_levels(
     now: pl.DataFrame,
     pairs: Sequence[tuple[str, str]],
     threshold: float,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     *,
     levels: Mapping[str, Levels],
 ) -> list[AtLevels]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Claim
-from rankbench.statistics import LEVEL, distributions
+from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
@@ -328,7 +328,7 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
     if not view.control:
         return
     wrong = [comparison for comparison in view.control if comparison.different]
-    low, high = distributions.share_interval(len(wrong), len(view.control), LEVEL)
+    low, high = distributions.share_interval(len(wrong), len(view.control), CONFIDENCE)
     if high - low > WIDE:
         return
     text = say(

@@ -16,7 +16,7 @@ import polars as pl
 from rankbench import statistics
 from rankbench.model import Memory
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
-from rankbench.suites.comparing import Comparable, compare_benchmarks, compare_datatypes
+from rankbench.foreign.comparing import Comparable, compare_benchmarks, compare_datatypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -29,8 +29,8 @@ from rankbench.model import (
     SuiteSpec,
 )
 from rankbench.plan.reading import parse_plan
-from rankbench.suites import Line, Text
-from rankbench.suites.tools import imb, osu
+from rankbench.foreign import Line, Text
+from rankbench.foreign.tools import imb, osu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

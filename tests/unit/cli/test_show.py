@@ -19,7 +19,7 @@ from fakes.nights import rewrite
 
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.figures import spread
+from rankbench.cli.cases import spread
 from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time

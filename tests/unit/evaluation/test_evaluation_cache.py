@@ -9,7 +9,7 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench import caching, evaluation, store
-from rankbench.evaluation import evaluate, kept
+from rankbench.evaluation import cache, evaluate
 from rankbench.language import Text, render, restore_texts, say
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def truth(candidate: str, case: Case) -> Truth:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return where things are kept."""
-    caching.use(tmp_path / "kept")
-    return tmp_path / "kept"
+    caching.use(tmp_path / "cache")
+    return tmp_path / "cache"
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_what_changed_on_the_disk_is_computed(stored: Store, computed: list[Camp
 
 def test_what_is_damaged_is_computed_again(stored: Store, folder: Path, computed: list[CampaignView]) -> None:
     evaluate(stored)
-    (path,) = (folder / kept.KIND).iterdir()
+    (path,) = (folder / cache.KIND).iterdir()
     content = path.read_bytes()
     for number, damaged in enumerate((b"", content[: len(content) // 2], b"\xff" * 100), 2):
         path.write_bytes(damaged)
@@ -106,10 +106,10 @@ def test_what_is_damaged_is_computed_again(stored: Store, folder: Path, computed
 
 
 def test_a_change_of_the_code_changes_the_name(stored: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = kept.name_evaluation(stored, stored.campaign)
-    assert before == kept.name_evaluation(stored, stored.campaign)
-    monkeypatch.setattr(kept, "code_state", lambda: ["another"])
-    assert kept.name_evaluation(stored, stored.campaign) != before
+    before = cache.name_evaluation(stored, stored.campaign)
+    assert before == cache.name_evaluation(stored, stored.campaign)
+    monkeypatch.setattr(cache, "code_state", lambda: ["another"])
+    assert cache.name_evaluation(stored, stored.campaign) != before
 
 
 def test_where_nothing_can_be_written_it_is_computed_each_time(
@@ -134,10 +134,10 @@ def test_without_a_folder_nothing_is_kept(
 
 def test_only_the_last_that_were_used_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching, "MOST", 2)
-    caching.keep("things", "a", b"1")
-    caching.keep("things", "b", b"2")
+    caching.store("things", "a", b"1")
+    caching.store("things", "b", b"2")
     assert caching.find("things", "a") == b"1"
-    caching.keep("things", "c", b"3")
+    caching.store("things", "c", b"3")
     assert sorted(path.name for path in (folder / "things").iterdir()) == ["a", "c"]
     assert caching.find("things", "b") is None
 

@@ -88,7 +88,7 @@ def never() -> CampaignView:
 DIFFERENT = comparison(1.10, 1.30, different=True)
 ALIKE = comparison(0.98, 1.02, different=False)
 OPEN = comparison(0.99, 1.08, different=False)
-HOPELESS = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
+UNDECIDABLE = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
 
 
 def test_decided_stops_when_all_differ_or_are_alike() -> None:
@@ -98,7 +98,7 @@ def test_decided_stops_when_all_differ_or_are_alike() -> None:
 
 
 def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
-    others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", HOPELESS))]
+    others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", UNDECIDABLE))]
     answer = decide(plan("decided"), figures(DIFFERENT, *others), FIRST_LOOK)
     reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 49 as it looks"
     assert (answer.stop, render(answer.reason)) == (False, reason)

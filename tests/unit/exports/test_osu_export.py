@@ -19,12 +19,12 @@ from rankbench.exports import Measured
 from rankbench.exports import values as exports_values
 from rankbench.exports.formats import osu
 from rankbench.model import RankbenchError
-from rankbench.suites import reading, tools
-from rankbench.suites.comparing import describe_core_value
-from rankbench.suites.tools import osu as reader
+from rankbench.foreign import reading, tools
+from rankbench.foreign.comparing import describe_core_value
+from rankbench.foreign.tools import osu as reader
 
 if TYPE_CHECKING:
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "osu-7.4"
 

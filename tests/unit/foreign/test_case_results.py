@@ -9,14 +9,14 @@ import pytest
 from fakes import imports, printed
 
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
-from rankbench.suites import figures
-from rankbench.suites.figures import make_case_result
-from rankbench.suites.tools import imb, mpiperf, osu
+from rankbench.foreign import figures
+from rankbench.foreign.case_results import make_case_result
+from rankbench.foreign.tools import imb, mpiperf, osu
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 RATES = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import make_benchmark
-from rankbench.suites.comparing import Comparable, compare_benchmarks, describe_core_value
-from rankbench.suites.tools import imb, mpbench, osu, skampi
+from rankbench.foreign import make_benchmark
+from rankbench.foreign.comparing import Comparable, compare_benchmarks, describe_core_value
+from rankbench.foreign.tools import imb, mpbench, osu, skampi
 
 if TYPE_CHECKING:
     from rankbench.model import Operation

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench.model import RankbenchError
-from rankbench.suites import Line, Text
-from rankbench.suites.tools import imb
+from rankbench.foreign import Line, Text
+from rankbench.foreign.tools import imb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Meaning, Operation
-    from rankbench.suites import Row, Table
+    from rankbench.foreign import Row, Table
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "imb"
 FILES = sorted(SAMPLES.rglob("*.txt"))

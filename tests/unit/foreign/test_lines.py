@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rankbench.model import RankbenchError
-from rankbench.suites import Line, lines
+from rankbench.foreign import Line, lines
 
 if TYPE_CHECKING:
     from pathlib import Path

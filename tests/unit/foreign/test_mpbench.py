@@ -10,7 +10,7 @@ from fakes import printed
 from hypothesis import given
 
 from rankbench.model import RankbenchError
-from rankbench.suites.tools import mpbench
+from rankbench.foreign.tools import mpbench
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,13 @@ import pytest
 from fakes import printed
 from hypothesis import given
 
-from rankbench.suites.tools import mpiperf
+from rankbench.foreign.tools import mpiperf
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Meaning
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 FOLDER = printed.SAMPLES / "mpiperf"
 FILES = printed.files("mpiperf")

@@ -9,11 +9,11 @@ import pytest
 from fakes import printed
 from hypothesis import given
 
-from rankbench.suites.tools import nccl_tests
+from rankbench.foreign.tools import nccl_tests
 
 if TYPE_CHECKING:
     from rankbench.model import Meaning
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 HEADINGS = """#
 #                                                              out-of-place                       in-place          

@@ -8,11 +8,11 @@ import pytest
 from fakes import printed
 from hypothesis import given
 
-from rankbench.suites.tools import netpipe
+from rankbench.foreign.tools import netpipe
 
 if TYPE_CHECKING:
     from rankbench.model import Meaning
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 FILE_3 = """       1 4.823011   0.00000158
        2 9.627113   0.00000158

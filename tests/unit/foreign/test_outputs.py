@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench.model import RankbenchError
-from rankbench.suites import HEAD_LINES, Text, lines, outputs, reading
+from rankbench.foreign import HEAD_LINES, Text, lines, outputs, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.suites import Table
-    from rankbench.suites.outputs import Output, Run
+    from rankbench.foreign import Table
+    from rankbench.foreign.outputs import Output, Run
 
 STUDY = printed.SAMPLES / "study"
 LATENCY = imports.latencies((0, 1.5), (1, 2.5))

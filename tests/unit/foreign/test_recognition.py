@@ -10,13 +10,13 @@ import pytest
 
 from rankbench import units
 from rankbench.model import RankbenchError
-from rankbench.suites import Line, Text, reading, tools
-from rankbench.suites.tools import osu
+from rankbench.foreign import Line, Text, reading, tools
+from rankbench.foreign.tools import osu
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 TOOLS = units.modules(tools)
 TITLES = sorted(TOOLS.values(), key=lambda tool: int(getattr(tool, "PRECEDENCE", 0)))

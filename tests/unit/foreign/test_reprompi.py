@@ -10,13 +10,13 @@ import pytest
 from fakes import printed
 from hypothesis import given
 
-from rankbench.suites.tools import reprompi
+from rankbench.foreign.tools import reprompi
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Meaning
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 FOLDER = printed.SAMPLES / "reprompi"
 FILES = printed.files("reprompi")

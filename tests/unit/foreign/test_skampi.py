@@ -10,12 +10,12 @@ import pytest
 from fakes import printed
 from hypothesis import given
 
-from rankbench.suites.tools import skampi
+from rankbench.foreign.tools import skampi
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 FOLDER = printed.SAMPLES / "skampi"
 FILES = printed.files("skampi")

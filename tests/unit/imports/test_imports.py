@@ -17,7 +17,7 @@ from rankbench import store
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Part, Source
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
-from rankbench.suites import Line, outputs
+from rankbench.foreign import Line, outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

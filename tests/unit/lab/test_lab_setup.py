@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankbench.cli.commands.lab import make_wanted
-from rankbench.lab import Cores, Delay, Wanted, making
+from rankbench.lab import Cores, Delay, Wanted, setup
 from rankbench.model import RankbenchError
 
 NOTHING = {"delay": "", "rate": "", "clocks": "", "cores": ""}
@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_plain_lab(folder: Path) -> None:
-    making.prepare(folder, Wanted(nodes=2))
+    setup.prepare(folder, Wanted(nodes=2))
     assert {path.name for path in folder.iterdir()} == {"bin", "hosts", "lab.sh", "nodes", "pids", "shared"}
     assert (folder / "nodes").read_text() == "n1 -\nn2 -\n"
     assert (folder / "hosts").read_text() == "127.0.0.1 localhost\n10.77.0.1 head\n10.77.0.2 n1\n10.77.0.3 n2\n"
@@ -33,8 +33,8 @@ def test_a_plain_lab(folder: Path) -> None:
 
 @pytest.mark.parametrize("netem", [True, False])
 def test_the_kernel_delays_where_it_can(netem: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "kernel_has", lambda _: netem)
-    text = making.prepare(folder, Wanted(nodes=2, delay=EVEN))
+    monkeypatch.setattr(setup, "kernel_has", lambda _: netem)
+    text = setup.prepare(folder, Wanted(nodes=2, delay=EVEN))
     assert ("(netem)" in text, "by a switch" in text) == (netem, not netem)
     assert ((folder / "to_node").exists(), (folder / "switch").exists()) == (netem, not netem)
 
@@ -43,14 +43,14 @@ def test_the_kernel_delays_where_it_can(netem: bool, folder: Path, monkeypatch: 
 def test_the_switch_delays_where_it_is_asked_to_or_must(
     wanted: Wanted, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "kernel_has", lambda _: True)
-    making.prepare(folder, wanted)
+    monkeypatch.setattr(setup, "kernel_has", lambda _: True)
+    setup.prepare(folder, wanted)
     assert (folder / "switch").exists()
     assert not (folder / "to_node").exists()
 
 
 def test_slurm_lies_in_the_lab_s_folder(folder: Path) -> None:
-    making.prepare(folder, Wanted(nodes=2, slurm=Cores(2, 4)))
+    setup.prepare(folder, Wanted(nodes=2, slurm=Cores(2, 4)))
     text = (folder / "slurm.conf").read_text()
     assert "NodeName=n1,n2 CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=1024 State=UNKNOWN\n" in text
     paths = re.findall(r"=(?:socket=)?(/.+)", text)
@@ -59,7 +59,7 @@ def test_slurm_lies_in_the_lab_s_folder(folder: Path) -> None:
 
 
 def test_shared_folders_that_nothing_hides_need_not_be_reported(folder: Path, tmp_path: Path) -> None:
-    making.prepare(folder, Wanted(shared=(Path("/usr"), tmp_path, tmp_path / "none", tmp_path)))
+    setup.prepare(folder, Wanted(shared=(Path("/usr"), tmp_path, tmp_path / "none", tmp_path)))
     shared = (folder / "shared").read_text().splitlines()
     assert shared.count(str(tmp_path)) == 1
     assert not {"/usr", str(tmp_path / "none"), "/"} & set(shared)
@@ -72,13 +72,13 @@ def test_shared_folders_that_nothing_hides_need_not_be_reported(folder: Path, tm
 def test_a_folder_that_each_node_has_for_itself_cannot_be_shared(place: str, folder: Path) -> None:
     message = f"lab: each node has a {place} of its own; go to a folder below it, or another one"
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
-        making.prepare(folder, Wanted(shared=(Path(place),)))
+        setup.prepare(folder, Wanted(shared=(Path(place),)))
 
 
 @pytest.mark.parametrize("nodes", [0, 201])
 def test_nodes_that_are_too_many_or_none(nodes: int) -> None:
     with pytest.raises(RankbenchError, match=f"^--nodes {nodes}: expected 1 to 200$"):
-        making.require(Wanted(nodes=nodes))
+        setup.require(Wanted(nodes=nodes))
 
 
 @pytest.mark.parametrize(
@@ -101,25 +101,25 @@ def test_nodes_that_are_too_many_or_none(nodes: int) -> None:
     ],
 )
 def test_missing_packages_are_named(wanted: Wanted, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "path", lambda: "/nowhere")
+    monkeypatch.setattr(setup, "path", lambda: "/nowhere")
     with pytest.raises(RankbenchError) as caught:
-        making.require(wanted)
+        setup.require(wanted)
     assert str(caught.value) == message
 
 
 def test_a_kernel_without_rates_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "kernel_has", lambda _: False)
+    monkeypatch.setattr(setup, "kernel_has", lambda _: False)
     message = "--rate needs the kernel's token bucket filter: CONFIG_NET_SCH_TBF, module sch_tbf"
     with pytest.raises(RankbenchError, match=f"^{re.escape(message)}$"):
-        making.require(Wanted(rate_bit_s=1000))
+        setup.require(Wanted(rate_bit_s=1000))
 
 
 def test_a_program_that_does_not_compile_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken.c").write_text("#error no\n")
-    monkeypatch.setattr(making, "HERE", tmp_path)
+    monkeypatch.setattr(setup, "HERE", tmp_path)
     source = tmp_path / "broken.c"
     with pytest.raises(RankbenchError) as caught:
-        making.compile_program("broken.c", tmp_path)
+        setup.compile_program("broken.c", tmp_path)
     assert str(caught.value) == f"lab: {source} does not compile: {source}:1:2: error: #error no"
 
 

@@ -14,7 +14,7 @@ from rankbench import imports as imported
 from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.report import foreign_tables, markdown, write_html
-from rankbench.suites.tools import osu
+from rankbench.foreign.tools import osu
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.figures import control, describe_missing, index_summaries, spread
+from rankbench.cli.cases import control, describe_missing, index_summaries, spread
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
@@ -24,13 +24,13 @@ from rankbench.cli.formats import (
     print_markdown,
     strip_style,
 )
-from rankbench.cli.stored import open_current
+from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
-from rankbench.report import then_and_now as change_report
+from rankbench.report import two_campaigns as change_report
 from rankbench.statistics.placements import invert
 from rankbench.units import suggestion
 

@@ -10,7 +10,7 @@ import typer
 from rankbench import exports, files
 from rankbench.cli.display import Working, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import open_current
+from rankbench.cli.campaigns import open_current
 from rankbench.exports import Measured, writing
 from rankbench.model import RankbenchError
 

@@ -20,20 +20,20 @@ from rankbench.campaign import remeasuring
 from rankbench.cli.decisions import is_finished, stopping
 from rankbench.cli.display import Working, console
 from rankbench.cli.display import print_text as note
-from rankbench.cli.figures import control
+from rankbench.cli.cases import control
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import parse_option as understood
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.cli.stored import open_current
+from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
-from rankbench.report.then_and_now import list_remarks
+from rankbench.report.two_campaigns import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
 from rankbench.verdict.wording import format_count
@@ -165,7 +165,7 @@ def gate(
     NEW-against-OLD beside NEW. The same command continues it after an interruption.
     """
     form = check_format(format_, "table", "json")
-    worth = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
+    limit = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
         raise RankbenchError(
@@ -181,15 +181,15 @@ def gate(
     if remeasure and not against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if against and remeasure:
-        report = side_by_side(new, against, parse_pairs(match or []), worth, how)
+        report = side_by_side(new, against, parse_pairs(match or []), limit, how)
     else:
         with Working(f"checking {new} …"):
             if against:
-                report = campaigns(new, against, parse_pairs(match or []), worth)
+                report = campaigns(new, against, parse_pairs(match or []), limit)
             elif history:
-                report = earlier(new, history, last, reference, worth)
+                report = earlier(new, history, last, reference, limit)
             else:
-                report = candidates(new, candidate, against_candidate, worth)
+                report = candidates(new, candidate, against_candidate, limit)
     print_json(record(report)) if form == "json" else print_report(report)
     if junit:
         write(junit, report, quiet=form == "json")

@@ -16,7 +16,7 @@ from rankbench import build
 from rankbench import lab as room
 from rankbench.cli.folders import home
 from rankbench.lab import options
-from rankbench.lab.making import MOST_NODES
+from rankbench.lab.setup import MOST_NODES
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

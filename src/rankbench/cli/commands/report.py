@@ -13,7 +13,7 @@ from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import Working, console
 from rankbench.cli.options import CampaignFolder, Threshold, parse_option
-from rankbench.cli.stored import choose_folder, open_current
+from rankbench.cli.campaigns import choose_folder, open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError

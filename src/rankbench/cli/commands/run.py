@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import extras, launch, libraries
-from rankbench.cli import meanwhile
+from rankbench.cli import background
 from rankbench.cli.display import print_text, spell_count
 from rankbench.cli.folders import campaign_folder, home, is_campaign
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
@@ -128,7 +128,7 @@ def run(
         progress("only one candidate: figures, no comparison")
     search = libraries.make_search(home(), prefix or (), modules or ())
     known = is_campaign(folder)
-    reach = None if known else meanwhile.start_thread(lambda: libraries.find(search))
+    reach = None if known else background.start_thread(lambda: libraries.find(search))
     # Polars takes as long to load as libraries take to answer.
     from rankbench import campaign, store
 
@@ -144,7 +144,7 @@ def run(
         show_finished(store.open(folder), again(folder.name))
         return
     # So does what judges; nothing of it runs beside a launch that measures.
-    loaded = meanwhile.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
+    loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
     try:
         prepared = campaign.prepare(wanted, progress)
         before = len(prepared.store.launches())

@@ -10,10 +10,10 @@ import typer
 from rich.text import Text
 
 from rankbench.cli.display import Working, answer, console, count_findings, fill_table, plain_table, spread_lines
-from rankbench.cli.figures import choose_cases, describe_missing, format_spread, spread
+from rankbench.cli.cases import choose_cases, describe_missing, format_spread, spread
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
-from rankbench.cli.stored import open_current
+from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError

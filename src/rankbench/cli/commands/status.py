@@ -21,7 +21,7 @@ from rankbench.cli.job_status import (
     tell_job,
 )
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import choose_folder, take_in
+from rankbench.cli.campaigns import choose_folder, take_in
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError

@@ -13,7 +13,7 @@ import msgspec
 from rankbench.exports.writing import file_name, write_text
 from rankbench.model import RankbenchError
 from rankbench.plots import captions
-from rankbench.suites.comparing import describe_core_value
+from rankbench.foreign.comparing import describe_core_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

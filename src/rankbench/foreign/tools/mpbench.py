@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.model import Meaning, RankbenchError
-from rankbench.suites import Row, Table, make_benchmark
-from rankbench.suites.fields import Drafts, Place, begins_a_row
+from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign.fields import Drafts, Place, begins_a_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Form, Operation
-    from rankbench.suites import Line, Text
+    from rankbench.foreign import Line, Text
 
 NAME = "mpbench"
 TITLE = "MPBench"

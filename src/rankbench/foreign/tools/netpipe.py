@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec.structs import replace
 
 from rankbench.model import Meaning
-from rankbench.suites import Row, Table, make_benchmark
-from rankbench.suites.fields import Drafts, Place, begins_a_row, make_variant
+from rankbench.foreign import Row, Table, make_benchmark
+from rankbench.foreign.fields import Drafts, Place, begins_a_row, make_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Operation
-    from rankbench.suites import Line, Role, Text
+    from rankbench.foreign import Line, Role, Text
 
 NAME = "netpipe"
 TITLE = "NetPIPE"

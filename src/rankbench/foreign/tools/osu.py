@@ -23,15 +23,15 @@ import msgspec
 from msgspec.structs import replace
 
 from rankbench.model import Meaning, RankbenchError
-from rankbench.suites import Line, Row, Table, make_benchmark
-from rankbench.suites.running import find_option, set_repetitions
+from rankbench.foreign import Line, Row, Table, make_benchmark
+from rankbench.foreign.running import find_option, set_repetitions
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
     from pathlib import Path
 
     from rankbench.model import Form, Operation, Plan
-    from rankbench.suites import Role, Text
+    from rankbench.foreign import Role, Text
 
 NAME = "osu"
 TITLE = "OSU micro-benchmarks"

@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
     return Chart(
         make_form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
         heading(view.line_name(), base, memory=memory),
-        captions.describe_conditions(view, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
+        captions.describe_conditions(view, format_text("{percent:g} % intervals", percent=100 * statistics.CONFIDENCE)),
         {"ratios": rows, "one": [threshold(view)]},
     )
 
@@ -78,8 +78,8 @@ def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
 
 def threshold(view: CampaignView) -> Row:
     """Return the line of equality and the strip of differences not worth showing."""
-    worth = 1 + view.campaign.plan.threshold
-    return {"one": 1, "low": 1 / worth, "high": worth}
+    high = 1 + view.campaign.plan.threshold
+    return {"one": 1, "low": 1 / high, "high": high}
 
 
 @functools.lru_cache

@@ -17,7 +17,7 @@ from rankbench.language import format_text
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.suites import tools
+from rankbench.foreign import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
