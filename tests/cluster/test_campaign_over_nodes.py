@@ -70,7 +70,7 @@ def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
     }
 
 
-def test_ranks_that_are_all_on_one_node_are_no_figure(pair: Lab, home: Path) -> None:
+def test_ranks_that_are_all_on_one_node_are_no_value(pair: Lab, home: Path) -> None:
     """A remote shell that goes to the first node, whichever it is asked for."""
     shell = pair.folder / "astray.sh"
     shell.write_text(

@@ -84,7 +84,7 @@ def test_a_library_that_a_program_cannot_load_is_refused(measured: store.Store) 
     }
 
 
-def test_each_figure_is_what_the_program_printed(measured: store.Store) -> None:
+def test_each_value_is_what_the_program_printed(measured: store.Store) -> None:
     """The log of a launch is what it printed; of times the sample is the column's, in nanoseconds."""
     (case,) = [
         case for case in measured.campaign.cases if (case.operation, case.size_bytes) == ("imb-mpi1-allreduce", 1000)

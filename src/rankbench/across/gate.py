@@ -1,8 +1,8 @@
-"""The gate: what is slower than it was, or than another candidate, or works no more: a check of each figure. Pure.
+"""The gate: what is slower than it was, or than another candidate, or works no more: a check of each value. Pure.
 
 A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5 %,
 adjusted, with three launches or blocks. Between campaigns the interval must lie beyond the threshold, too; within one
-the outcome is that of its tables. It fails too where a candidate lost a figure that was there. It passes where the
+the outcome is that of its tables. It fails too where a candidate lost a value that was there. It passes where the
 interval lies below the threshold, and is skipped where it spans it.
 """
 
@@ -91,7 +91,7 @@ class Ratio(NamedTuple):
 
 
 def then_and_now(pair: CampaignPair) -> list[Check]:
-    """Return the checks of a campaign against an older one: of everything that had a figure then."""
+    """Return the checks of a campaign against an older one: of everything that had a value then."""
     then, now, comparison = pair.then, pair.now, pair.comparison
     shared = {case.key for case in list_common_cases(then.campaign, now.campaign)}
     if not shared or not comparison.matches:
@@ -173,7 +173,7 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
     for case, _, summary in list_measured(view, [old]):
         current = summary_of(view, case, new)
         comparison = _comparison(view, case, new, old)
-        ruling = find_loss(summary, current, view.campaign.name, say("({name} has figures)", name=old))
+        ruling = find_loss(summary, current, view.campaign.name, say("({name} has values)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), advise_more())
         if not ruling and comparison:
@@ -192,7 +192,7 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
         if ruling:
             checks.append(check(view, case, new, ruling, current))
     if not checks:
-        raise RankbenchError(f"{old} has no figures in campaign {view.campaign.name}; nothing to gate")
+        raise RankbenchError(f"{old} has no values in campaign {view.campaign.name}; nothing to gate")
     return checks
 
 
@@ -251,7 +251,7 @@ def _skip_reversal(comparison: Comparison) -> Ruling:
 
 
 def list_measured(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
-    """Yield every case and candidate that works and has figures."""
+    """Yield every case and candidate that works and has values."""
     for case in view.campaign.cases:
         for name in names:
             summary = summary_of(view, case, name)
@@ -285,7 +285,7 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
 
 
 def find_loss(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHING) -> Ruling | None:
-    """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
+    """Return what is wrong with a case that worked: not there, without values, or now and then not working."""
     if new is None:
         missing = say("not measured in {campaign}", campaign=campaign)
         return Ruling(

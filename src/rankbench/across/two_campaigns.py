@@ -40,7 +40,7 @@ EXTREMES = 3
 
 
 class Remark(Record, frozen=True):
-    """Something that a reader of unpaired figures must know, and what to do about it."""
+    """Something that a reader of unpaired values must know, and what to do about it."""
 
     kind: str
     text: Text
@@ -166,7 +166,7 @@ def changes(
     titles = {key: title_case(new, case) for key, case in cases.items()}
     pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
-    then, now = select_judgeable(old.figures), select_judgeable(new.figures)
+    then, now = select_judgeable(old.launch_values), select_judgeable(new.launch_values)
     rows = compare_at_levels(
         then.filter(then["case"].is_in(list(cases))),
         now,
@@ -397,7 +397,7 @@ def _report_state(probes: Probes) -> Iterator[Remark]:
 
 def _report_far_shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     """Say that cores were far from each other in other shares of the visits than then."""
-    then, now = old.judged_figures, new.judged_figures
+    then, now = old.judged_values, new.judged_values
     levels = _levels(then, now, new.campaign)
     if not levels:
         return
@@ -526,9 +526,9 @@ def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) ->
     different = [change for change in all_changes if change.different]
     above, explained = sum(change.ratio > 1 for change in different), sum(change.explained for change in different)
     text = say(
-        "{above} of {all:count figure} {above:of is|are} larger now, {below} smaller"
+        "{above} of {all:count value} {above:of is|are} larger now, {below} smaller"
         if memory
-        else "{above} of {all:count figure} {above:of is|are} slower now, {below} faster",
+        else "{above} of {all:count value} {above:of is|are} slower now, {below} faster",
         above=above,
         all=len(all_changes),
         below=len(different) - above,

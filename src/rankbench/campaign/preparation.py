@@ -190,7 +190,7 @@ def require_libraries(wanted: Wanted, record: Campaign) -> None:
 
 
 def require_machine(folder: Path, began: Machine, here: Machine) -> None:
-    """Refuse to go on elsewhere than where a campaign began: its figures would be those of two machines."""
+    """Refuse to go on elsewhere than where a campaign began: its values would be those of two machines."""
     for what in ("host", "cpu", "cores"):
         before, now = getattr(began, what), getattr(here, what)
         if before != now:

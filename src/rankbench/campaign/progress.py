@@ -1,4 +1,4 @@
-"""How far a campaign is: counts, time left and first figures, kept while it runs. It prints and judges nothing."""
+"""How far a campaign is: counts, time left and first values, kept while it runs. It prints and judges nothing."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Progress:
             least = self.seconds_left(self.blocks) or 0.0
         return least, max(least, most)
 
-    def figure_ns(self, candidate: str, case: Case) -> float | None:
+    def find_value_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""
         medians = self._medians[candidate, case.key]
         return median(medians) if medians else None

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rankbench.samples.study import Study
 
     Failing = Callable[[list[list[CaseResult]]], set[str]]
-    """Names of the starts whose figures are wrong, from the results by launch."""
+    """Names of the starts whose values are wrong, from the results by launch."""
 
 SIZES = "8,64K"
 """Of data checks: a message that most libraries send at once, and one that waits until it is asked for."""
@@ -59,7 +59,7 @@ MOST_LAUNCHES = 24
 """Of one round of checks: each crash and each hang costs one."""
 SAMPLES = 1000
 LAUNCHES = 3
-"""Of a start whose figures are wrong in the first: one launch may have been disturbed, the median of three was not."""
+"""Of a start whose values are wrong in the first: one launch may have been disturbed, the median of three was not."""
 
 
 class Bench(NamedTuple):

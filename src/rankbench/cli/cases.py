@@ -1,4 +1,4 @@
-"""Figures of cases as the terminal shows them, and which cases are shown."""
+"""Values of cases as the terminal shows them, and which cases are shown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def choose_cases(cases: list[Case], operations: list[str], forms: list[str], siz
 
 
 def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
-    """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
+    """Return in words how a case without values ended; where it is not judged, its value with a question mark."""
     if summary and summary.doubt:
         return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
     return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")

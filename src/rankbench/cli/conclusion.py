@@ -30,7 +30,7 @@ FEWEST_ROWS, OTHER_LINES = 4, 20
 
 
 def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
-    """Print why the campaign ended, its answer, its figures and what can be done next.
+    """Print why the campaign ended, its answer, its values and what can be done next.
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
@@ -43,7 +43,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
-        print_text(f"without figures: {counts}; the report lists them")
+        print_text(f"without values: {counts}; the report lists them")
     for failure in failures(store):
         print_text(failure)
     print_text("")

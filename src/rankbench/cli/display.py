@@ -95,7 +95,7 @@ class Working:
 
 
 def columns(*titles: str, text_columns: int = 1) -> Table:
-    """Return a table whose first columns hold text and the others figures."""
+    """Return a table whose first columns hold text and the others values."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place, title in enumerate(titles):
         text = place < text_columns

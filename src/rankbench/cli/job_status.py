@@ -181,8 +181,8 @@ def make_table(opened: Store) -> Table:
             counts = {status: ends[*key, status] for status in LaunchStatus}
             failed = sum(counts.values()) - sound[key]
             more = [f"{standings[key].turns - standings[key].turns_done}"] if key in standings else []
-            figures = map(str, [sum(counts.values()), sound[key], failed])
-            rows.add_row(Text(candidate.name), placement.name, *figures, *more)
+            values = map(str, [sum(counts.values()), sound[key], failed])
+            rows.add_row(Text(candidate.name), placement.name, *values, *more)
     return rows
 
 

@@ -34,7 +34,7 @@ REFRESH_PER_S = 1
 BAR_WIDTH = 40
 NAMED = 3
 """Candidates whose names fit a line."""
-FIGURES_SHOWN = 12
+VALUES_SHOWN = 12
 FAILURES_SHOWN = 4
 
 
@@ -55,7 +55,7 @@ def watch_campaign(record: Campaign, *, quiet: bool = False) -> Iterator[Progres
 
 
 class Shown(Progress):
-    """Progress with what figures are reported by."""
+    """Progress with what values are reported by."""
 
     def __init__(self, record: Campaign) -> None:
         super().__init__(record)
@@ -121,7 +121,7 @@ class Screen:
         """Draw the state of now."""
         record = self.progress.campaign
         head = Text.assemble((record.name, "bold"), "  ", record.plan.question)
-        return Group("", head, "", self.way(), self.figures(), *self.failures())
+        return Group("", head, "", self.way(), self.make_value_table(), *self.failures())
 
     def way(self) -> Table:
         """Draw what runs, how much is done, what is decided, what is left."""
@@ -148,7 +148,7 @@ class Screen:
             return f"{least} as it looks, {most} at most"
         return most if least == most else f"{least} to {most}"
 
-    def figures(self) -> Table:
+    def make_value_table(self) -> Table:
         """Draw the current median of each candidate, for one size of each operation."""
         record = self.progress.campaign
         names = [candidate.name for candidate in record.candidates if not candidate.control_of]
@@ -161,16 +161,16 @@ class Screen:
             table.add_column("fastest")
         operations = {operation.name: operation for operation in record.operations}
         firsts = list_first_cases(record.cases)
-        for case in firsts[:FIGURES_SHOWN]:
+        for case in firsts[:VALUES_SHOWN]:
             operation = operations[case.operation]
             measure = measures.choose_measure(case, operation, *self.progress.moved.get(case.key, ()))
-            figures = [self.progress.figure_ns(name, case) for name in names]
-            texts = ("–" if figure is None else measure.format(figure) for figure in figures)
+            values = [self.progress.find_value_ns(name, case) for name in names]
+            texts = ("–" if value is None else measure.format(value) for value in values)
             place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
             fastest = [Text(describe_leader(look, case))] if look else []
             table.add_row(Text(case_labels.name_case(case, operation) + place), *texts, *fastest)
-        if len(firsts) > FIGURES_SHOWN:
-            table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
+        if len(firsts) > VALUES_SHOWN:
+            table.add_row(f"and {len(firsts) - VALUES_SHOWN} more")
         return table
 
     def failures(self) -> Iterator[RenderableType]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PLAN_SUFFIX = ".toml"
 COMMAND_LINE = "command line"
 JUDGED = ("question", "stop", "threshold")
-"""Keys that decide how long is measured and how figures are judged, not what is measured."""
+"""Keys that decide how long is measured and how values are judged, not what is measured."""
 LONGEST_NAME = 48
 HASH_DIGITS = 4
 FEW = 3

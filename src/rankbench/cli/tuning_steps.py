@@ -117,7 +117,7 @@ class Session(NamedTuple):
         self.prove(task, rules)
 
     def search(self, task: Task) -> tuple[Task, SearchResult]:
-        """Return the variants that may be faster, parameters of the fastest ones included, and their figures."""
+        """Return the variants that may be faster, parameters of the fastest ones included, and their values."""
         number = task.variant_count
         result = self.measure("screening", task, tuning.SCREENING_BLOCKS)
         screened = result

@@ -35,7 +35,7 @@ def evaluate(
             campaign=campaign,
             launches=launches,
             verdict=evaluation.verdict,
-            figures=cache.unpack(evaluation.figures),
+            launch_values=cache.unpack(evaluation.launch_values),
             samples=store.samples(),
             rank_samples=store.rank_samples(),
             case_rows=store.cases(),
@@ -65,10 +65,10 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
+    launch_values = statistics.compute_launch_values(samples, planned.estimator, by_ranks)
     question_pairs = list_pairs(campaign, names)
     rest = [pair for pair in combinations(names, 2) if pair not in question_pairs and pair[::-1] not in question_pairs]
-    counted = select_judgeable(figures)
+    counted = select_judgeable(launch_values)
     compared = statistics.compare(
         counted,
         question_pairs,
@@ -81,12 +81,12 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     control = [pair for pair in compared if (pair.base, pair.other) in twins]
     comparisons = [pair for pair in compared if (pair.base, pair.other) not in twins]
     cases = store.cases()
-    summaries = statistics.summarise(figures, samples, cases, planned.confidence, per_second(campaign))
+    summaries = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))
     view = CampaignView(
         campaign=campaign,
         launches=launches,
         verdict=make_draft(campaign, launches, summaries, comparisons, control),
-        figures=figures,
+        launch_values=launch_values,
         samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,

@@ -36,7 +36,7 @@ class CachedEvaluation(msgspec.Struct, frozen=True):
     """What of a view is computed from samples; the rest is read from the store."""
 
     verdict: Verdict
-    figures: bytes
+    launch_values: bytes
     """As Arrow's IPC has it, as the other frame."""
     last_ranks: bytes
     modes: list[tuple[tuple[str, ...], list[Repeated]]]
@@ -90,7 +90,7 @@ def find_evaluation(name: str, campaign: Campaign) -> CachedEvaluation | None:
 
 def store_evaluation(name: str, view: CampaignView) -> None:
     """Store an evaluation under this name."""
-    evaluation = CachedEvaluation(view.verdict, pack(view.figures), pack(view.last_ranks), list(view.modes.items()))
+    evaluation = CachedEvaluation(view.verdict, pack(view.launch_values), pack(view.last_ranks), list(view.modes.items()))
     caching.store(KIND, name, msgspec.msgpack.encode(evaluation))
 
 

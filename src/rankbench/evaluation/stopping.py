@@ -1,4 +1,4 @@
-"""Whether a campaign has enough blocks, and what it still measures: what figures say to the plan's stop rule. Pure.
+"""Whether a campaign has enough blocks, and what it still measures: what values say to the plan's stop rule. Pure.
 
 The loop keeps its bounds. Which comparisons still matter is decided by `statistics.deciding`.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[float]) -> Decision:
     """Return whether the plan's rule is met. `block_s` is how long each block so far took.
 
-    To evaluate is to read every sample so far: that is done only where the rule rests on figures.
+    To evaluate is to read every sample so far: that is done only where the rule rests on values.
     """
     name, amount = notation.parse_until(plan.stop.until)
     rule = stop_rules.find_rule(name)

@@ -10,7 +10,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.foreign import HEAD_LINES, NoResultsError, Text, figures, lines, tools
+from rankbench.foreign import HEAD_LINES, NoResultsError, Text, case_results, lines, tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def read_text(text: Text) -> Iterator[Table]:
 def read_tables(tool: ModuleType, text: Text) -> Iterator[Table]:
     """Yield the tables that a tool printed. Raises RankbenchError for a damaged row or an impossible value."""
     for table in tool.read(text._replace(lines=lines.check_rows(text.file, text.lines))):
-        figures.refuse_impossible_values(table, text.file)
+        case_results.refuse_impossible_values(table, text.file)
         yield table
 
 

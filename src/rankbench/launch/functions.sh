@@ -221,7 +221,7 @@ watch_growth() {
     done
 }
 
-# foreign FUNCTION: whether it launches a program that is not the core: it has its own arguments, and prints its figures.
+# foreign FUNCTION: whether it launches a program that is not the core: it has its own arguments, and prints its results.
 foreign() { [ -n "${checked[$1]:-}" ]; }
 
 # run FUNCTION FOLDER ARGUMENT...: one launch. As many as `together` says run at the same time.
@@ -277,7 +277,7 @@ write_ending() {
     local took_ms=$(($(now_ms) - began_ms)) took_s stolen_s
     [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
     took_s=$(seconds "$took_ms") stolen_s=$(seconds $(($(stolen_ms) - stolen)))
-    # A signal to all processes of the job ends what reads a figure, too, which is then not there.
+    # A signal to all processes of the job also ends what reads a value, which is then missing.
     printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s","together":%d}\n' \
         "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" "$together" \
         >"$out/$3.part" && mv "$out/$3.part" "$out/$3" || disk_is_full

@@ -84,7 +84,7 @@ def governor(root: Path) -> Iterator[Hindrance]:
     for name in sorted(cpus.keys() - {"performance", ""}):
         yield Hindrance(
             f"CPUs {format_ranges(cpus[name])} have the frequency governor {name}",
-            "their frequency follows the load, so that figures depend on what ran before",
+            "their frequency follows the load, so that values depend on what ran before",
             "as root: cpupower frequency-set -g performance",
         )
 

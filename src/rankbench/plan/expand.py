@@ -164,7 +164,7 @@ def note_oversubscription(names: str, placement: Placement, machine: Machine, th
     who = ranks if threads == 1 else f"{threads} threads of each of {ranks}"
     if machine.short_of_cores(placement.ranks_per_machine * threads):
         yield (
-            f"{names}: oversubscribed, {who} share {machine.cores} cores: figures "
+            f"{names}: oversubscribed, {who} share {machine.cores} cores: values "
             "show how ranks wait for each other more than how they communicate; ranks are not bound"
         )
 

@@ -110,7 +110,7 @@ def parse_count(value: Value) -> int:
 
 
 def parse_share(value: Value) -> float:
-    """Return a share of a figure."""
+    """Return a share of a value."""
     return value.parse_with(notation.parse_share, notation.SHARE_HELP)
 
 

@@ -87,8 +87,8 @@ def make_table(comparison: CampaignPair) -> Table:
     rows = []
     for change in comparison.comparison.changes:
         measure = view.measure(of[change.case])
-        figures = (Cell(measure.format(figure)) for figure in (change.old_ns, change.new_ns))
-        rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, describe_ratio(change))])
+        values = (Cell(measure.format(value)) for value in (change.old_ns, change.new_ns))
+        rows.append([Cell(change.title), Cell(change.new), *values, *map(Cell, describe_ratio(change))])
     return Table(heading(comparison.comparison), [*COLUMNS], rows)
 
 

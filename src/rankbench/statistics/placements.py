@@ -65,18 +65,18 @@ def list_same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
     return {line if ranks == 2 else f"{line} {ranks}": cases for (line, ranks), cases in several.items()}
 
 
-def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[PlacementEffect]:
+def placement_effects(launch_values: pl.DataFrame, campaign: Campaign) -> list[PlacementEffect]:
     """Return what each placement does to each case of each candidate, against each that the plan names before it.
 
     Args:
-        figures: result of `launch_figures`, less what is not to be judged.
+        launch_values: result of `compute_launch_values`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
     """
     lines = list_same_cases(campaign)
     rows = [(case.key, line, place) for line, cases in lines.items() for place, case in cases.items()]
     if not rows:
         return []
-    placed = figures.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
+    placed = launch_values.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
     pairs = list(itertools.combinations([placement.name for placement in campaign.plan.placements], 2))
     effects: list[PlacementEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if not candidate.control_of):
@@ -193,7 +193,7 @@ def one_host(kinds: set[str] | None) -> bool:
 # --- along the sizes --------------------------------------------------------------------------------------------------
 
 
-def find_jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
+def find_jumps(launch_values: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
     """Return the jumps of one candidate along the sizes, of which `cases` gives the keys.
 
     A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by significantly more than a quarter of
@@ -201,7 +201,7 @@ def find_jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) 
     """
     sizes = sorted(size for size in cases if size)
     keys = [cases[size] for size in sizes]
-    frame = figures.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
+    frame = launch_values.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
     table = frame.pivot("case", index="block", values="figure_ns", aggregate_function="first")
     if len(sizes) < 3 or not set(keys) <= set(table.columns):
         return []

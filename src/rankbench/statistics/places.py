@@ -1,7 +1,7 @@
 """Where ranks ran, and what two of them share: host, socket, NUMA node, caches, core. Pure.
 
 A level is whatever divides the ranks into the same parts: where every socket has one L3 of its own, the two are one
-level, since no figure of these ranks can distinguish them. Levels come largest first.
+level, since no value of these ranks can distinguish them. Levels come largest first.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class Proof(NamedTuple):
     """The result of a proof."""
 
     overall: Decision | None
-    """Time as tuned over time by default, each operation with the same weight; none where too little has figures."""
+    """Time as tuned over time by default, each operation with the same weight; none where too little has values."""
     cases: list[tuple[Case, Comparison]]
     threshold: float
 
@@ -74,22 +74,22 @@ def read_proof(store: Store) -> Proof:
     """Return what a campaign of the default and the tuned library says."""
     campaign = store.campaign
     plan = campaign.plan
-    figures = statistics.launch_figures(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
-    comparisons = statistics.compare(figures, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
+    launch_values = statistics.compute_launch_values(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
+    comparisons = statistics.compare(launch_values, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
     cases = {case.key: case for case in campaign.cases}
     return Proof(
-        _combine_blocks(figures, campaign),
+        _combine_blocks(launch_values, campaign),
         [(cases[comparison.case], comparison) for comparison in comparisons],
         plan.threshold,
     )
 
 
-def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:
+def _combine_blocks(launch_values: pl.DataFrame, campaign: Campaign) -> Decision | None:
     """Return the mean log ratio of blocks, in each of which operations have the same weight."""
     operations = pl.DataFrame(
         [(case.key, case.operation) for case in campaign.cases], ["case", "operation"], orient="row"
     )
-    logs = pair_logs(figures, DEFAULT, TUNED).join(operations, on="case")
+    logs = pair_logs(launch_values, DEFAULT, TUNED).join(operations, on="case")
     by_block = logs.group_by("block", "operation").agg(pl.col("log").mean()).group_by("block").agg(pl.col("log").mean())
     values = by_block["log"].to_numpy()
     if len(values) < statistics.FEWEST_BLOCKS:

@@ -80,7 +80,7 @@ class Map:
 
 
 def make_maps(
-    campaign: Campaign, launches: Iterable[Launch], figures: pl.DataFrame, operations: dict[str, Operation]
+    campaign: Campaign, launches: Iterable[Launch], launch_values: pl.DataFrame, operations: dict[str, Operation]
 ) -> list[Map]:
     """Return the maps of a campaign, those of one operation and size after each other."""
     matrices: dict[str, dict[Pair, Case]] = {}
@@ -98,15 +98,15 @@ def make_maps(
         for placement in campaign.plan.placements
     }
     return [
-        make_map(cases, name, seats[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
+        make_map(cases, name, seats[name, next(iter(cases.values())).placement], launch_values, campaign.plan.threshold)
         for cases in matrices.values()
         for name in names
     ]
 
 
-def make_map(cases: dict[Pair, Case], candidate: str, seats: Places, figures: pl.DataFrame, threshold: float) -> Map:
+def make_map(cases: dict[Pair, Case], candidate: str, seats: Places, launch_values: pl.DataFrame, threshold: float) -> Map:
     """Return the map of one candidate."""
-    table = pairs.tabulate_pairs(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
+    table = pairs.tabulate_pairs(launch_values.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
     return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, seats, table, threshold)
 
 
@@ -120,7 +120,7 @@ def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Mac
 
 
 def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
-    """Return the cases with those of the way back, where a figure is of both: a latency is half of a round trip."""
+    """Return the cases with those of the way back, where a value is of both: a latency is half of a round trip."""
     back = {(second, first): case for (first, second), case in cases.items()} if operation.metric == "latency" else {}
     return back | cases
 

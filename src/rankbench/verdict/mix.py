@@ -4,7 +4,7 @@ The time of a mix is the sum over its calls of how often each is made times what
 time is interpolated on logarithmic axes; below the smallest it is that of the smallest; above the largest it grows with
 the size. The best candidate has the smallest sum of times that agree with the ratios paired within blocks; the others
 are compared with it by the ratios of these sums, for all rivals at once (Bonferroni). The error of such a ratio is the
-sum of those of its calls, weighted by their shares of the time: as if all erred together, since figures of one launch
+sum of those of its calls, weighted by their shares of the time: as if all erred together, since values of one launch
 do. So the interval is rather too wide than too narrow. The ratio at a size between two is that of the whole line, drawn
 together (`statistics.shrinkage`). A size that was not measured adds what the ratio changes between its neighbours.
 Where more than a tenth of the time is extrapolated far, no candidate is recommended.
@@ -95,7 +95,7 @@ class Mix(NamedTuple):
     missing: list[Calls]
     """Calls of operations that were not measured there."""
     standings: list[Standing]
-    """Best first; candidates that have no figure for some call are in none."""
+    """Best first; candidates that have no value for some call are in none."""
     without: dict[str, str]
     """Candidates that have none, and the first call that they lack."""
     shares: dict[tuple[str, int], float]
@@ -174,16 +174,16 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
 
 
 def find_time_ns(view: CampaignView, part: Part, candidate: str) -> float | None:
-    """Return the time of all calls of a part with a candidate; None where a case of it has no figure."""
+    """Return the time of all calls of a part with a candidate; None where a case of it has no value."""
     log = 0.0
     for case, weight in part.cases:
-        if not has_figure(view, case, candidate):
+        if not has_value(view, case, candidate):
             return None
         log += weight * math.log(view.summary_of[case.key, candidate].typical_ns)
     return part.calls.calls * part.scale * math.exp(log)
 
 
-def has_figure(view: CampaignView, case: Case, candidate: str) -> bool:
+def has_value(view: CampaignView, case: Case, candidate: str) -> bool:
     """Return whether a candidate has a typical time of a case."""
     summary = view.summary_of.get((case.key, candidate))
     return bool(summary and summary.launches and summary.typical_ns > 0)
@@ -266,7 +266,7 @@ def estimate_ratio(
 def find_log_ratio(view: CampaignView, part: Part, base: str, other: str) -> float:
     """Return the logarithm of the ratio of a part; between two sizes drawn towards those of the whole line."""
     if len(part.cases) > 1 and base != other:
-        line = [case for case in part.line if all(has_figure(view, case, name) for name in (base, other))]
+        line = [case for case in part.line if all(has_value(view, case, name) for name in (base, other))]
         return float(shrink_along_sizes(view, line, base, other, [part.calls.size_bytes]).logs[0])
     return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in part.cases)
 
@@ -304,9 +304,9 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
     several = len(view.campaign.plan.placements) > 1
     if not mix.standings:
         yield say(
-            "No candidate has figures for all calls of the mix at {placement}."
+            "No candidate has values for all calls of the mix at {placement}."
             if several
-            else "No candidate has figures for all calls of the mix.",
+            else "No candidate has values for all calls of the mix.",
             placement=mix.placement,
         )
     elif guess := explain_guess(mix):
@@ -325,7 +325,7 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
             calls=map(name_call, mix.missing),
         )
     for name, call in mix.without.items():
-        yield say("{name} has no figure for {call} and is not included.", name=name, call=call)
+        yield say("{name} has no value for {call} and is not included.", name=name, call=call)
 
 
 def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:

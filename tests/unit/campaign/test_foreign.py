@@ -518,18 +518,18 @@ def test_a_crash_in_mid_table_keeps_what_is_there_and_is_of_the_next_size(ended:
     assert (broken(ending), ending.stream.complete) == (16, False)
 
 
-def test_a_line_that_a_crash_cut_is_no_figure(ended: Ended) -> None:
+def test_a_line_that_a_crash_cut_is_no_value(ended: Ended) -> None:
     ending = ended(f"{HALF}16                      2", exit_code=-9)
     assert list_results(ending) == [(8, "ok", [1500.0])]
     assert broken(ending) == 16
 
 
-def test_a_crash_before_any_figure_is_of_the_first_size(ended: Ended) -> None:
+def test_a_crash_before_any_value_is_of_the_first_size(ended: Ended) -> None:
     ending = ended("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
     assert (ending.status, list_results(ending), broken(ending)) == (LaunchStatus.CRASHED, [], 8)
 
 
-def test_a_crash_after_the_last_figure_broke_no_size(ended: Ended) -> None:
+def test_a_crash_after_the_last_value_broke_no_size(ended: Ended) -> None:
     ending = ended(WHOLE, exit_code=1)
     assert (ending.status, len(list_results(ending)), broken(ending)) == (LaunchStatus.CRASHED, 3, None)
 
@@ -595,7 +595,7 @@ def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
     assert ended(WHOLE, ranks=4).status == LaunchStatus.OK
 
 
-def test_a_figure_of_nought_is_a_row_without_one(ended: Ended) -> None:
+def test_a_value_of_nought_is_a_row_without_one(ended: Ended) -> None:
     (result,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
     assert (result.status, result.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
 

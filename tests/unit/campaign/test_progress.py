@@ -146,7 +146,7 @@ def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
     assert progress.seconds_left(4) == pytest.approx(6 * 75.0, abs=15)
 
 
-def test_a_figure_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
+def test_a_value_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     progress.on_end(make_launch("a", 1, 1.0), [result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
     progress.on_end(make_launch("a", 2, 1.0), [result(case, 40.0)])
@@ -154,7 +154,7 @@ def test_a_figure_is_the_median_of_medians_of_samples_in_time(campaign: Campaign
     assert progress.figure_ns("b", case) is None
 
 
-def test_a_figure_leaves_out_overruns_where_their_start_discards_them_and_what_single_ranks_saw(
+def test_a_value_leaves_out_overruns_where_their_start_discards_them_and_what_single_ranks_saw(
     campaign: Campaign,
 ) -> None:
     progress = Progress(campaign)

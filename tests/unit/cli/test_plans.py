@@ -92,7 +92,7 @@ def test_a_dry_run_launches_nothing(
     make(place / "9.1", "9.1")
     words = ["run", "mpich==9.1", "--operations", "allreduce,bcast", "--sizes", "8,64", "--blocks", "3"]
     lines = run(monkeypatch, capsys, *words, "--prefix", "9.1", "--dry-run", "--verbose")
-    assert lines.pop(0) == "only one candidate: figures, no comparison"
+    assert lines.pop(0) == "only one candidate: values, no comparison"
     name = lines[0].partition(":")[0]
     assert lines[:6] == [
         f"{name}: Which is fastest here in allreduce, bcast: mpich==9.1?",

@@ -65,7 +65,7 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> 
     )
 
 
-def test_a_program_runs_with_the_library_of_its_candidate_and_its_figures_are_read(tmp_path: Path) -> None:
+def test_a_program_runs_with_the_library_of_its_candidate_and_its_values_are_read(tmp_path: Path) -> None:
     here = site(tmp_path)
     assert here.submit("--wait").exit_code == 0
     samples = here.open_results().samples().collect()

@@ -1,4 +1,4 @@
-"""The command `verify` over a stand-in library whose figures are known."""
+"""The command `verify` over a stand-in library whose values are known."""
 
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ def test_what_is_kept_is_what_was_computed(stored: Store, computed: list[Campaig
     assert list(map(render, (finding.text for finding in second.verdict.findings))) == [
         render(finding.text) for finding in first.verdict.findings
     ]
-    assert second.figures.equals(first.figures)
-    assert second.figures.schema == first.figures.schema
+    assert second.launch_values.equals(first.launch_values)
+    assert second.launch_values.schema == first.launch_values.schema
     assert second.last_ranks.equals(first.last_ranks)
     assert repr(second.modes) == repr(first.modes)  # Depths may be no numbers, which equal nothing.
     assert len(second.modes) > 0

@@ -31,7 +31,7 @@ def test_each_frame_has_its_rows(plain: Measured) -> None:
     verdict = plain.view.verdict
     assert read.campaign == plain.store.campaign
     assert read.samples.height == plain.store.samples().collect().height
-    assert read.launches.height == plain.view.figures.height
+    assert read.launches.height == plain.view.launch_values.height
     assert read.summary.height == len(verdict.summaries)
     assert read.comparisons.height == len(verdict.comparisons) + len(verdict.control)
     assert read.verdict["winners"].to_list() == [case.winners for case in verdict.cases]

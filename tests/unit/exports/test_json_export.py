@@ -51,7 +51,7 @@ def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> N
     content = document(plain, tmp_path)
     assert list(content) == ["export", "campaign", "verdict", "values", "figures"]
     assert content["export"] == 2
-    assert len(content["figures"]) == plain.view.figures.height
+    assert len(content["figures"]) == plain.view.launch_values.height
     assert len(content["values"]) == len(plain.view.verdict.summaries)
     crashed = [value for value in content["values"] if value["value"] is None]
     assert crashed == [

@@ -54,13 +54,13 @@ def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> No
         for summary in plain.view.verdict.summaries
         if (summary.case, summary.candidate) == ("allreduce.blocking.8.float.socket.window", "beta")
     )
-    figures = plain.view.figures.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
-    ends = [figures["figure_ns"].min(), figures["figure_ns"].max()]
+    launch_values = plain.view.launch_values.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
+    ends = [launch_values["figure_ns"].min(), launch_values["figure_ns"].max()]
     numbers = [f"{time_ns / 1e3:.4f}" for time_ns in (summary.typical_ns, *ends)]  # type: ignore[operator]
     assert lines[7].split() == ["8", *numbers, str(summary.samples)]
 
 
-def test_there_is_a_file_for_each_candidate_and_operation_with_figures(plain: Measured, tmp_path: Path) -> None:
+def test_there_is_a_file_for_each_candidate_and_operation_with_values(plain: Measured, tmp_path: Path) -> None:
     assert sorted(write_files(plain, tmp_path)) == [
         "allreduce.blocking.float.socket.window.alpha.txt",
         "allreduce.blocking.float.socket.window.beta.txt",

@@ -78,10 +78,10 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
     assert memory == {"bytes"}
 
 
-def test_there_is_a_row_for_each_launch_with_figures(plain: Measured, tmp_path: Path) -> None:
+def test_there_is_a_row_for_each_launch_with_values(plain: Measured, tmp_path: Path) -> None:
     _, second, _ = parquet.write(plain, tmp_path / "x.parquet")
     frame = pl.read_parquet(second)
-    assert frame.height == plain.view.figures.height == 26 * 6
+    assert frame.height == plain.view.launch_values.height == 26 * 6
     key = ["case", "candidate", "block", "launch", "figure_ns"]
-    assert frame.select(key).sort(key).equals(plain.view.figures.select(key).sort(key))
+    assert frame.select(key).sort(key).equals(plain.view.launch_values.select(key).sort(key))
     assert frame.select("operation", "size_bytes", "library", "control_of").null_count().row(0) == (0, 0, 0, 0)

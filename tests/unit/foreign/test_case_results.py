@@ -9,14 +9,14 @@ import pytest
 from fakes import imports, printed
 
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
-from rankbench.foreign import figures
+from rankbench.foreign import case_results
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.tools import imb, mpiperf, osu
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from rankbench.foreign import Table
+    from rankbench.foreign import case_results
 
 RATES = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"
@@ -177,7 +177,7 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
 def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None:
     table = read_table(imports.LATENCY + f"8  1.50\n16  {value}\n")
     with pytest.raises(RankbenchError) as caught:
-        figures.refuse_impossible_values(table, "out.txt")
+        case_results.refuse_impossible_values(table, "out.txt")
     assert str(caught.value) == (
         f"out.txt:5: Avg Latency(us) is {float(value):g}, expected a time below 10^15 ns, or what is moved in one"
     )
@@ -187,4 +187,4 @@ def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None
 def test_an_infinite_bandwidth_is_refused(value: str) -> None:
     table = read_table(imports.BANDWIDTH + f"8  {value}\n")
     with pytest.raises(RankbenchError, match=r"^out\.txt:4: Bandwidth \(MB/s\) is "):
-        figures.refuse_impossible_values(table, "out.txt")
+        case_results.refuse_impossible_values(table, "out.txt")

@@ -159,7 +159,7 @@ MEDIAN = "median over launches of each launch's median; "
     ],
     ids=lambda value: getattr(value, "name", value) if not isinstance(value, Meaning) else "",
 )
-def test_a_figure_of_the_core_has_a_meaning_too(operation: Operation, start: str, meaning: Meaning) -> None:
+def test_a_value_of_the_core_has_a_meaning_too(operation: Operation, start: str, meaning: Meaning) -> None:
     assert describe_core_value(operation, start) == meaning
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILES = printed.files("mpbench")
 TAKEN = [
-    # file, benchmark, size, figure, what it is multiplied by
+    # file, benchmark, size, value, what it is multiplied by
     ("allreduce.txt", "allreduce", 64, 83774.796875, 1024),
     ("alltoall.txt", "alltoall", 1048576, 19464234.0, 1024),
     ("bandwidth.txt", "bandwidth", 8192, 2530366.0, 1024),
@@ -36,17 +36,17 @@ NAME_IT = (
 )
 
 
-@pytest.mark.parametrize(("name", "benchmark", "size", "figure", "scale"), TAKEN)
-def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figure: float, scale: float) -> None:
+@pytest.mark.parametrize(("name", "benchmark", "size", "value", "scale"), TAKEN)
+def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, value: float, scale: float) -> None:
     table = printed.sample(mpbench, printed.SAMPLES / "mpbench" / name)[0]
     assert table.operation.foreign
     assert table.operation.foreign.benchmark == benchmark
     (row,) = [row for row in table.rows if row.size_bytes == size]
-    assert row.numbers[table.roles["value"]] == pytest.approx(figure, rel=1e-6)
+    assert row.numbers[table.roles["value"]] == pytest.approx(value, rel=1e-6)
     assert table.scale == scale
 
 
-def test_a_figure_of_every_file_is_looked_at() -> None:
+def test_a_value_of_every_file_is_looked_at() -> None:
     assert sorted(name for name, *_ in TAKEN) == sorted(
         str(path.relative_to(printed.SAMPLES / "mpbench")) for path in FILES
     )

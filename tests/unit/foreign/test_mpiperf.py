@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDER = printed.SAMPLES / "mpiperf"
 FILES = printed.files("mpiperf")
 TAKEN = [
-    # file, operation, compute, size in bytes, column, figure
+    # file, operation, compute, size in bytes, column, value
     ("Allreduce.txt", "mpiperf-allreduce", "", 65536 * 8, "Mean", 65.08),
     ("Allreduce.txt", "mpiperf-allreduce", "", 8, "TRuns", 40),
     ("Barrier.txt", "mpiperf-barrier", "", 0, "Max", 0.36),
@@ -59,14 +59,14 @@ def _meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "value"), TAKEN)
 def test_values_are_those_of_the_file(
-    name: str, operation: str, compute: str, size: int, column: str, figure: float
+    name: str, operation: str, compute: str, size: int, column: str, value: float
 ) -> None:
     tables = printed.sample(mpiperf, FOLDER / name)
     table = next(table for table in tables if table.options.get("compute", "") == compute)
     (row,) = [row for row in table.rows if row.size_bytes == size]
-    assert row.numbers[table.columns.index(column)] == figure
+    assert row.numbers[table.columns.index(column)] == value
     assert (table.operation.name, table.ranks, table.scale, table.version) == (operation, 2, 1e3, "0.0.3")
 
 
@@ -153,11 +153,11 @@ def test_the_report_of_each_process_of_a_nonblocking_call_shows_of_the_computati
     assert "BlockingTime" in _meaning(tables[0]).text
 
 
-def test_where_no_run_was_valid_there_is_no_figure() -> None:
+def test_where_no_run_was_valid_there_is_no_value() -> None:
     text = HEAD + "  2  1  100  0  0  0.00  0.00  0.00  nan  -nan  0.00  0.00  0.00  0.00\n" + END
     (table,) = printed.tables(mpiperf, text)
     assert table.rows[0].numbers[:3] == (100.0, 0.0, 0.0)
-    assert all(math.isnan(figure) for figure in table.rows[0].numbers[3:])
+    assert all(math.isnan(value) for value in table.rows[0].numbers[3:])
 
 
 def test_seconds_are_reported_by_the_head() -> None:

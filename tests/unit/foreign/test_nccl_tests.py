@@ -73,7 +73,7 @@ EACH_CALL = (
 )
 TEXTS = [ALL_REDUCE, ALL_GATHER, OLD, EACH_CALL]
 TAKEN = [
-    # text, file, operation, buffers, size, column, figure
+    # text, file, operation, buffers, size, column, value
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "separate", 8, "time", 13.52),
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "in-place", 1048576, "busbw", 14.96),
     (ALL_REDUCE, "f", "nccl_tests-all_reduce", "separate", 1048576, "size", 1048576),
@@ -94,15 +94,15 @@ def _meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("text", "file", "operation", "buffers", "size", "column", "value"), TAKEN)
 def test_values_are_those_of_the_text(
-    text: str, file: str, operation: str, buffers: str, size: int, column: str, figure: float
+    text: str, file: str, operation: str, buffers: str, size: int, column: str, value: float
 ) -> None:
     assert nccl_tests.recognises(printed.lines(text))
     tables = printed.tables(nccl_tests, text, file)
     (table,) = [table for table in tables if table.options.get("buffers", "separate") == buffers]
     (row,) = [row for row in table.rows if row.size_bytes == size]
-    assert row.numbers[table.columns.index(column)] == figure
+    assert row.numbers[table.columns.index(column)] == value
     assert (table.operation.name, table.scale) == (operation, 1e3)
     assert table.columns[table.roles["value"]] == "time"
 
@@ -191,7 +191,7 @@ def test_a_damaged_row_is_refused(row: str, message: str) -> None:
 def test_headings_of_unequal_halves_are_refused() -> None:
     assert printed.read_refusal(nccl_tests, "# size count type time algbw busbw time algbw\n") == (
         "f:1: columns size count type time algbw busbw time algbw, expected size, count and type, then the same "
-        "figures twice"
+        "values twice"
     )
 
 

@@ -43,7 +43,7 @@ Completed with        max bandwidth   67.112 Gbps        1.520 usecs latency
 """
 TEXTS = [FILE_3, FILE_5, TERMINAL_3, TERMINAL_5]
 TAKEN = [
-    # text, version, size, column, figure, nanoseconds of the value
+    # text, version, size, column, value, nanoseconds of the value
     (FILE_3, "3.x", 65536, "Mbps", 7812.5, 64000),
     (FILE_3, "3.x", 1, "seconds", 0.00000158, 1580),
     (FILE_5, "5.x", 1024, "minimum Gbps", 3.001, 2400),
@@ -60,19 +60,19 @@ def _meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("text", "version", "size", "column", "figure", "time_ns"), TAKEN)
+@pytest.mark.parametrize(("text", "version", "size", "column", "value", "time_ns"), TAKEN)
 def test_values_are_those_of_the_text(
-    text: str, version: str, size: int, column: str, figure: float, time_ns: float
+    text: str, version: str, size: int, column: str, value: float, time_ns: float
 ) -> None:
     assert netpipe.recognises(printed.lines(text))
     (table,) = printed.tables(netpipe, text)
     (row,) = [row for row in table.rows if row.size_bytes == size]
-    assert row.numbers[table.columns.index(column)] == figure
+    assert row.numbers[table.columns.index(column)] == value
     assert row.numbers[table.roles["value"]] * table.scale == pytest.approx(time_ns)
     assert (table.version, table.ranks) == (version, 2)
 
 
-def test_the_two_versions_take_another_figure_of_their_trials() -> None:
+def test_the_two_versions_take_another_value_of_their_trials() -> None:
     (third,), (fifth,) = printed.tables(netpipe, FILE_3), printed.tables(netpipe, FILE_5)
     assert (third.operation.name, fifth.operation.name) == ("netpipe-pingpong", "netpipe-pingpong-mean")
     assert (_meaning(third).over_calls, _meaning(fifth).over_calls) == ("minimum", "mean")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDER = printed.SAMPLES / "reprompi"
 FILES = printed.files("reprompi")
 TAKEN = [
-    # file, operation, size, row of that size, column, figure
+    # file, operation, size, row of that size, column, value
     ("MPI_Allreduce.summary.txt", "reprompi-allreduce-median", 65536, 0, "max_sec", 0.020061912),
     ("MPI_Barrier.summary.txt", "reprompi-barrier-median", 0, 0, "mean_sec", 0.000000812),
     ("Sendrecv.summary.txt", "reprompi-sendrecv-median", 2048, 0, "stddev_sec", 0.0002751593),
@@ -58,13 +58,13 @@ def _meaning(table: Table) -> Meaning:
     return table.operation.foreign.meaning
 
 
-@pytest.mark.parametrize(("name", "operation", "size", "row", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("name", "operation", "size", "row", "column", "value"), TAKEN)
 def test_values_are_those_of_the_file(
-    name: str, operation: str, size: int, row: int, column: str, figure: float
+    name: str, operation: str, size: int, row: int, column: str, value: float
 ) -> None:
     table = printed.sample(reprompi, FOLDER / name)[0]
     rows = [row for row in table.rows if row.size_bytes == size]
-    assert rows[row].numbers[table.columns.index(column)] == figure
+    assert rows[row].numbers[table.columns.index(column)] == value
     assert (table.operation.name, table.ranks, table.scale, table.datatype) == (operation, 2, 1e9, "byte")
 
 
@@ -110,11 +110,11 @@ def test_a_benchmark_without_sizes_is_one_of_all_its_counts() -> None:
     assert [len(table.rows) for table in printed.sample(reprompi, FOLDER / "MPI_Barrier.summary.txt")] == [1] * 15
 
 
-def test_where_no_call_counts_a_summary_has_no_figure() -> None:
+def test_where_no_call_counts_a_summary_has_no_value() -> None:
     (table,) = printed.sample(reprompi, FOLDER / "sync_HCA3_window_global.txt")
     numbers = table.rows[0].numbers
     assert numbers[:2] == (50.0, 0.0)
-    assert all(math.isnan(figure) for figure in numbers[2:])
+    assert all(math.isnan(value) for value in numbers[2:])
 
 
 def test_counts_are_of_elements() -> None:
@@ -137,7 +137,7 @@ def test_calls_that_do_not_count_are_left_out() -> None:
         (8, (2.0, 0.0, 0.0021)),
     ]
     assert [row.size_bytes for row in table.rows] == [8, 8, 16]
-    assert all(math.isnan(figure) for figure in table.rows[2].numbers)
+    assert all(math.isnan(value) for value in table.rows[2].numbers)
     assert table.facts["left out"] == "3 calls that started late or exceeded their window"
 
 
@@ -159,7 +159,7 @@ def test_each_process_has_a_table_and_its_time() -> None:
     ("columns", "value", "name"),
     [("mean_sec min_sec", "mean_sec", "reprompi-scan-mean"), ("max_sec min_sec", "min_sec", "reprompi-scan-min")],
 )
-def test_the_figure_is_the_best_that_is_printed(columns: str, value: str, name: str) -> None:
+def test_the_value_is_the_best_that_is_printed(columns: str, value: str, name: str) -> None:
     head = SETTINGS + f"test count total_nrep valid_nrep {columns}\n"
     (table,) = printed.tables(reprompi, head + "MPI_Scan 1 5 5 0.5 0.25\n" + END)
     assert (table.columns[table.roles["value"]], table.operation.name) == (value, name)

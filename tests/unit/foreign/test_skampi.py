@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FOLDER = printed.SAMPLES / "skampi"
 FILES = printed.files("skampi")
 TAKEN = [
-    # file, measurement, benchmark, ranks, size, column, figure
+    # file, measurement, benchmark, ranks, size, column, value
     ("skampi_pt2pt.txt", "Pingpong_Send_Recv", "Pingpong_Send_Recv", 2, 2048, "mean", 8.6),
     ("skampi_pt2pt.txt", "Pingpong_Send_Irecv", "Pingpong_Send_Irecv", 2, 16384, "standard error", 10.7),
     ("skampi_pt2pt.txt", "Pingpong_Issend_Recv", "Pingpong_Issend_Recv", 2, 8, "repetitions", 8),
@@ -41,19 +41,19 @@ def _find_tables(tables: list[Table], measurement: str) -> list[Table]:
     return [table for table in tables if table.facts["measurement"] == measurement]
 
 
-@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "figure"), TAKEN)
+@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "value"), TAKEN)
 def test_values_are_those_of_the_file(
-    name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, figure: float
+    name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, value: float
 ) -> None:
     table = _find_tables(printed.sample(skampi, FOLDER / name), measurement)[0]
     assert table.operation.foreign
     assert (table.operation.foreign.benchmark, table.ranks, table.scale) == (benchmark, ranks, 1e3)
     (row,) = [row for row in table.rows if row.size_bytes == size]
-    assert row.numbers[table.columns.index(column)] == figure
+    assert row.numbers[table.columns.index(column)] == value
     assert table.roles == {"value": 0, "error": 1, "repetitions": 2}
 
 
-def test_a_figure_of_every_file_that_has_any_is_looked_at() -> None:
+def test_a_value_of_every_file_that_has_any_is_looked_at() -> None:
     empty = {"io.txt", "skampi_onesided.txt", "procnames.txt"}
     assert {name for name, *_ in TAKEN} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
 

@@ -1,4 +1,4 @@
-"""Figures of others as campaigns: a whole study in turns, plain files, and what is refused with nothing left of it."""
+"""Values of others as campaigns: a whole study in turns, plain files, and what is refused with nothing left of it."""
 
 from __future__ import annotations
 
@@ -542,7 +542,7 @@ RECORDED = {
 
 @pytest.mark.parametrize("tool", RECORDED)
 def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
-    """No case of a file stands twice in a block, and each has a figure or a reason."""
+    """No case of a file stands twice in a block, and each has a value or a reason."""
     count = 0
     for path in printed.files(tool):
         request = ImportRequest([Source(path, "A")])

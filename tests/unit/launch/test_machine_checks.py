@@ -42,7 +42,7 @@ QUIET = {
 TROUBLE: dict[str, tuple[dict[str, str], str]] = {
     "governor": (
         {f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave\n"},
-        "CPUs 1 have the frequency governor powersave: their frequency follows the load, so that figures depend on "
+        "CPUs 1 have the frequency governor powersave: their frequency follows the load, so that values depend on "
         "what ran before; as root: cpupower frequency-set -g performance",
     ),
     "turbo of Intel": (

@@ -46,7 +46,7 @@ def test_a_bandwidth_is_reported_in_megabytes(view: CampaignView) -> None:
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
-def test_a_missing_figure_says_why(view: CampaignView) -> None:
+def test_a_missing_value_says_why(view: CampaignView) -> None:
     table = results.latex(view)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
     assert table.rows[1][3].text == "alpha"

@@ -134,12 +134,12 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
 
     def compare(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
         case, name, block = np.nonzero(measured)
-        figures = pl.DataFrame({"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])})
+        launch_values = pl.DataFrame({"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])})
         expressions = {
             "case": pl.col("case").cast(pl.String),
             "candidate": pl.col("candidate").replace_strict({0: "a", 1: "b", 2: "c"}),
         }
-        return statistics.compare(figures.with_columns(launch=0, **expressions), pairs, 0.03, looks=looks)
+        return statistics.compare(launch_values.with_columns(launch=0, **expressions), pairs, 0.03, looks=looks)
 
     measured = np.zeros(logs.shape, bool)
     measured[:, :, : LOOKS[0]] = True

@@ -234,6 +234,6 @@ def test_a_p_value_of_looks_is_the_inverse_of_the_level_at_a_look() -> None:
     assert list(paid.p_value(0.0)) == [0, 0, 0]
 
 
-def test_a_figure_below_the_clocks_step_is_left_out() -> None:
+def test_a_value_below_the_clocks_step_is_left_out() -> None:
     medians = _medians({"a": [0.0] * 5, "b": [100.0] * 5})
     assert statistics.compare(medians, [("a", "b")], threshold=0.03) == []

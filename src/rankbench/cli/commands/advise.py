@@ -137,7 +137,7 @@ def notes(profile: Profile) -> list[str]:
 def table(placement_mix: Mix) -> Table:
     """Return a row for each call, those that take longest first, and the sum."""
     names = [standing.candidate for standing in placement_mix.standings]
-    shown = plain_table(format_text("call"), format_text("how often"), format_text("figure"), *names)
+    shown = plain_table(format_text("call"), format_text("how often"), format_text("value"), *names)
     best = names[0] if names else ""
     order = sorted(range(len(placement_mix.parts)), key=lambda place: -placement_mix.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:

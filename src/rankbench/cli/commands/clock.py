@@ -100,7 +100,7 @@ def clock(
 
 
 def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
-    """Run the study under one library and put it into figures."""
+    """Run the study under one library and print its results."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         study = selftest.clocks(selftest.prepare_bench(library, ranks, home(), Path(folder)), arguments, wait_s)
     return Found(
@@ -147,8 +147,8 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
     table = columns("time source", "usable", "smallest step", "a reading costs")
     table.add_column("why", overflow="fold")
     for fact in sources:
-        figures = (format_time(fact.resolution_ns), format_time(fact.cost_ns)) if fact.usable else ("–", "–")
-        table.add_row(fact.name, "[green]yes[/]" if fact.usable else "[red]no[/]", *figures, Text(fact.reason))
+        values = (format_time(fact.resolution_ns), format_time(fact.cost_ns)) if fact.usable else ("–", "–")
+        table.add_row(fact.name, "[green]yes[/]" if fact.usable else "[red]no[/]", *values, Text(fact.reason))
     console.print()
     console.print(table)
     console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)

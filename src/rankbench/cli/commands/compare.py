@@ -226,8 +226,8 @@ def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparis
     names, summaries = tables.case_names(view), index_summaries(view)
     rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
     for verdict in view.verdict.cases:
-        figures = (figure(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
-        rows.add_row(Text(names[verdict.case.key]), *figures, *format_comparison(by_case.get(verdict.case.key)))
+        values = (format_value(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
+        rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(by_case.get(verdict.case.key)))
     for title, ratios in (
         ("geometric mean", of_times(view, by_case)),
         ("the same, of memory", of_memory(view, by_case)),
@@ -249,7 +249,7 @@ def of_memory(view: CampaignView, by_case: dict[str, Comparison]) -> list[Compar
     return [by_case[case.key] for case in view.cases if case.key in by_case and case.quantity == "memory"]
 
 
-def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
+def format_value(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
         return describe_missing(view, verdict, summary)
@@ -273,7 +273,7 @@ def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
 def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:
     """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
     if not by_case:
-        yield format_text("No case has figures of both.")
+        yield format_text("No case has values of both.")
         return
     times, memory = of_times(view, by_case), of_memory(view, by_case)
     if times:

@@ -1,4 +1,4 @@
-"""The command `reconcile`: the same calls by the core and by other programs, alternated, and why figures differ."""
+"""The command `reconcile`: the same calls by the core and by other programs, alternated, and why values differ."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def names(operations: Sequence[Operation]) -> list[str]:
 
 
 def explain(store: Store) -> None:
-    """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
+    """Print, for each benchmark of a tool, its values beside the core's, what makes the ratio, and what each means."""
     results = reconciling.reconcile(store)
     for theirs, core_operation in reconciling.find_counterparts(store.campaign):
         rows = [
@@ -219,10 +219,10 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
 
 def value(campaign: Campaign, row: Reconciled, *, of_core: bool) -> str:
     """Return the typical value of one side as people read it."""
-    case, figure = (row.pair.core, row.core_ns) if of_core else (row.pair.theirs, row.theirs_ns)
+    case, value = (row.pair.core, row.core_ns) if of_core else (row.pair.theirs, row.theirs_ns)
     operation = next(operation for operation in campaign.operations if operation.name == case.operation)
     kind = f" ({case.datatype})" if row.other_numbers else ""
-    return choose_measure(case, operation, row.moved[of_core].bytes, row.moved[of_core].messages).format(figure) + kind
+    return choose_measure(case, operation, row.moved[of_core].bytes, row.moved[of_core].messages).format(value) + kind
 
 
 def format_contrast(ratio: Contrast) -> str:

@@ -125,7 +125,7 @@ def run(
     folder = choose_folder(results, own_name if name is None else name, anew=anew, more=more or 0)
     progress = (lambda _: None) if quiet else print_text
     if len(planned.candidates) == 1:
-        progress("only one candidate: figures, no comparison")
+        progress("only one candidate: values, no comparison")
     search = libraries.make_search(home(), prefix or (), modules or ())
     known = is_campaign(folder)
     reach = None if known else background.start_thread(lambda: libraries.find(search))

@@ -1,4 +1,4 @@
-"""The command `show`: a campaign's answer and figures in the terminal."""
+"""The command `show`: a campaign's answer and values in the terminal."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def show(
     format_: AnyFormat = "table",
     **wanted: bool,
 ) -> None:
-    """Show which candidate is fastest, and all figures.
+    """Show which candidate is fastest, and all values.
 
     For each case and candidate: the typical time and the half width of its interval.
     """
@@ -120,7 +120,7 @@ def show(
         if line := describe_unfinished(opened, view.verdict):
             spread_lines(line)
         show_answer(view, verbose=verbose)
-        show_figures(picked)
+        show_results(picked)
         if verbose:
             show_tables([*tables.usage(view), *tables.devices(view)], details=False)
 
@@ -176,7 +176,7 @@ def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
 
 def absent(kind: ModuleType, picked: CampaignView) -> str:
     """Return why there is no table of a kind."""
-    usual = getattr(kind, "ABSENT", "none of these cases has such figures")
+    usual = getattr(kind, "ABSENT", "none of these cases has such values")
     why = kind.absent(picked) if hasattr(kind, "absent") else usual
     return f"--{kind.FLAG}: {why}"
 
@@ -184,7 +184,7 @@ def absent(kind: ModuleType, picked: CampaignView) -> str:
 def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     """Return that a campaign is seen before its end where no look was planned, so that error rates do not allow for it.
 
-    Where figures end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
+    Where values end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
     it runs.
     """
     stop = opened.campaign.plan.stop
@@ -209,7 +209,7 @@ def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
         spread_lines(f"Findings: {counted}")
 
 
-def show_figures(picked: CampaignView) -> None:
+def show_results(picked: CampaignView) -> None:
     """Print a block per line, then what went wrong."""
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     for _, part in picked.without_pairs().parts("line"):
@@ -255,7 +255,7 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
     for verdict in part.list_shown_verdicts():
-        texts = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
+        texts = (format_value(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
         fastest = tables.winner(verdict, margin_spread(verdict), between="\n")
         table.add_row(Text(part.size_text(verdict.case)), *texts, Text(fastest))
     return table
@@ -266,8 +266,8 @@ def legend(picked: CampaignView) -> str:
     return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
 
-def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
-    """Return a candidate's figure, in bold green if nobody is declared to be faster, or why there is none."""
+def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
+    """Return a candidate's value, in bold green if nobody is declared to be faster, or why there is none."""
     if summary is None or not summary.launches:
         return describe_missing(part, verdict, summary)
     known = len(verdict.winners) < len(verdict.ranking)

@@ -276,14 +276,14 @@ def wait_table(rows: Sequence[tuple[SourceFact, Trial]]) -> Table:
     truths = [f"{wait.operation} {wait.truth_ns:g}" for wait in waits]
     table = columns("time source", "start", *truths, "discarded", "clocks ±", "launches", text_columns=2)
     for source, trial in rows:
-        figures = [figure(wait) for wait in trial.waits]
+        values = [format_value(wait) for wait in trial.waits]
         discarded = "–" if trial.discarded is None else f"{trial.discarded:.1%}"
         discarded = discarded if trial.keeps_enough else f"[red]{discarded}[/]"
-        table.add_row(source.name, trial.start.name, *figures, discarded, f"{trial.bound_ns:.0f}", str(trial.launches))
+        table.add_row(source.name, trial.start.name, *values, discarded, f"{trial.bound_ns:.0f}", str(trial.launches))
     return table
 
 
-def figure(wait: Wait) -> str:
+def format_value(wait: Wait) -> str:
     """Return what was measured, and how far off that is: `2031 (+31)`."""
     text = "none" if wait.error_ns is None else f"{wait.measured_ns:.0f} ({wait.error_ns:+.0f})"
     return text if wait.right else f"[red]{text}[/]"
@@ -300,7 +300,7 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
     why, certain = cause or busy(others), not cause and others <= QUIET
     for wait in trial.waits:
         if wait.measured_ns is None:
-            yield Failure(f"{name}: {wait.operation} {by}: no figure ({wait.reason}); {why}", certain)
+            yield Failure(f"{name}: {wait.operation} {by}: no value ({wait.reason}); {why}", certain)
         elif not wait.right:
             yield Failure(
                 f"{name}: {wait.operation} {by}: {wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, "

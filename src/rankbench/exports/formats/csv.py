@@ -1,4 +1,4 @@
-"""Tidy tables as CSV: one row per case and candidate, and beside that file one per launch's figure, and comparisons."""
+"""Tidy tables as CSV: one row per case and candidate, and in files beside it the launch values and the comparisons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rankbench.exports import Measured
 
-TITLE = "tidy tables: summaries, figures of launches, comparisons"
+TITLE = "tidy tables: summaries, launch values, comparisons"
 SUFFIX = ".csv"
 
 

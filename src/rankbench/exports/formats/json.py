@@ -1,4 +1,4 @@
-"""All that a campaign says as one JSON document: its record, the verdict, every launch's figure, and values with units.
+"""All that a campaign says as one JSON document: its record, the verdict, every launch's value, and values with units.
 
 `docs/reference/export.schema.json` is its JSON Schema.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankbench.exports import Measured
     from rankbench.verdict.view import CampaignView
 
-TITLE = "campaign, verdict, values and figures of launches in one document"
+TITLE = "campaign, verdict, values and launch values in one document"
 SUFFIX = ".json"
 TEXT = {"$ref": "#/$defs/Text"}
 FIELDS = {
@@ -50,7 +50,7 @@ class Figure(Record, frozen=True):
     error_ns: float
     """How far they likely differed."""
     uncertain: bool
-    """Whether that is too much to judge the figure."""
+    """Whether that is too much to judge the value."""
     few: bool
     """Whether too few rounds count to judge it."""
 
@@ -77,7 +77,7 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
 
 def export(view: CampaignView) -> Export:
     """Return the record of the document."""
-    rows = view.figures.select(Figure.__struct_fields__).to_dicts()
+    rows = view.launch_values.select(Figure.__struct_fields__).to_dicts()
     return Export(
         export=2,
         campaign=view.campaign,

@@ -38,7 +38,7 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
         campaign_view.campaign.name,
         campaign_view.campaign.created,
         texts,
-        failure="no figures",
+        failure="no values",
     )
     yield write_text(path, document)
 

@@ -1,4 +1,4 @@
-"""The tables of figures as LaTeX for papers, as the report writes them."""
+"""The tables of values as LaTeX for papers, as the report writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tidy tables as Parquet: one row per case and candidate, and beside it one per launch's figure, and comparisons."""
+"""Tidy tables as Parquet: one row per case and candidate, and in files beside it the launch values and the comparisons."""
 
 from __future__ import annotations
 

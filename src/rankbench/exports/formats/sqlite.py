@@ -173,7 +173,7 @@ def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
 
 
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
-    """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
+    """Return the results of each case and candidate; last, the shown value with its interval and unit."""
     ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in list_values(view)}
     with_values = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
     rows = (convert_row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in with_values)

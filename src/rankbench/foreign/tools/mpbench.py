@@ -171,8 +171,8 @@ def read(text: Text) -> Iterator[Table]:
             drafts.keep_unrecognised(line)
             continue
         place = Place(text.file, line.number)
-        size, figure = place.split(line.text, ("bytes", kind.column))
-        row = Row(line.number, place.parse_size(size, "bytes"), (place.parse_number(figure, kind.column),))
+        size, value = place.split(line.text, ("bytes", kind.column))
+        row = Row(line.number, place.parse_size(size, "bytes"), (place.parse_number(value, kind.column),))
         drafts.add("", partial(_make_table, kind, first), row)
     yield from drafts.finish()
 

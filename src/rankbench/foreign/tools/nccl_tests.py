@@ -136,7 +136,7 @@ class Run:
         return sum(name in LEADING for name in self.columns)
 
     @property
-    def figures(self) -> tuple[str, ...]:
+    def value_columns(self) -> tuple[str, ...]:
         """The headings of the values of one call."""
         return self.columns[self.leading : self.leading + (len(self.columns) - self.leading) // 2]
 
@@ -211,15 +211,15 @@ def _read_columns(text: str, place: Place) -> tuple[str, ...]:
     """Return the headings. Raises RankbenchError for unknown ones."""
     columns = tuple(text.removeprefix("#").split())
     plain = tuple(name for name in columns if name != "timestamp")
-    figures = [name for name in plain if name not in LEADING]
-    half = len(figures) // 2
+    value_columns = [name for name in plain if name not in LEADING]
+    half = len(value_columns) // 2
     if (
-        len(figures) % 2
-        or figures[:half] != figures[half:]
-        or plain[: len(plain) - len(figures)] != tuple(name for name in LEADING if name in plain)
+        len(value_columns) % 2
+        or value_columns[:half] != value_columns[half:]
+        or plain[: len(plain) - len(value_columns)] != tuple(name for name in LEADING if name in plain)
     ):
         raise place.make_error(
-            f"columns {' '.join(columns)}, expected size, count and type, then the same figures twice"
+            f"columns {' '.join(columns)}, expected size, count and type, then the same values twice"
         )
     return columns
 
@@ -233,14 +233,14 @@ def _add_row(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
     each = TYPE_BYTES.get(fields_by_heading["type"])
     bytes_ = place.parse_size(str(count * each), "count in bytes") if each else size
     for half, in_place in enumerate((False, True)):
-        begin = run.leading + half * len(run.figures)
-        figures = dict(zip(run.figures, fields[begin : begin + len(run.figures)], strict=True))
-        numbers = tuple(_parse_number(place, field, name) for name, field in figures.items())
+        begin = run.leading + half * len(run.value_columns)
+        fields_by_name = dict(zip(run.value_columns, fields[begin : begin + len(run.value_columns)], strict=True))
+        numbers = tuple(_parse_number(place, field, name) for name, field in fields_by_name.items())
         of = Fields(
             fields_by_heading["type"], fields_by_heading.get("redop", ""), fields_by_heading.get("root", "-1"), in_place
         )
-        row = Row(line.number, bytes_, (float(size), *numbers), _describe_errors(figures))
-        checked = NOT_CHECKED not in figures.values()
+        row = Row(line.number, bytes_, (float(size), *numbers), _describe_errors(fields_by_name))
+        checked = NOT_CHECKED not in fields_by_name.values()
         drafts.add((*of, checked), partial(_make_table, run, of, place, checked=checked), row)
 
 
@@ -248,21 +248,21 @@ def _parse_number(place: Place, field: str, name: str) -> float:
     return NONE if field == NOT_CHECKED and name in {WRONG, "error"} else place.parse_number(field, name)
 
 
-def _describe_errors(figures: dict[str, str]) -> str:
+def _describe_errors(fields_by_name: dict[str, str]) -> str:
     """Return the test's message about wrong data; `error` of older versions is the error of reductions."""
-    wrong = figures.get(WRONG, NOT_CHECKED)
+    wrong = fields_by_name.get(WRONG, NOT_CHECKED)
     return "" if wrong == NOT_CHECKED or float(wrong) == 0 else f"{wrong} wrong values"
 
 
 def _make_table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
-    roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.figures, 1) if name in ROLES}
+    roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.value_columns, 1) if name in ROLES}
     return Table(
         operation=_find_operation(run, place, checked=checked),
         form="blocking",
         datatype=DATATYPES.get(of.datatype, of.datatype),
         ranks=run.groups.count(run.groups[0]) if run.groups else 0,
         options=_collect_options(run, of),
-        columns=("size", *run.figures),
+        columns=("size", *run.value_columns),
         roles=roles,
         scale=MICROSECOND_NS,
         rows=[],
@@ -281,7 +281,7 @@ def _find_operation(run: Run, place: Place, *, checked: bool) -> Operation:
     if not checked:
         text = f"{TIME_TEXT} {BANDWIDTH_TEXT} The data are not checked."
         operation = make_variant(operation, "unchecked", data="not checked", text=text)
-    if "cputime" in run.figures:
+    if "cputime" in run.value_columns:
         operation = make_variant(operation, "cputime", text=f"{CPU_TIME} {BANDWIDTH_TEXT}")
     return operation
 

@@ -45,8 +45,8 @@ ROLES: dict[str, Role] = {
 }
 DATATYPES = {"MPI_BYTE": "byte", "MPI_INT": "int", "MPI_FLOAT": "float", "MPI_DOUBLE": "double"}
 
-Figure = Literal["", "median", "mean", "min"]
-FIGURES: dict[Figure, tuple[Literal["single", "median", "mean", "minimum"], str]] = {
+Statistic = Literal["", "median", "mean", "min"]
+STATISTICS: dict[Statistic, tuple[Literal["single", "median", "mean", "minimum"], str]] = {
     "": ("single", "Each value is of one call."),
     "median": ("median", "Median over the valid calls of a size."),
     "mean": ("mean", "Mean over the valid calls of a size."),
@@ -139,8 +139,8 @@ NOTES = {
 }
 
 
-def _make_meaning(call: str, figure: Figure, runtime: str, start_name: str) -> Meaning:
-    over_calls, figures = FIGURES[figure]
+def _make_meaning(call: str, statistic: Statistic, runtime: str, start_name: str) -> Meaning:
+    over_calls, note = STATISTICS[statistic]
     over_ranks, clocks = RUNTIMES[runtime]
     unknown: tuple[StartName, str] = "not reported", f"The start of processes is called {start_name!r}."
     start, begins = STARTS.get(start_name, unknown)
@@ -149,7 +149,7 @@ def _make_meaning(call: str, figure: Figure, runtime: str, start_name: str) -> M
         over_ranks=over_ranks,
         start=start,
         trip="round" if call == ROUND_TRIP else "call",
-        text=" ".join(filter(None, (figures, clocks, begins, NOTES.get(call, ""), NOTES_FOR_ALL))),
+        text=" ".join(filter(None, (note, clocks, begins, NOTES.get(call, ""), NOTES_FOR_ALL))),
     )
 
 
@@ -175,12 +175,12 @@ SINGLE_CALLS = {
 PAIRS = {ROUND_TRIP, *EXCHANGES}
 
 
-def _make_variant(operation: Operation, figure: Figure, runtime: str, start_name: str) -> Operation:
+def _make_variant(operation: Operation, statistic: Statistic, runtime: str, start_name: str) -> Operation:
     """Return a variant of a benchmark with another statistic, clock or start."""
     assert operation.foreign
-    meaning = _make_meaning(operation.foreign.benchmark, figure, runtime, start_name)
+    meaning = _make_meaning(operation.foreign.benchmark, statistic, runtime, start_name)
     marks = [
-        figure,
+        statistic,
         runtime if runtime != DEFAULTS[0] else "",
         make_slug(start_name) if start_name != DEFAULTS[1] else "",
     ]
@@ -193,7 +193,7 @@ def _make_variant(operation: Operation, figure: Figure, runtime: str, start_name
 OPERATIONS = [
     operation
     for first in SINGLE_CALLS.values()
-    for operation in (first, *(_make_variant(first, name, *DEFAULTS) for name in FIGURES if name))
+    for operation in (first, *(_make_variant(first, name, *DEFAULTS) for name in STATISTICS if name))
 ]
 
 
@@ -210,7 +210,7 @@ class Run:
         self.valid: set[tuple[str, str, int]] = set()
 
     @property
-    def figures(self) -> tuple[str, ...]:
+    def value_columns(self) -> tuple[str, ...]:
         """The headings of the values; for processes with the time from start to end added."""
         headings = tuple(name for name in self.columns if name not in LEADING)
         return (*headings, "runtime_sec") if "process" in self.columns else headings
@@ -298,9 +298,9 @@ def _check_columns(run: Run, place: Place) -> None:
         )
 
 
-def _find_statistic(columns: Sequence[str]) -> Figure:
+def _find_statistic(columns: Sequence[str]) -> Statistic:
     """Return the statistic that is the value of a size: the median if there is one."""
-    return next((name for name in FIGURES if name and f"{name}_sec" in columns), "")
+    return next((name for name in STATISTICS if name and f"{name}_sec" in columns), "")
 
 
 def _is_row(run: Run, text: str) -> bool:
@@ -352,8 +352,8 @@ def _parse_size(run: Run, call: str, by_heading: dict[str, str], place: Place) -
 
 def _add_row(drafts: Drafts, run: Run, fields: Fields) -> None:
     """Add a row, unless its call is not valid."""
-    if "errorcode" in run.columns and fields.row.numbers[run.figures.index("errorcode")] != 0:
-        run.invalid.append(fields._replace(row=fields.row._replace(numbers=(NONE,) * len(run.figures))))
+    if "errorcode" in run.columns and fields.row.numbers[run.value_columns.index("errorcode")] != 0:
+        run.invalid.append(fields._replace(row=fields.row._replace(numbers=(NONE,) * len(run.value_columns))))
         return
     run.valid.add((*fields.key, fields.row.size_bytes))
     drafts.add(fields.key, partial(_make_table, run, fields), fields.row)
@@ -371,35 +371,35 @@ def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
 
 
 def _make_table(run: Run, fields: Fields) -> Table:
-    figure = _find_statistic(run.columns)
-    time = f"{figure}_sec" if figure else "runtime_sec"
-    roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.figures) if name in ROLES}
+    statistic = _find_statistic(run.columns)
+    time = f"{statistic}_sec" if statistic else "runtime_sec"
+    roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.value_columns) if name in ROLES}
     processes = run.settings.get("nprocs", "0")
     version = run.settings.get("reproMPIcommitSHA1", "")
     datatype = run.settings.get("datatype", "")
     return Table(
-        operation=_find_operation(run, fields, figure),
+        operation=_find_operation(run, fields, statistic),
         form="blocking",
         datatype=DATATYPES.get(datatype, datatype.removeprefix("MPI_").lower()),
         ranks=2 if fields.call in PAIRS else fields.place.parse_size(processes, "the setting #@nprocs above"),
         options=_collect_options(run, fields),
-        columns=run.figures,
-        roles={"value": run.figures.index(time), **roles},
+        columns=run.value_columns,
+        roles={"value": run.value_columns.index(time), **roles},
         scale=SECOND_NS,
         rows=[],
-        raw=not figure,
+        raw=not statistic,
         line=run.line,
         version="" if version == "unknown" else version,
         facts=run.facts,
     )
 
 
-def _find_operation(run: Run, fields: Fields, figure: Figure) -> Operation:
+def _find_operation(run: Run, fields: Fields, statistic: Statistic) -> Operation:
     first = SINGLE_CALLS.get(fields.call) or make_unknown(NAME, fields.call, _make_meaning(fields.call, "", *DEFAULTS))
     runtime = "process" if fields.process else run.settings.get("runtime_type", DEFAULTS[0])
     if runtime not in RUNTIMES:
         raise fields.place.make_error(f"the setting #@runtime_type above is {runtime!r}, expected local or global")
-    return _make_variant(first, figure, runtime, run.settings.get("procsync", DEFAULTS[1]))
+    return _make_variant(first, statistic, runtime, run.settings.get("procsync", DEFAULTS[1]))
 
 
 def _collect_options(run: Run, fields: Fields) -> dict[str, str]:

@@ -32,7 +32,7 @@ VARIABLE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)= (?P<value>\S+)")
 SERIES = re.compile(r"-(?:length|procs|nodes)(?:-short|-long)?$")
 """Suffixes of results of one call that loop over sizes, or over processes with a short or a long message."""
 PROCESSES = {"procs", "nodes", "tasks"}
-FIGURES = ("mean", "standard error", "repetitions")
+COLUMNS = ("mean", "standard error", "repetitions")
 ROLES: dict[Role, int] = {"value": 0, "error": 1, "repetitions": 2}
 NO_TIME = "---"
 QUANTILES = 16
@@ -237,13 +237,13 @@ def _split_row(line: Line, place: Place) -> Fields:
         variables[match["name"]] = match["value"]
         rest = rest[match.end() :]
     fields = rest.split()
-    if len(fields) <= len(FIGURES):
+    if len(fields) <= len(COLUMNS):
         raise place.make_error(
-            f"{len(fields)} columns after the loop variables, expected {len(FIGURES) + 1} or more "
-            f"(size, {', '.join(FIGURES)}, then times of processes); is it cut?"
+            f"{len(fields)} columns after the loop variables, expected {len(COLUMNS) + 1} or more "
+            f"(size, {', '.join(COLUMNS)}, then times of processes); is it cut?"
         )
-    numbers = [place.parse_number(field, name) for field, name in zip(fields[1:], FIGURES, strict=False)]
-    times = fields[len(FIGURES) + 1 :]
+    numbers = [place.parse_number(field, name) for field, name in zip(fields[1:], COLUMNS, strict=False)]
+    times = fields[len(COLUMNS) + 1 :]
     numbers += [NONE if field == NO_TIME else place.parse_number(field, "time of a process") for field in times]
     _check_processes(place, variables, len(times))
     return Fields(variables, place.parse_size(fields[0], "size"), tuple(numbers))
@@ -264,7 +264,7 @@ def _add_row(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
         for name, value in sorted(fields.variables.items())
         if name not in PROCESSES and not (name == "count" and fields.size_bytes)
     }
-    times = len(fields.numbers) - len(FIGURES)
+    times = len(fields.numbers) - len(COLUMNS)
     counts = [int(fields.variables[name]) for name in sorted(PROCESSES & fields.variables.keys())]
     ranks = counts[0] if counts else times if times < QUANTILES else 0
     make = partial(_make_table, result, ranks, options, times)
@@ -281,7 +281,7 @@ def _make_table(result: Result, ranks: int, options: dict[str, str], times: int)
         datatype="",
         ranks=ranks,
         options=options,
-        columns=(*FIGURES, *(f"process {number}" for number in range(times))),
+        columns=(*COLUMNS, *(f"process {number}" for number in range(times))),
         roles=ROLES,
         scale=MICROSECOND_NS,
         rows=[],

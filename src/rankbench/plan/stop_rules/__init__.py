@@ -1,11 +1,11 @@
 """Stop rules: what ends a campaign before its last block. Every module of this folder is one.
 
 A unit has ORDER (its place in a list of all), NAME (its word in a plan), AMOUNT (what follows the word: a `share`,
-`seconds`, or nothing), HELP (its words in such a list), LOOKS (whether it reads figures, which is done after few blocks
+`seconds`, or nothing), HELP (its words in such a list), LOOKS (whether it reads values, which is done after few blocks
 only), COSTS_ERROR (whether these interim analyses need a correction), and `decide(progress, amount) -> Decision`:
 whether the campaign ends, and why. It may have BY_CASE (cases end one by one, and `drop` is allowed), BASELINE (False:
 the rule allows none) and MOST_BLOCKS (the bound where a plan names none). Rules lie in the room of the plan, since it
-validates their names; what figures say comes with the progress.
+validates their names; what values say comes with the progress.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Answer(Protocol):
 
     @property
     def cases(self) -> Sequence[str]:
-        """Keys of the cases of which all have figures."""
+        """Keys of the cases of which all have values."""
 
     @property
     def settled(self) -> Sequence[str]:
@@ -54,7 +54,7 @@ class Answer(Protocol):
 
 
 class Progress(Protocol):
-    """A campaign after a block. What it reads of figures is worked out when asked for, since that takes time."""
+    """A campaign after a block. What it reads of values is worked out when asked for, since that takes time."""
 
     @property
     def block_s(self) -> Sequence[float]:

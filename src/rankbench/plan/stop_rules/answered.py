@@ -18,7 +18,7 @@ def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the
     """Stop where the best is certain against everybody."""
     answer = progress.answer()
     if not answer:
-        return Decision(stop=True, reason=say("no two candidates have figures for the same cases"))
+        return Decision(stop=True, reason=say("no two candidates have values for the same cases"))
     reason = say(
         "over {n:count case} {best} is fastest; against {settled} of {all:count other candidate} that is decided",
         n=len(answer.cases),

@@ -253,7 +253,7 @@ def _quote_log(launch: Launch) -> Iterator[Text]:
 
 
 def _list_cases(view: CampaignView, name: str, placements: set[str], operations: set[str]) -> list[str]:
-    """Return the cases that have no figure because of it."""
+    """Return the cases that have no value because of it."""
     return [
         key
         for key, case in view.case_of.items()
