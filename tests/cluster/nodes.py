@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench import lab, libraries
-from rankbench.lab import Delay, Done, Lab, Wanted
+from rankbench.lab import Delay, Done, Lab, LabRequest
 from rankbench.model import Placement
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def cluster(
 ) -> AbstractContextManager[Lab]:
     """Bring up a node for each clock offset. Delays are the switch's, whatever the kernel has."""
     ahead_ns, folders = tuple(offsets_ns), (REPOSITORY, *shared)
-    wanted = Wanted(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
-    return lab.up(wanted, folder, limit_s=limit_s)
+    request = LabRequest(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
+    return lab.up(request, folder, limit_s=limit_s)
 
 
 def launch(

@@ -12,7 +12,7 @@ import pytest
 
 from cluster.grid_engine import Engine
 from rankbench import lab, store
-from rankbench.lab import Wanted
+from rankbench.lab import LabRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ LIBRARIES = {"mpich", "openmpi"}
 @pytest.fixture(scope="module")
 def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("grid_engine") / "lab"
-    with lab.up(Wanted(nodes=2, shared=(home,)), folder, limit_s=600) as running:
+    with lab.up(LabRequest(nodes=2, shared=(home,)), folder, limit_s=600) as running:
         engine = Engine(running)
         engine.start(slots=2)
         yield engine

@@ -15,7 +15,7 @@ import pytest
 
 from cluster.nodes import Delay, cluster, in_use, launch, one_way_ns, preload
 from rankbench import lab
-from rankbench.lab import Wanted, setup
+from rankbench.lab import LabRequest, setup
 from rankbench.lab.setup import CLOCKS, compile_program
 from rankbench.model import RankbenchError
 
@@ -222,6 +222,6 @@ def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setattr(setup, "PACKAGES", {"ip-of-nowhere": "iproute9", "sh": "dash"})
     with (
         pytest.raises(RankbenchError, match=r"^a lab needs iproute9; on Debian: apt-get install iproute9$"),
-        lab.up(Wanted(), tmp_path / "nodes"),
+        lab.up(LabRequest(), tmp_path / "nodes"),
     ):
         pass

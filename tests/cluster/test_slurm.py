@@ -11,7 +11,7 @@ import pytest
 from fakes import thorough
 
 from rankbench import lab, store
-from rankbench.lab import Cores, Wanted
+from rankbench.lab import Cores, LabRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ LIBRARIES = {"mpich", "openmpi", "intel"}
 @pytest.fixture(scope="module")
 def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("slurm") / "lab"
-    with lab.up(Wanted(nodes=2, slurm=Cores(1, 2), shared=(home,)), folder, limit_s=600) as running:
+    with lab.up(LabRequest(nodes=2, slurm=Cores(1, 2), shared=(home,)), folder, limit_s=600) as running:
         yield running
 
 

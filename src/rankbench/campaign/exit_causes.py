@@ -38,7 +38,7 @@ COLLATERAL = {"SIGKILL", "SIGTERM"}
 FROM_OUTSIDE = {"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}
 """Signals that users, schedulers and the kernel send to a launcher, but no library does."""
 DEATH = 128
-"""What shells and launchers add to the number of a signal."""
+"""Offset that shells and launchers add to a signal's number."""
 SIGNAL_PATTERNS = (
     r"EXIT STRING: .*\(signal (?P<number>\d+)\)",
     r"RANK \d+ PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: (?P<number>\d+)",
@@ -143,19 +143,19 @@ NO_RETURN = "a call does not return"
 UNFINISHED = "all was measured; MPI_Finalize did not return"
 
 
-class Surroundings(Record, frozen=True):
+class MachineCounters(Record, frozen=True):
     """Counters of the machine before and after a launch."""
 
     killed_for_memory: int
     """Processes ended by the kernel for lack of memory, in this container or since boot."""
     free_bytes: int
-    """On the disk of the launch's files."""
+    """Free bytes on the disk of the launch's files."""
 
 
-def count_kills(folder: Path, root: Path = Path("/")) -> Surroundings:
+def count_kills(folder: Path, root: Path = Path("/")) -> MachineCounters:
     """Return the counters now."""
     disk = os.statvfs(folder)
-    return Surroundings(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
+    return MachineCounters(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
 
 
 def count_memory_kills(root: Path) -> int:
@@ -176,7 +176,7 @@ def counters(root: Path) -> Iterator[Path]:
 LEAST_FREE_BYTES = 1 << 20
 
 
-def evidence(before: Surroundings, after: Surroundings) -> str:
+def evidence(before: MachineCounters, after: MachineCounters) -> str:
     """Return a machine event during a launch that may have ended it; empty: none."""
     killed = after.killed_for_memory - before.killed_for_memory
     texts = [

@@ -25,7 +25,7 @@ FEWEST = 3
 MOST = 1000
 
 
-class Both(NamedTuple):
+class JointPlan(NamedTuple):
     """The plan that measures both sides, and the names of its candidates."""
 
     plan: Plan
@@ -35,7 +35,7 @@ class Both(NamedTuple):
 
 def make_joint_plan(
     old: Campaign, new: Campaign, pairs: Sequence[tuple[str, str]], reach: list[Library], stop: Stop | None
-) -> Both:
+) -> JointPlan:
     """Return the plan of the newer campaign with the candidates of both sides of the pairs.
 
     Args:
@@ -59,7 +59,7 @@ def make_joint_plan(
         f"# It ends by: {ends.until}, {ends.blocks_min} to {ends.blocks_max} blocks.\n"
     )
     plan = msgspec.structs.replace(planned, text=head + planned.text, candidates=specs, baseline="", stop=ends)
-    return Both(plan, [(titles[0][old_name], titles[1][new_name]) for old_name, new_name in pairs])
+    return JointPlan(plan, [(titles[0][old_name], titles[1][new_name]) for old_name, new_name in pairs])
 
 
 def make_stop(seconds: str, blocks: int) -> Stop | None:

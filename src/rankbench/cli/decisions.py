@@ -10,18 +10,18 @@ from rankbench.campaign.spending import block_durations_s
 from rankbench.evaluation.stopping import decide
 
 if TYPE_CHECKING:
-    from rankbench.campaign import Decide, Decision, Wanted
+    from rankbench.campaign import Decide, Decision, CampaignRequest
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 
 
-def is_finished(wanted: Wanted) -> bool:
+def is_finished(request: CampaignRequest) -> bool:
     """Return whether the campaign of this very plan is there and measures nothing more."""
-    if wanted.more or not (wanted.folder / "campaign.json").exists():
+    if request.more or not (request.folder / "campaign.json").exists():
         return False
-    opened = store.open(wanted.folder)
+    opened = store.open(request.folder)
     record = opened.campaign
-    same = record.plan.text == wanted.plan.text and wanted.seed in {0, record.seed}
+    same = record.plan.text == request.plan.text and request.seed in {0, record.seed}
     blocks = campaign.blocks_done(opened) if same else 0
     stop = record.plan.stop
     return blocks >= stop.blocks_max or (blocks >= stop.blocks_min and stopping(opened)(opened).stop)

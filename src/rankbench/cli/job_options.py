@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from rankbench import launch, plan
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.cli.folders import campaign_folder, home
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
@@ -64,7 +64,7 @@ def request_campaign(
     option: Annotated[
         list[str] | None, typer.Option(help="Extra scheduler option, such as --reservation=bench.")
     ] = None,
-) -> Wanted:
+) -> CampaignRequest:
     """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""
     place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
@@ -75,7 +75,7 @@ def request_campaign(
     planned = plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job))
     schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, path.stem if name is None else name)
-    return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
+    return CampaignRequest(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
 
 
 def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
@@ -86,7 +86,7 @@ def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
 def add_job_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of `request_campaign` besides its own; it gets the campaign of these."""
     shared, special = inspect.signature(request_campaign).parameters, dict(inspect.signature(command).parameters)
-    special.pop("wanted")
+    special.pop("request")
 
     def wrapper(**options: Any) -> None:
         command(request_campaign(**{name: options.pop(name) for name in shared}), **options)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.markup import escape
 
 from rankbench import campaign, files, launch, libraries, plan, tuning
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.variables import variables
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
@@ -60,7 +60,7 @@ class Runner:
         machine = launch.machine()
         planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
-            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}),
+            CampaignRequest(planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}),
             tell_resumed,
         )
         examine(prepared.store.campaign)

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.lab import setup
 from rankbench.lab.links import Delay
-from rankbench.lab.setup import Done, Wanted
+from rankbench.lab.setup import Done, LabRequest
 from rankbench.lab.slurm import Cores
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Cores", "Delay", "Done", "Lab", "Wanted", "up"]
+__all__ = ["Cores", "Delay", "Done", "Lab", "LabRequest", "up"]
 
 HUNG_S = 120
 """What takes so long hangs, unless more is allowed."""
@@ -124,17 +124,17 @@ class Lab(NamedTuple):
 
 
 @contextlib.contextmanager
-def up(wanted: Wanted, folder: Path | None = None, *, limit_s: float = HUNG_S) -> Iterator[Lab]:
+def up(request: LabRequest, folder: Path | None = None, *, limit_s: float = HUNG_S) -> Iterator[Lab]:
     """Bring nodes up and yield them; all that runs on them is gone when this returns.
 
     `folder` is the lab's own, which stays; without it there is one for a time.
     """
-    setup.require(wanted)
+    setup.require(request)
     path = folder or Path(tempfile.mkdtemp(prefix="rankbench-lab-"))
     try:
-        text = setup.prepare(path, wanted)
+        text = setup.prepare(path, request)
         with _head(path, passing=folder is None) as head_pid:
-            yield Lab(path, wanted.names, wanted.offsets_ns, head_pid, text, limit_s)
+            yield Lab(path, request.names, request.offsets_ns, head_pid, text, limit_s)
     finally:
         if not folder:
             shutil.rmtree(path, ignore_errors=True)

@@ -39,7 +39,7 @@ MOST_NODES = 200
 HIDDEN = (Path("/tmp"), Path("/dev/shm"))  # noqa: S108 - the folders that each node has for itself
 
 
-class Wanted(NamedTuple):
+class LabRequest(NamedTuple):
     """What a lab is asked to be."""
 
     nodes: int = 2
@@ -71,24 +71,24 @@ class Done(NamedTuple):
 # --- the folder -------------------------------------------------------------------------------------------------------
 
 
-def prepare(folder: Path, wanted: Wanted) -> str:
+def prepare(folder: Path, request: LabRequest) -> str:
     """Write what the nodes are made from, and return the line on their links."""
     for name in ("pids", "bin"):
         (folder / name).mkdir(parents=True)
     folder.chmod(0o755)
     shutil.copyfile(HERE / SCRIPT, folder / SCRIPT)
-    clocks = wanted.offsets_ns or ("-",) * wanted.nodes
-    _write(folder / "nodes", (f"{name} {clock}" for name, clock in zip(wanted.names, clocks, strict=True)))
-    addresses = (f"{NETWORK}.{number} {name}" for number, name in enumerate(["head", *wanted.names], 1))
+    clocks = request.offsets_ns or ("-",) * request.nodes
+    _write(folder / "nodes", (f"{name} {clock}" for name, clock in zip(request.names, clocks, strict=True)))
+    addresses = (f"{NETWORK}.{number} {name}" for number, name in enumerate(["head", *request.names], 1))
     _write(folder / "hosts", ["127.0.0.1 localhost", *addresses])
-    _write(folder / "shared", _list_shared(folder, wanted))
+    _write(folder / "shared", _list_shared(folder, request))
     for name, role in PROGRAMS.items():
         _write_program(folder, name, role)
-    if wanted.offsets_ns:
+    if request.offsets_ns:
         compile_program(CLOCKS, folder)
-    if wanted.slurm:
-        _prepare_slurm(folder, wanted.names, wanted.slurm)
-    return _prepare_links(folder, wanted)
+    if request.slurm:
+        _prepare_slurm(folder, request.names, request.slurm)
+    return _prepare_links(folder, request)
 
 
 def _write_program(folder: Path, name: str, role: str) -> None:
@@ -105,25 +105,25 @@ def _prepare_slurm(folder: Path, nodes: Sequence[str], cores: Cores) -> None:
         compile_program(slurm.ONE_USER, folder, ["-shared", "-fPIC"])
 
 
-def _prepare_links(folder: Path, wanted: Wanted) -> str:
+def _prepare_links(folder: Path, request: LabRequest) -> str:
     """Write how links are shaped and delayed, and return it in words."""
-    by_kernel = bool(wanted.delay and wanted.netem and wanted.delay.is_even and kernel_has("netem"))
-    shaping = links.shaping(wanted.rate_bit_s, wanted.delay if by_kernel else None)
+    by_kernel = bool(request.delay and request.netem and request.delay.is_even and kernel_has("netem"))
+    shaping = links.shaping(request.rate_bit_s, request.delay if by_kernel else None)
     for name, arguments in shaping.items():
         _write(folder / name, [arguments])
-    if wanted.delay and not by_kernel:
-        _write(folder / "delays", map(str, links.matrix(wanted.delay, wanted.nodes + 1)))
+    if request.delay and not by_kernel:
+        _write(folder / "delays", map(str, links.matrix(request.delay, request.nodes + 1)))
         compile_program(links.SWITCH, folder)
-    return links.describe_links(wanted.rate_bit_s, wanted.delay, by_kernel=by_kernel)
+    return links.describe_links(request.rate_bit_s, request.delay, by_kernel=by_kernel)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
-def _list_shared(folder: Path, wanted: Wanted) -> list[str]:
+def _list_shared(folder: Path, request: LabRequest) -> list[str]:
     """Return the folders that all must see and that would be hidden; programs start in the current one."""
-    paths = [path.resolve() for path in (folder, Path.cwd(), HERE.parents[1], *wanted.shared)]
+    paths = [path.resolve() for path in (folder, Path.cwd(), HERE.parents[1], *request.shared)]
     for path in paths:
         if path in HIDDEN:
             raise RankbenchError(f"lab: each node has a {path} of its own; go to a folder below it, or another one")
@@ -144,31 +144,31 @@ def compile_program(name: str, folder: Path, more: Sequence[str] = ()) -> Path:
 # --- the machine ------------------------------------------------------------------------------------------------------
 
 
-def require(wanted: Wanted) -> None:
+def require(request: LabRequest) -> None:
     """Make sure that the lab can be made here."""
-    if not 1 <= wanted.nodes <= MOST_NODES:
-        raise RankbenchError(f"--nodes {wanted.nodes}: expected 1 to {MOST_NODES}")
-    require_packages(wanted)
-    if wanted.offsets_ns and not Path("/proc/self/ns/time").exists():
+    if not 1 <= request.nodes <= MOST_NODES:
+        raise RankbenchError(f"--nodes {request.nodes}: expected 1 to {MOST_NODES}")
+    require_packages(request)
+    if request.offsets_ns and not Path("/proc/self/ns/time").exists():
         raise RankbenchError("--clocks needs time namespaces: a Linux kernel of 5.6 or later with CONFIG_TIME_NS")
-    clocks = ["--time"] if wanted.offsets_ns else []
+    clocks = ["--time"] if request.offsets_ns else []
     result = try_command([*unshare(), *clocks, "mount", "-t", "tmpfs", "tmpfs", str(HIDDEN[0])])
     if result.exit_code:
         raise RankbenchError(
             f"a lab needs namespaces and mounts, which are not permitted here: {result.printed.strip()}; "
             "be root outside a container, or let users make user namespaces"
         )
-    if wanted.rate_bit_s and not kernel_has("tbf"):
+    if request.rate_bit_s and not kernel_has("tbf"):
         raise RankbenchError("--rate needs the kernel's token bucket filter: CONFIG_NET_SCH_TBF, module sch_tbf")
 
 
-def require_packages(wanted: Wanted) -> None:
+def require_packages(request: LabRequest) -> None:
     """Make sure that all programs are there that the lab is made with."""
-    compiles = wanted.offsets_ns or wanted.delay or (wanted.slurm and os.geteuid() != 0)
-    tools = PACKAGES | (COMPILER if compiles else {}) | (slurm.PACKAGES if wanted.slurm else {})
+    compiles = request.offsets_ns or request.delay or (request.slurm and os.geteuid() != 0)
+    tools = PACKAGES | (COMPILER if compiles else {}) | (slurm.PACKAGES if request.slurm else {})
     missing = sorted({package for tool, package in tools.items() if not shutil.which(tool, path=path())})
     if missing:
-        what = "a lab with Slurm" if wanted.slurm else "a lab"
+        what = "a lab with Slurm" if request.slurm else "a lab"
         raise RankbenchError(f"{what} needs {', '.join(missing)}; on Debian: apt-get install {' '.join(missing)}")
 
 

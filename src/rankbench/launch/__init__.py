@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankbench.launch.host import load, machine, stolen_s
-from rankbench.launch.local import UnwatchedError, run, run_together
+from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state
 from rankbench.launch.resources import Monitor, read_free
 from rankbench.launch.turns import Turns
@@ -11,7 +11,7 @@ from rankbench.launch.turns import Turns
 __all__ = [
     "Monitor",
     "Turns",
-    "UnwatchedError",
+    "SupervisorKilledError",
     "load",
     "machine",
     "read_free",

@@ -235,7 +235,7 @@ run() {
     : >"$out/stream.jsonl"
     ! foreign "$function" || grows=$out/output.log
     printf '%s\n' "${node[@]}" >"$out/nodes"
-    env | grep -E "^($speaks_to_mpi)" >"$out/environment"
+    env | grep -E "^($mpi_variables)" >"$out/environment"
     [ "$together" -gt 1 ] || probe_state "$program" "$out/before.json"
     load=$(load) stolen=$(stolen_ms) began=$(date -u +%FT%T.%3N+00:00) began_ms=$(now_ms)
     : >"$out/output.log"

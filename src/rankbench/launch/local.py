@@ -25,7 +25,7 @@ TRIES = 3
 """How often a step is made whose supervisor is killed."""
 
 
-class UnwatchedError(RankbenchError):
+class SupervisorKilledError(RankbenchError):
     """The supervisor of a step was killed. What the step had started was ended, and its end says nothing about it."""
 
 
@@ -33,7 +33,7 @@ def run(step: Step) -> Outcome:
     """Run a step to its end. Interrupted, it ends the step's processes before the interruption goes on."""
     for _ in range(TRIES):
         (outcome,) = run_together([step])
-        if not isinstance(outcome, UnwatchedError):
+        if not isinstance(outcome, SupervisorKilledError):
             break
     if isinstance(outcome, RankbenchError):
         raise outcome
@@ -46,7 +46,7 @@ def run_together(
     """Run steps at the same time to the end of all, and return how each ended, or why it did not start.
 
     `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
-    interruption goes on. If a supervisor is killed, its step is an UnwatchedError.
+    interruption goes on. If a supervisor is killed, its step is an SupervisorKilledError.
     """
     known_pids = set(supervisor.find_descendants({os.getpid()}, supervisor.list_parents()))
     supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
@@ -104,7 +104,7 @@ def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outco
     code = process.wait()
     end_orphans(known_pids)
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended by exit code {code}"
-    return UnwatchedError(f"the process that watches over the launch was {how}, and the launch was ended with it")
+    return SupervisorKilledError(f"the process that watches over the launch was {how}, and the launch was ended with it")
 
 
 def end_orphans(known_pids: set[int]) -> None:

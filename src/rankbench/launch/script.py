@@ -77,7 +77,7 @@ class Script(NamedTuple):
     """A launch whose stream has not grown for so long hangs."""
     threshold: float
     """Differences that are worth showing, as a share."""
-    speaks_to_mpi: Sequence[str]
+    mpi_variables: Sequence[str]
     """Beginnings of the environment variables that are kept with each launch."""
 
 
@@ -143,7 +143,7 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
         f"rest_apart={max(LEAST_REST, REST_PART * script.threshold):g}  # by which two of them may differ",
         f"rest_large={script.threshold:g}  # what one may take in one block",
         f"nodes_wanted={script.job.nodes}",
-        f"speaks_to_mpi={shlex.quote('|'.join(script.speaks_to_mpi))}  # variables that are kept with each launch",
+        f"mpi_variables={shlex.quote('|'.join(script.mpi_variables))}  # variables that are kept with each launch",
         f"job_id={scheduler.job_id}",
         f"remote_shell={shlex.quote(script.remote_shell or 'ssh')}",
         *(f"export {name}={shlex.quote(value)}" for name, value in scheduler.environment.items()),

@@ -10,7 +10,7 @@ rest=0.003  # of a CPU; what all who wait for a turn may take
 rest_apart=0.003  # by which two of them may differ
 rest_large=0.03  # what one may take in one block
 nodes_wanted=4
-speaks_to_mpi='OMPI_|I_MPI_'  # variables that are kept with each launch
+mpi_variables='OMPI_|I_MPI_'  # variables that are kept with each launch
 job_id=$$
 remote_shell=ssh
 module load numactl

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankbench.campaign import exit_causes
-from rankbench.campaign.exit_causes import Surroundings
+from rankbench.campaign.exit_causes import MachineCounters
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 OWN_MPIEXEC = 'launch by the library\'s own mpiexec: launcher = "mpiexec"'
@@ -138,9 +138,9 @@ def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], k
 
 
 def test_what_happened_to_the_machine_is_evidence() -> None:
-    quiet = Surroundings(killed_for_memory=3, free_bytes=1 << 30)
+    quiet = MachineCounters(killed_for_memory=3, free_bytes=1 << 30)
     assert exit_causes.evidence(quiet, quiet) == ""
-    assert exit_causes.evidence(quiet, Surroundings(killed_for_memory=5, free_bytes=0)) == (
+    assert exit_causes.evidence(quiet, MachineCounters(killed_for_memory=5, free_bytes=0)) == (
         "the kernel ended 2 processes for lack of memory; use fewer ranks or smaller sizes; "
         "the disk of the results is full; make room and run again to continue"
     )

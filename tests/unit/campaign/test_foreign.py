@@ -500,14 +500,14 @@ def test_sizes_that_were_not_asked_for_are_nothing(ended: Ended) -> None:
 def test_a_size_that_the_program_has_not_is_refused(ended: Ended) -> None:
     ending = ended(WHOLE, (8, 24))
     assert list_results(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
-    assert ending.stream.results[1].reason == "the program has not this size; it measured 8, 16, 32 B"
+    assert ending.stream.results[1].reason == "the program does not measure this size; it measured 8, 16, 32 B"
     assert ending.status == LaunchStatus.OK
 
 
 def test_of_many_sizes_the_first_are_named(ended: Ended) -> None:
     many = imports.latencies(*((size, 1.5) for size in range(1, 20)))
     assert ended(many, (24,)).stream.results[0].reason == (
-        "the program has not this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
+        "the program does not measure this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
     )
 
 

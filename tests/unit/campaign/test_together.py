@@ -16,7 +16,7 @@ from unit.campaign.test_blocks import PLAN, assert_sound, go_on, libraries, prep
 
 from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress
-from rankbench.campaign.loop import UNWATCHED_LAUNCHES
+from rankbench.campaign.loop import MOST_LOST_LAUNCHES
 from rankbench.language import render
 from rankbench.model import (
     CaseStatus,
@@ -215,7 +215,7 @@ def test_a_launch_whose_supervisor_was_killed_is_made_again_and_not_stored(
 def test_a_campaign_ends_if_supervisors_are_killed_again_and_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, f"together = false{PLAN}")
     behave(libraries["9.2"], pause_s=60)
-    killer = kill_a_supervisor(tmp_path / "results", libraries["9.2"], times=UNWATCHED_LAUNCHES)
+    killer = kill_a_supervisor(tmp_path / "results", libraries["9.2"], times=MOST_LOST_LAUNCHES)
     with pytest.raises(RankbenchError) as error:
         campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     killer.join()

@@ -250,7 +250,7 @@ def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
 
     threading.Thread(target=lambda: os.kill(supervisor_of(folders[0]), signal.SIGKILL)).start()
     first, second = launch.run_together(steps, note_end)
-    assert isinstance(first, launch.UnwatchedError)
+    assert isinstance(first, launch.SupervisorKilledError)
     assert str(first) == (
         "the process that watches over the launch was killed by SIGKILL, and the launch was ended with it"
     )

@@ -80,7 +80,7 @@ def script(name: str) -> Script:
         remote_shell="",
         silence_s=60,
         threshold=0.03,
-        speaks_to_mpi=["OMPI_", "I_MPI_"],
+        mpi_variables=["OMPI_", "I_MPI_"],
     )
 
 

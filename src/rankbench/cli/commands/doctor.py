@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from rankbench import build, launch, plan
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.doctor import Check
 from rankbench.campaign.preflight import check_candidates
 from rankbench.campaign.preparation import find_candidates
@@ -69,7 +69,7 @@ def doctor(
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
     in_the_way = check_machine()
     candidates, used = (select_candidates if plans or preset else every)(
-        Wanted(planned, Path(), machine, home(), prefix or (), modules or ()), names
+        CampaignRequest(planned, Path(), machine, home(), prefix or (), modules or ()), names
     )
     shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
@@ -102,21 +102,21 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
     )
 
 
-def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the libraries named, or all that are found, as candidates."""
-    used = {library.name: library for library in choose_libraries(names, list(wanted.prefixes))}
+    used = {library.name: library for library in choose_libraries(names, list(request.prefixes))}
     return [Candidate(name=name, library=name) for name in used], used
 
 
-def select_candidates(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+def select_candidates(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates, or those of them that are named: by their name, library or family."""
-    candidates, used = find_candidates(wanted)
+    candidates, used = find_candidates(request)
     words = {
         candidate.name: {candidate.name, candidate.library, used[candidate.library].family} for candidate in candidates
     }
     for name in names:
         if not any(name in word for word in words.values()):
-            raise RankbenchError(f"{name}: no candidate of {wanted.plan.file}{suggestion(name, list(words))}")
+            raise RankbenchError(f"{name}: no candidate of {request.plan.file}{suggestion(name, list(words))}")
     return [candidate for candidate in candidates if not names or words[candidate.name].intersection(names)], used
 
 

@@ -282,11 +282,11 @@ def measure_again(
     both = remeasuring.make_joint_plan(old, record, pairs, reach, how.stop)
     place = new.folder.resolve()
     folder = place.with_name(f"{place.name}-against-{old.name}")
-    wanted = campaigning.Wanted(both.plan, folder, machine, home(), how.prefixes, how.modules)
-    if is_finished(wanted):
+    request = campaigning.CampaignRequest(both.plan, folder, machine, home(), how.prefixes, how.modules)
+    if is_finished(request):
         return open_current(folder), both.pairs
     try:
-        prepared = campaigning.prepare(wanted, note)
+        prepared = campaigning.prepare(request, note)
         with watch_campaign(prepared.store.campaign) as watch:
             campaigning.run(prepared, stopping(prepared.store), watch)
     except (KeyboardInterrupt, Terminated) as stopped:

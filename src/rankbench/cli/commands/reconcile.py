@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from rankbench import campaign, launch, plan
-from rankbench.campaign import Wanted, foreign
+from rankbench.campaign import CampaignRequest, foreign
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
@@ -102,9 +102,9 @@ def reconcile(
     )
     folder = results / f"reconcile-{mpi_library.name}"
     planned = plan.parse_plan(text, str(folder / "plan.toml"), launch.machine())
-    wanted = Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ())
+    request = CampaignRequest(planned, folder, launch.machine(), home(), prefix or (), modules or ())
     quiet = form == "json"
-    prepared = campaign.prepare(wanted, (lambda _: None) if quiet else print_text)
+    prepared = campaign.prepare(request, (lambda _: None) if quiet else print_text)
     with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
         campaign.run(prepared, stopping(prepared.store), watch)
     print_json(list(map(record, reconciling.reconcile(prepared.store)))) if quiet else explain(prepared.store)
@@ -141,7 +141,7 @@ def place(text: str) -> tuple[str, tuple[str, str]]:
 
 def there(
     library: Library,
-    wanted: Sequence[str],
+    request: Sequence[str],
     places: dict[str, tuple[str, str]],
     prefix: Sequence[Path],
     modules: Sequence[str],
@@ -151,7 +151,7 @@ def there(
     for name, tool in foreign.find_tools().items():
         if places and name not in places:
             continue
-        for counterpart in wanted:
+        for counterpart in request:
             for operation in tool.OPERATIONS:
                 fits = operation.foreign.counterpart == counterpart and operation.form == "blocking"
                 if fits and not operation.foreign.overlap:

@@ -49,7 +49,7 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from rankbench.campaign import Decision, Prepared, Wanted
+    from rankbench.campaign import Decision, PreparedCampaign, CampaignRequest
     from rankbench.store import Store
 
 ORDER = 30
@@ -132,21 +132,21 @@ def run(
     # Polars takes as long to load as libraries take to answer.
     from rankbench import campaign, store
 
-    wanted = campaign.Wanted(
+    request = campaign.CampaignRequest(
         planned, folder, machine, home(), search.prefixes, search.modules, seed, more or 0, reach=reach
     )
     if dry_run:
         from rankbench.cli.forecast import show_forecast
 
-        show_forecast(wanted, again(folder.name, "--dry-run", "-n"), verbose=verbose)
+        show_forecast(request, again(folder.name, "--dry-run", "-n"), verbose=verbose)
         return
-    if known and is_finished(wanted):
+    if known and is_finished(request):
         show_finished(store.open(folder), again(folder.name))
         return
     # So does what judges; nothing of it runs beside a launch that measures.
     loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
     try:
-        prepared = campaign.prepare(wanted, progress)
+        prepared = campaign.prepare(request, progress)
         before = len(prepared.store.launches())
         loaded()
         decision = measure(prepared, quiet=quiet)
@@ -164,14 +164,14 @@ def run(
         raise typer.Exit(1)
 
 
-def is_finished(wanted: Wanted) -> bool:
+def is_finished(request: CampaignRequest) -> bool:
     """Return whether a campaign measures nothing more."""
     from rankbench.cli import decisions
 
-    return decisions.is_finished(wanted)
+    return decisions.is_finished(request)
 
 
-def measure(prepared: Prepared, *, quiet: bool) -> Decision:
+def measure(prepared: PreparedCampaign, *, quiet: bool) -> Decision:
     """Run the blocks of a campaign, shown while it runs; return why it ended."""
     from rankbench import campaign
     from rankbench.cli.decisions import stopping
