@@ -125,7 +125,7 @@ def test_a_tarball_is_built_for_each_library(home: Path, tmp_path: Path) -> None
         archive.add(FAKES / "osu_allreduce.c", "osu/osu_allreduce.c")
     results = run(tmp_path, home, BUILT.format(source=source))
     rows = results.cases().select("candidate", "size_bytes", "status", "reason").unique()
-    why = "the program has not this size; it measured 8, 16, 32, 64, 128, 256, 512, 1024 B"
+    why = "the program does not measure this size; it measured 8, 16, 32, 64, 128, 256, 512, 1024 B"
     assert sorted(rows.rows()) == sorted(
         (candidate, size, "refused" if size == 24 else "ok", why if size == 24 else "")
         for candidate in ("mpich-5.0.2", "openmpi-5.0.11")

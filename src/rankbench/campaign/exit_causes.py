@@ -12,7 +12,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.launch.topology import text
+from rankbench.launch.topology import read_text
 from rankbench.model import CaseStatus, LaunchStatus, Outcome, Record, Stream
 
 if TYPE_CHECKING:
@@ -160,13 +160,13 @@ def count_kills(folder: Path, root: Path = Path("/")) -> MachineCounters:
 
 def count_memory_kills(root: Path) -> int:
     """Return how many processes the kernel ended for lack of memory, in the container or else on the system."""
-    matches = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
+    matches = (re.search(r"^oom_kill (\d+)$", read_text(path), re.MULTILINE) for path in counters(root))
     return next((int(match[1]) for match in matches if match), 0)
 
 
 def counters(root: Path) -> Iterator[Path]:
     """Yield files with this counter: of control groups version 2 and 1, and of the system."""
-    groups = re.findall(r"^\d+:([^:]*):(.*)$", text(root / "proc/self/cgroup"), re.MULTILINE)
+    groups = re.findall(r"^\d+:([^:]*):(.*)$", read_text(root / "proc/self/cgroup"), re.MULTILINE)
     places = {controllers: place.lstrip("/") for controllers, place in groups}
     yield root / "sys/fs/cgroup" / places.get("", "") / "memory.events"
     yield root / "sys/fs/cgroup/memory" / places.get("memory", "") / "memory.oom_control"

@@ -1,4 +1,4 @@
-"""Running steps on this machine, and what state the machine is in. This room does not know what a step computes."""
+"""Runs steps on this machine, makes job scripts, and reads the state of the machine. It does not know what a step computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps run at once on this machine, each under a supervisor that ends all of its processes (`launch/supervisor.py`)."""
+"""Runs steps on this machine, each under a supervisor that ends all of its processes (`launch/supervisor.py`)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from rankbench.model import Step
 
 TRIES = 3
-"""How often a step is made whose supervisor is killed."""
+"""Most runs of a step whose supervisor is killed."""
 
 
 class SupervisorKilledError(RankbenchError):
-    """The supervisor of a step was killed. What the step had started was ended, and its end says nothing about it."""
+    """The supervisor of a step was killed, and the step was ended with it. This says nothing about the step itself."""
 
 
 def run(step: Step) -> Outcome:
-    """Run a step to its end. Interrupted, it ends the step's processes before the interruption goes on."""
+    """Run a step to its end. On an interrupt, its processes are ended before the exception continues."""
     for _ in range(TRIES):
         (outcome,) = run_together([step])
         if not isinstance(outcome, SupervisorKilledError):
@@ -43,10 +43,10 @@ def run(step: Step) -> Outcome:
 def run_together(
     steps: Sequence[Step], ended: Callable[[int], None] = lambda _: None
 ) -> list[Outcome | RankbenchError]:
-    """Run steps at the same time to the end of all, and return how each ended, or why it did not start.
+    """Run steps at the same time, until all have ended; return how each ended, or why it did not start.
 
-    `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
-    interruption goes on. If a supervisor is killed, its step is an SupervisorKilledError.
+    `ended` is called with the position of a step as soon as its processes are gone. On an interrupt, all processes are
+    ended before the exception continues. A killed supervisor gives a SupervisorKilledError.
     """
     known_pids = set(supervisor.find_descendants({os.getpid()}, supervisor.list_parents()))
     supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
@@ -63,11 +63,11 @@ def run_together(
     answers: dict[int, Outcome | RankbenchError] = {}
     try:
         for step, process in zip(steps, processes, strict=True):
-            send(process, order(step))
+            send(process, encode_step(step))
         outputs = [process.stdout for process in processes if process.stdout]
         while pending := [place for place in range(len(steps)) if place not in answers]:
-            # A read is begun again after a signal where a library has set a handler with SA_RESTART, as Polars does:
-            # Ctrl-C would wait for the step's end. To poll is always interrupted.
+            # A signal does not interrupt a read if a library, such as Polars, has set a handler with SA_RESTART: Ctrl-C
+            # would wait for the end of the step. It always interrupts select.
             select.select([outputs[place] for place in pending], [], [])
             for place in pending:
                 if select.select([outputs[place]], [], [], 0)[0]:
@@ -88,7 +88,7 @@ def run_together(
 
 
 def send(process: subprocess.Popen[bytes], line: bytes) -> None:
-    """Write a line to a supervisor. One that was killed is noticed by its answer."""
+    """Write a line to a supervisor. If it was killed, its missing answer shows that."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(line)
@@ -96,7 +96,7 @@ def send(process: subprocess.Popen[bytes], line: bytes) -> None:
 
 
 def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
-    """Return the answer of a supervisor. If it was killed, everything that it had started is ended first."""
+    """Return the answer of a supervisor. If it was killed, its processes are ended first."""
     assert process.stdout
     if line := process.stdout.readline():
         message: dict[str, Any] = json.loads(line)
@@ -108,7 +108,7 @@ def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outco
 
 
 def end_orphans(known_pids: set[int]) -> None:
-    """End what killed supervisors have left: it has become a child of this process, which did not start it."""
+    """End the processes of killed supervisors, which have become children of this process."""
     adopted: set[int] = set()
 
     def orphans() -> list[int]:
@@ -124,8 +124,8 @@ def end_orphans(known_pids: set[int]) -> None:
             os.waitpid(pid, 0)
 
 
-def order(step: Step) -> bytes:
-    """Return the line from which a supervisor reads what to run."""
+def encode_step(step: Step) -> bytes:
+    """Return the line that describes a step to its supervisor."""
     message = {
         "arguments": arguments(step),
         "environment": step.command.environment,
@@ -138,7 +138,7 @@ def order(step: Step) -> bytes:
 
 
 def arguments(step: Step) -> list[str]:
-    """Return the command's arguments, with the files that it reads written and named."""
+    """Write the files that a command reads; return its arguments with their paths."""
     paths = {name: step.output.with_name(name) for name in step.command.files}
     for name, path in paths.items():
         files.write(path, step.command.files[name])

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rankbench.model import CommandLine
 
 LONGEST_S = 30.0
-"""The core itself ends within two seconds on any machine that still runs its processes."""
+"""The core ends within two seconds on any working machine."""
 
 
 def state(command: CommandLine) -> State:
-    """Return what a core's `--state` prints."""
+    """Return the state that a core reports by `--state`."""
     line = " ".join(command.arguments)
     try:
         answer = subprocess.run(

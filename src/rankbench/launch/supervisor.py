@@ -1,12 +1,12 @@
 """A small process that runs one command and leaves no process behind, whatever happens to rankbench.
 
-It stands outside rankbench's process group and adopts every process whose parent ends (PR_SET_CHILD_SUBREAPER): ranks
-whose launcher was killed, or that moved into sessions of their own, are still its descendants. Standard input has one
-line of JSON, the order; end of file means that rankbench is gone or wants to stop. It prints one line of JSON at the
-end. It needs the standard library only and is started by its path.
+It is outside rankbench's process group and adopts every process whose parent ends (PR_SET_CHILD_SUBREAPER). So ranks
+whose launcher was killed, or that have their own sessions, remain its descendants. It reads the step as one line of
+JSON from standard input; end of file means that rankbench has ended or wants to stop. At the end it prints one line of
+JSON. It needs only the standard library and is started by its path.
 
-It is two processes: one that does this, and its parent, which does it in its place if it is killed. If both are, the
-kernel kills the launcher, and rankbench adopts and ends what is left (`launch/local.py`).
+It consists of two processes: the child supervises; its parent takes over if the child is killed. If both are killed,
+the kernel kills the launcher, and rankbench adopts and ends the remaining processes (`launch/local.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import threading
 import time
 from pathlib import Path
 
-TYPE_CHECKING = False  # As type checkers know it; typing would be a tenth of the start.
+TYPE_CHECKING = False  # Type checkers know this name; importing typing would take a tenth of the start.
 if TYPE_CHECKING:
     from collections.abc import Callable
     from io import FileIO
@@ -34,23 +34,23 @@ SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there 
 POLL_S = 1.0
 """Time between two looks at the watched file: long, since the ranks may need every core."""
 TIDY_S = 0.5
-"""Time that the launcher has to end its ranks and to tidy up, before they get SIGTERM too."""
+"""Time for the launcher to end its ranks, before they get SIGTERM too."""
 GRACE_S = 2.0
-"""Time to end in after SIGTERM, before SIGKILL."""
+"""Time between SIGTERM and SIGKILL."""
 PAUSE_S = 0.01
 END = b'{"record":"end"'
-"""How the last line of the core's stream begins: all was measured, and only MPI_Finalize is left."""
+"""Prefix of the last line of the core's stream: everything is measured, and MPI_Finalize follows."""
 END_S = 5.0
-"""Time without a change that a command has to end in after that line."""
+"""Time after that line in which the command must end."""
 OUTPUT_BYTES = 1 << 20
-"""How much of a command's output is kept of its beginning, and of its end."""
+"""Bytes of a command's output that are kept, both of its beginning and of its end."""
 OMISSION = b"\n[rankbench left out %d bytes of output here]\n"
 LINE_BYTES = 65536
-"""More than the last line has."""
+"""Upper bound of the length of the last line."""
 
 
 def main() -> None:
-    """Supervise a command in a child process, and end what that leaves if it is killed."""
+    """Supervise a command in a child process; if that is killed, end the remaining processes."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if not child:
@@ -61,12 +61,12 @@ def main() -> None:
         end_all(descendants)
         reap()
     if code < 0:
-        os.kill(os.getpid(), -code)  # So that rankbench sees how it ended.
+        os.kill(os.getpid(), -code)  # Rankbench sees how it ended.
     sys.exit(code)
 
 
 def supervise() -> None:
-    """Run the command of the order on standard input and print how it ended."""
+    """Run the command that standard input describes, and print how it ended."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     line = sys.stdin.readline()
     if not line:
@@ -94,16 +94,16 @@ def prctl(option: int, value: int) -> None:
 
 
 def write_answer(message: dict[str, Any]) -> None:
-    """Write a line to standard output, without a buffer that Python would flush again after rankbench is gone."""
+    """Write a line to standard output, unbuffered: Python would flush a buffer again after rankbench has ended."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(message).encode() + b"\n")
 
 
 class OutputCopier(threading.Thread):
-    """Copies what a pipe brings to a file, the beginning and the end of it, and counts all of it.
+    """Copies the beginning and the end of a pipe's data to a file, and counts all bytes.
 
-    A command that prints without end must fill neither disk nor memory. The file's time of change shows that it still
-    prints. A disk that takes no more must not keep the command waiting.
+    Endless output must fill neither disk nor memory, and a full disk must not block the command. The file's
+    modification time shows that the command still prints.
     """
 
     def __init__(self, source: int, output: FileIO) -> None:
@@ -112,7 +112,7 @@ class OutputCopier(threading.Thread):
         self.copied = 0
 
     def run(self) -> None:
-        """Copy until the pipe ends, and say how much was left out between beginning and end."""
+        """Copy until the pipe ends; write how many bytes were left out in the middle."""
         room, end, touched = OUTPUT_BYTES, bytearray(), time.monotonic()
         while data := os.read(self._source, 1 << 16):
             self.copied += len(data)
@@ -134,15 +134,15 @@ class OutputCopier(threading.Thread):
 
 
 def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], OutputCopier]:
-    """Start the command in a session of its own, and a thread that copies its output to a file.
+    """Start the command in its own session, and a thread that copies its output to a file.
 
-    The command is killed when this process is.
+    The kernel kills the command if this process dies.
     """
     supervisor = os.getpid()
 
     def die_with_supervisor() -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != supervisor:  # It was killed just before.
+        if os.getppid() != supervisor:  # The supervisor was killed just before.
             os._exit(1)
 
     output = Path(step["output"]).open("wb", buffering=0)  # noqa: SIM115 - the thread closes it
@@ -165,14 +165,14 @@ def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], OutputCopier]:
 
 
 def explain_refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
-    """Return why the command was not started; ValueError is for arguments or names that no process can be given."""
+    """Return why the command did not start. ValueError: arguments or names that no process can have."""
     if isinstance(error, OSError):
         return f"{error.filename or step['arguments'][0]}: {error.strerror}"
     return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
 
 
 def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
-    """Return a number that changes while the command lives, as it stands in memory that is a file."""
+    """Return the bytes of a number in shared memory that changes while the command lives."""
     if not heartbeat:
         return b""
     try:
@@ -183,9 +183,9 @@ def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
 
 
 def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, heartbeat: tuple[str, int] | None = None) -> bool:
-    """Wait until the command ends or rankbench wants it to; return whether it stopped giving signs of life before."""
+    """Wait until the command ends, rankbench stops it, or signs of life are missing; return whether they were."""
     poll = select.poll()
-    with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
+    with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3, child.poll() below shows the end.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
     pause_s = min(POLL_S, limit_s / 4)
@@ -193,7 +193,7 @@ def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, heartbeat:
     while not poll.poll(1000 * pause_s) and child.poll() is None:
         facts = watch.stat() if watch.exists() else None
         now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_heartbeat(heartbeat))
-        # If the look itself is late, all processes may have been stopped: the launch could give no sign then.
+        # If this reading is late, all processes may have been stopped, and the launch could give no sign.
         still_s = 0.0 if now != state else still_s + min(time.monotonic() - polled, 2 * pause_s)
         polled, state = time.monotonic(), now
         if still_s > limit_s or (still_s > END_S and is_complete(watch)):
@@ -202,7 +202,7 @@ def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, heartbeat:
 
 
 def is_complete(watch: Path) -> bool:
-    """Return whether the watched file is a stream with all its records."""
+    """Return whether the watched file is a complete stream."""
     try:
         with watch.open("rb") as stream:
             stream.seek(max(0, watch.stat().st_size - LINE_BYTES))
@@ -212,12 +212,12 @@ def is_complete(watch: Path) -> bool:
 
 
 def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:
-    """End all processes found: first the launcher, which can tidy up, then all politely, then for certain.
+    """End all processes: first the launcher, which can clean up, then all by SIGTERM, then by SIGKILL.
 
-    What they leave in /dev/shm is removed.
+    Their files in /dev/shm are removed.
     """
-    pids = find() or find()  # The child of a process that ends during a look may be missed by it.
-    if not pids:  # As after most launches.
+    pids = find() or find()  # One search can miss the child of a process that just ended.
+    if not pids:
         return
     shared = {entry for pid in pids for entry in list_mapped(pid)}
     if launcher and launcher.poll() is None:
@@ -232,14 +232,14 @@ def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | N
 
 
 def wait_for_end(find: Callable[[], list[int]], limit_s: float) -> None:
-    """Wait until no process is found any more, or the time is over."""
+    """Wait until all processes have ended, or the time is over."""
     until = time.monotonic() + limit_s
     while find() and time.monotonic() < until:
         time.sleep(PAUSE_S)
 
 
 def list_mapped(pid: int) -> set[tuple[str, int]]:
-    """Return path and inode of each file in /dev/shm that a process has mapped and that still has its name."""
+    """Return path and inode of each file in /dev/shm that a process maps and that is not deleted."""
     try:
         lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
     except OSError:
@@ -249,7 +249,7 @@ def list_mapped(pid: int) -> set[tuple[str, int]]:
 
 
 def remove(shared: set[tuple[str, int]]) -> None:
-    """Remove files of this user that no process maps any more. Nothing is read where there are none left."""
+    """Remove the files of this user that no process maps any more."""
     entries = {(path, inode) for path, inode in shared if is_own(path, inode)}
     if entries:
         entries -= {entry for folder in Path("/proc").glob("[0-9]*") for entry in list_mapped(int(folder.name))}
@@ -259,7 +259,7 @@ def remove(shared: set[tuple[str, int]]) -> None:
 
 
 def is_own(path: str, inode: int) -> bool:
-    """Return whether a path still is that file, and this user's."""
+    """Return whether a path is still the same file, and owned by this user."""
     try:
         facts = os.lstat(path)
     except OSError:
@@ -268,7 +268,7 @@ def is_own(path: str, inode: int) -> bool:
 
 
 def reap() -> None:
-    """Collect the ended processes that were adopted; not every container has an init that would."""
+    """Wait for adopted processes that have ended; not every container has an init that would."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -292,7 +292,7 @@ def list_parents() -> dict[int, int]:
 
 
 def find_descendants(ancestors: set[int], parents: dict[int, int]) -> list[int]:
-    """Return the processes that have one of these above them."""
+    """Return all descendants of these processes."""
     pids: list[int] = []
     generation = ancestors
     while generation := {pid for pid, above in parents.items() if above in generation}:
@@ -301,7 +301,7 @@ def find_descendants(ancestors: set[int], parents: dict[int, int]) -> list[int]:
 
 
 def parent(pid: str) -> tuple[int, int] | None:
-    """Return a process and its parent, or nothing for one that has ended."""
+    """Return a process and its parent; None: it has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123 - there are hundreds
             state, above = stat.read().rpartition(b")")[2].split()[:2]

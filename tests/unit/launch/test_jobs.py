@@ -82,5 +82,5 @@ def test_no_scheduler_runs_a_number_as_shell_code(
     facts = schedulers.find_schedulers()[name]
     for command in (facts.question(number), facts.cancellation(number)):
         assert number in command
-        jobs.ask(command)
+        jobs.run_command(command)
     assert not (tmp_path / "PWNED").exists()

@@ -220,7 +220,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
 
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
     """Return the matches of candidates that are not recorded as the same build with the same settings."""
-    return [match for match in matched if not remeasuring.recorded_alike(old, new, (match.old, match.new))]
+    return [match for match in matched if not remeasuring.is_recorded_same(old, new, (match.old, match.new))]
 
 
 def libraries_of(*campaigns: Campaign) -> list[Library]:
