@@ -1,4 +1,4 @@
-"""Properties of this machine that disturb measurements: what was seen, why it matters, what to do about it.
+"""Properties of this machine that disturb measurements: the observation, why it matters, and what to do.
 
 Pure functions over a root folder, so that machines can be recorded. What is well is not spoken of.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.launch import host
-from rankbench.launch.topology import parse_list, text
+from rankbench.launch.topology import parse_list, read_text
 from rankbench.plan.placing import format_ranges
 from rankbench.quantities import format_size
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 LOOK_S = 0.5
-"""For how long it is looked at what else runs."""
+"""Time for which other processes are observed."""
 BUSY_SHARE = 0.05
-"""Of one CPU: what takes less does not matter."""
+"""Share of a CPU below which a process does not matter."""
 STOLEN_SHARE = 0.01
 SMALL_SHM_BYTES = 256 << 20
 LEAST_STACK_BYTES = 1 << 20
 LEAST_FILES = 1024
 NAMED_NEIGHBOURS = 3
 NEW = ("", 0.0)
-"""A process that was not there at the first look."""
+"""A process that did not run at the first reading."""
 GOOD_CLOCKS = {"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase"}
-"""Time sources of the kernel that programs read without a call into it."""
+"""Time sources that programs read without a system call."""
 TICK_HZ = os.sysconf("SC_CLK_TCK")
 ROOT = Path("/")
 
@@ -46,12 +46,12 @@ class Hindrance(NamedTuple):
     advice: str
 
     def __str__(self) -> str:
-        """Return it in one line."""
+        """Return the hindrance as one line."""
         return f"{self.observation}: {self.matters}; {self.advice}"
 
 
 class Usage(NamedTuple):
-    """What CPUs have done at some moment."""
+    """CPU time used until some moment."""
 
     at_s: float
     processes: Mapping[int, tuple[str, float]]
@@ -63,13 +63,13 @@ def check_machine(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
     """Return everything on this machine that disturbs measurements; it observes other processes for a moment."""
     before = usage(root)
     time.sleep(look_s)
-    return [*list_settled(root), *check_load(before, usage(root), os.getpid()), *check_name(socket.gethostname())]
+    return [*list_static(root), *check_load(before, usage(root), os.getpid()), *check_name(socket.gethostname())]
 
 
-def list_settled(root: Path) -> Iterator[Hindrance]:
-    """Yield what stays as it is until somebody changes it."""
-    for look in LOOKS:
-        yield from look(root)
+def list_static(root: Path) -> Iterator[Hindrance]:
+    """Yield the hindrances that are properties of the system, not of its load."""
+    for check in CHECKS:
+        yield from check(root)
 
 
 # --- processors -------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def governor(root: Path) -> Iterator[Hindrance]:
     folder = root / "sys/devices/system/cpu"
     cpus: dict[str, set[int]] = {}
     for path in folder.glob("cpu[0-9]*/cpufreq/scaling_governor"):
-        cpus.setdefault(text(path).strip(), set()).add(int(path.parts[-3][3:]))
+        cpus.setdefault(read_text(path).strip(), set()).add(int(path.parts[-3][3:]))
     for name in sorted(cpus.keys() - {"performance", ""}):
         yield Hindrance(
             f"CPUs {format_ranges(cpus[name])} have the frequency governor {name}",
@@ -90,9 +90,9 @@ def governor(root: Path) -> Iterator[Hindrance]:
 
 
 def turbo(root: Path) -> Iterator[Hindrance]:
-    """Yield that CPUs may run faster for a while."""
+    """Yield that turbo is on: CPUs may run faster for a while."""
     folder = root / "sys/devices/system/cpu"
-    intel, other = text(folder / "intel_pstate/no_turbo").strip(), text(folder / "cpufreq/boost").strip()
+    intel, other = read_text(folder / "intel_pstate/no_turbo").strip(), read_text(folder / "cpufreq/boost").strip()
     switch = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo" if intel == "0" else ""
     switch = switch or ("echo 0 > /sys/devices/system/cpu/cpufreq/boost" if other == "1" else "")
     if switch:
@@ -105,7 +105,7 @@ def turbo(root: Path) -> Iterator[Hindrance]:
 
 def threads(root: Path) -> Iterator[Hindrance]:
     """Yield that cores have several hardware threads."""
-    if text(root / "sys/devices/system/cpu/smt/active").strip() == "1":
+    if read_text(root / "sys/devices/system/cpu/smt/active").strip() == "1":
         yield Hindrance(
             "cores have several hardware threads (SMT)",
             "what else runs on a core takes half of it from a rank",
@@ -114,11 +114,11 @@ def threads(root: Path) -> Iterator[Hindrance]:
 
 
 def check_quota(root: Path) -> Iterator[Hindrance]:
-    """Yield that this container may not use its CPUs all the time."""
-    most, _, period = text(root / "sys/fs/cgroup/cpu.max").strip().partition(" ")
+    """Yield a CPU quota of this container."""
+    most, _, period = read_text(root / "sys/fs/cgroup/cpu.max").strip().partition(" ")
     old = root / "sys/fs/cgroup/cpu"
     if not most:
-        most, period = text(old / "cpu.cfs_quota_us").strip(), text(old / "cpu.cfs_period_us").strip()
+        most, period = read_text(old / "cpu.cfs_quota_us").strip(), read_text(old / "cpu.cfs_period_us").strip()
     cpus = len(usable(root))
     if most.isdigit() and period.isdigit() and int(most) < cpus * int(period):
         yield Hindrance(
@@ -130,13 +130,13 @@ def check_quota(root: Path) -> Iterator[Hindrance]:
 
 def usable(root: Path) -> set[int]:
     """Return the CPUs that this process may use."""
-    allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", text(root / "proc/self/status"), re.MULTILINE)
+    allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", read_text(root / "proc/self/status"), re.MULTILINE)
     return parse_list(allowed[1]) if allowed else set()
 
 
 def virtual(root: Path) -> Iterator[Hindrance]:
-    """Yield that the machine is none."""
-    if name := host.virtual(root, text(root / "proc/cpuinfo")):
+    """Yield that the machine is virtual."""
+    if name := host.virtual(root, read_text(root / "proc/cpuinfo")):
         yield Hindrance(
             f"this is a virtual machine ({name})",
             "its CPUs may share cores, move and be taken away, and distances between them change",
@@ -148,8 +148,8 @@ def virtual(root: Path) -> Iterator[Hindrance]:
 
 
 def huge_pages(root: Path) -> Iterator[Hindrance]:
-    """Yield that the kernel makes huge pages of any memory."""
-    if "[always]" in text(root / "sys/kernel/mm/transparent_hugepage/enabled"):
+    """Yield that the kernel uses transparent huge pages for all memory."""
+    if "[always]" in read_text(root / "sys/kernel/mm/transparent_hugepage/enabled"):
         yield Hindrance(
             "transparent huge pages are always made",
             "the kernel rearranges memory while it is measured, and large messages differ from launch to launch",
@@ -158,9 +158,9 @@ def huge_pages(root: Path) -> Iterator[Hindrance]:
 
 
 def check_balancing(root: Path) -> Iterator[Hindrance]:
-    """Yield that the kernel moves memory from node to node."""
+    """Yield that the kernel moves memory between NUMA nodes."""
     several = len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) > 1
-    if several and text(root / "proc/sys/kernel/numa_balancing").strip() == "1":
+    if several and read_text(root / "proc/sys/kernel/numa_balancing").strip() == "1":
         yield Hindrance(
             "NUMA balancing is on",
             "pages are unmapped and moved between memories while they are measured",
@@ -169,8 +169,8 @@ def check_balancing(root: Path) -> Iterator[Hindrance]:
 
 
 def check_shared_memory(root: Path) -> Iterator[Hindrance]:
-    """Yield that /dev/shm, through which ranks of a node talk, is small."""
-    match = re.search(r"^\S+ /dev/shm \S+ \S*\bsize=(\d+)([kmg]?)", text(root / "proc/mounts"), re.MULTILINE)
+    """Yield that /dev/shm, which ranks of a node use to communicate, is small."""
+    match = re.search(r"^\S+ /dev/shm \S+ \S*\bsize=(\d+)([kmg]?)", read_text(root / "proc/mounts"), re.MULTILINE)
     size = int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] if match else SMALL_SHM_BYTES
     if size < SMALL_SHM_BYTES:
         yield Hindrance(
@@ -182,20 +182,20 @@ def check_shared_memory(root: Path) -> Iterator[Hindrance]:
 
 def check_limits(root: Path) -> Iterator[Hindrance]:
     """Yield limits of this process that ranks inherit."""
-    table = text(root / "proc/self/limits")
+    table = read_text(root / "proc/self/limits")
     yield from (
         hindrance for check in (check_locked_memory, stack, cores, file_size, files) for hindrance in check(root, table)
     )
 
 
 def find_limit(table: str, name: str) -> float:
-    """Return a current limit; infinity: none."""
+    """Return a soft limit; infinity: none."""
     match = re.search(rf"^{re.escape(name)}\s+(\d+)", table, re.MULTILINE)
     return float(match[1]) if match else float("inf")
 
 
 def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
-    """Yield that little memory may be pinned, where there is a network that needs it."""
+    """Yield a small limit of locked memory on machines with a network that pins memory."""
     most = find_limit(table, "Max locked memory")
     if most < float("inf") and list((root / "sys/class/infiniband").glob("*")):
         yield Hindrance(
@@ -206,7 +206,7 @@ def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
 
 
 def stack(_root: Path, table: str) -> Iterator[Hindrance]:
-    """Yield that the stack is small."""
+    """Yield a small limit of the stack."""
     if (most := find_limit(table, "Max stack size")) < LEAST_STACK_BYTES:
         yield Hindrance(
             f"the stack is limited to {format_size(int(most))}", "libraries crash in deep calls", "ulimit -s 8192"
@@ -214,7 +214,7 @@ def stack(_root: Path, table: str) -> Iterator[Hindrance]:
 
 
 def cores(_root: Path, table: str) -> Iterator[Hindrance]:
-    """Yield that a crash writes down all memory."""
+    """Yield that a crash writes a core file."""
     if find_limit(table, "Max core file size") > 0 and "Max core file size" in table:
         yield Hindrance(
             "a crash writes a core file",
@@ -224,7 +224,7 @@ def cores(_root: Path, table: str) -> Iterator[Hindrance]:
 
 
 def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
-    """Yield that files may not become large."""
+    """Yield a limit of file sizes."""
     if (most := find_limit(table, "Max file size")) < float("inf"):
         yield Hindrance(
             f"no file may be larger than {format_size(int(most))}",
@@ -234,7 +234,7 @@ def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
 
 
 def files(_root: Path, table: str) -> Iterator[Hindrance]:
-    """Yield that few files may be open."""
+    """Yield a small limit of open files."""
     if (most := find_limit(table, "Max open files")) < LEAST_FILES:
         yield Hindrance(
             f"only {most:.0f} files may be open at once",
@@ -244,8 +244,8 @@ def files(_root: Path, table: str) -> Iterator[Hindrance]:
 
 
 def clock_source(root: Path) -> Iterator[Hindrance]:
-    """Yield that reading the clock takes a call into the kernel."""
-    name = text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
+    """Yield that reading the clock needs a system call."""
+    name = read_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
     if name not in GOOD_CLOCKS:
         yield Hindrance(
             f"the kernel takes its time from {name}",
@@ -255,8 +255,8 @@ def clock_source(root: Path) -> Iterator[Hindrance]:
 
 
 def load(root: Path) -> Iterator[Hindrance]:
-    """Yield that much ran here in the last minute, though it may be out of sight or over."""
-    average, cpus = float((text(root / "proc/loadavg").split() or ["0"])[0]), len(usable(root))
+    """Yield a high load of the last minute, even if its processes are invisible or have ended."""
+    average, cpus = float((read_text(root / "proc/loadavg").split() or ["0"])[0]), len(usable(root))
     if cpus and average > cpus / 2:
         yield Hindrance(
             f"the load average is {average:.1f} on {cpus} CPU{'s' * (cpus > 1)}",
@@ -265,25 +265,25 @@ def load(root: Path) -> Iterator[Hindrance]:
         )
 
 
-LOOKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
+CHECKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
     *(governor, turbo, threads, check_quota, virtual),
     *(huge_pages, check_balancing, check_shared_memory, check_limits, clock_source, load),
 )
 
 
-# --- what else runs ---------------------------------------------------------------------------------------------------
+# --- other processes --------------------------------------------------------------------------------------------------
 
 
 def usage(root: Path) -> Usage:
-    """Return what CPUs have done so far."""
+    """Return the CPU time used so far."""
     processes = dict(filter(None, map(read_process, (root / "proc").glob("[0-9]*"))))
-    up = text(root / "proc/uptime").split()
+    up = read_text(root / "proc/uptime").split()
     return Usage(float(up[0]) if up else 0.0, processes, host.stolen_s(root))
 
 
 def read_process(folder: Path) -> tuple[int, tuple[str, float]] | None:
     """Return a process's command and CPU time; None: it has ended."""
-    match = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", text(folder / "stat"), re.DOTALL)
+    match = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", read_text(folder / "stat"), re.DOTALL)
     return (int(folder.name), (match[1], (int(match[2]) + int(match[3])) / TICK_HZ)) if match else None
 
 
@@ -318,7 +318,7 @@ def check_load(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]
 
 
 def check_name(name: str) -> Iterator[Hindrance]:
-    """Yield that the machine's own name has no address."""
+    """Yield that the machine's own name does not resolve."""
     try:
         socket.getaddrinfo(name, None)
     except OSError:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from rankbench.launch.topology import text
+from rankbench.launch.topology import read_text
 from rankbench.quantities import format_memory
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _find_contexts(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def _read_number(path: Path) -> int:
-    content = text(path).strip()
+    content = read_text(path).strip()
     return int(content) if content.isdigit() else 0
 
 

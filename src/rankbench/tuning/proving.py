@@ -1,4 +1,4 @@
-"""What a proof says: the library as tuned against the library by default, over all cases and in each. Pure."""
+"""The result of a proof: the tuned library compared with the default one, over all cases and in each. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Proof(NamedTuple):
     """The result of a proof."""
 
     overall: Decision | None
-    """Time as tuned over time by default, each operation with the same weight; none where too little has values."""
+    """Tuned time over default time, each operation with the same weight; None: too few values."""
     cases: list[tuple[Case, Comparison]]
     threshold: float
 
@@ -42,7 +42,7 @@ class Proof(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """Whether it is faster over all cases, by any amount, and somewhere by more than the threshold."""
+        """Whether it is faster over all cases, and in one by more than the threshold."""
         return bool(self.overall and self.overall.high < 1 and self.faster)
 
     @property
@@ -71,7 +71,7 @@ class Proof(NamedTuple):
 
 
 def read_proof(store: Store) -> Proof:
-    """Return what a campaign of the default and the tuned library says."""
+    """Return the result of a campaign of the default and the tuned library."""
     campaign = store.campaign
     plan = campaign.plan
     launch_values = statistics.compute_launch_values(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
@@ -99,7 +99,7 @@ def _combine_blocks(launch_values: pl.DataFrame, campaign: Campaign) -> Decision
 
 
 def drop_slower(rules: Sequence[Rule], proof: Proof, *, single: bool) -> tuple[list[Rule], list[str]]:
-    """Return the rules less those that make a case slower, and a sentence on each case.
+    """Return the rules without those that make a case slower, and a sentence on each case.
 
     Where no rule covers the case, what is written for the operation makes it slower all the same: all its rules go. So
     they do where rules cannot go one by one (not `single`).

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankbench.launch import machine_checks
-from rankbench.launch.machine_checks import Hindrance, Usage, check_load, list_settled
+from rankbench.launch.machine_checks import Hindrance, Usage, check_load, list_static
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,17 +142,17 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 
 def test_a_machine_as_it_should_be_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(list_settled(write(tmp_path, QUIET))) == []
+    assert list(list_static(write(tmp_path, QUIET))) == []
 
 
 def test_a_machine_that_shows_nothing_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(list_settled(tmp_path)) == []
+    assert list(list_static(tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", TROUBLE)
 def test_each_thing_in_the_way_is_one_line(name: str, tmp_path: Path) -> None:
     files, line = TROUBLE[name]
-    assert list(map(str, list_settled(write(tmp_path, QUIET | files)))) == [line]
+    assert list(map(str, list_static(write(tmp_path, QUIET | files)))) == [line]
 
 
 def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:

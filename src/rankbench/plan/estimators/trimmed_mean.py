@@ -1,4 +1,4 @@
-"""MPIPerf's trimmed mean: of what is left when the smallest and the largest quarter are dropped, whole samples only."""
+"""MPIPerf's trimmed mean: the mean without the smallest and the largest quarter, of whole samples."""
 
 from __future__ import annotations
 

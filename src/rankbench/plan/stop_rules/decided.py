@@ -15,7 +15,7 @@ LOOKS, COSTS_ERROR, BY_CASE = True, True, True
 
 
 def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the contract
-    """Stop where no case is open."""
+    """Stop if no case is open."""
     look = progress.look()
     cases = len(look.decided) + len(look.given_up) + len(look.open)
     parts = [say("{n} of {all} cases are decided", n=len(look.decided), all=cases)]
