@@ -55,7 +55,7 @@ def parse_requirement(requirement: str) -> tuple[families.Family, str]:
 
 
 def list_installable() -> list[str]:
-    """Return the families that PyPI has wheels of."""
+    """Return the families with wheels on PyPI."""
     return sorted(known.name for known in families.list_families().values() if known.packages)
 
 
@@ -68,7 +68,7 @@ def run_pip(command: list[str], log: Path) -> None:
 
 
 def find_reason(output: str) -> str:
-    """Return what went wrong from pip's output: an index out of reach is a warning, all else an error."""
+    """Return the error in pip's output; an unreachable index is only a warning there."""
     lines = output.splitlines()
     retries = [line for line in lines if line.startswith("WARNING: Retrying")]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
@@ -78,7 +78,7 @@ def find_reason(output: str) -> str:
 
 
 def read_version(folder: Path, package: str) -> str:
-    """Return the version of a package that pip has put below a folder."""
+    """Return the version of a package that pip installed below a folder."""
     metadata = next(folder.glob(f"prefix/lib*/python*/site-packages/{package.replace('-', '_')}-*.dist-info"))
     return metadata.name.removesuffix(".dist-info").rpartition("-")[2]
 

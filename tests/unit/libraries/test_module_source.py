@@ -11,7 +11,7 @@ from fakes import modules
 
 from rankbench import libraries
 from rankbench.libraries import modulefiles
-from rankbench.libraries.modulefiles import Answer
+from rankbench.libraries.modulefiles import ShellResult
 from rankbench.model import RankbenchError
 
 SLOW = 'echo "loading is slow today"; '
@@ -181,4 +181,4 @@ While processing the following module(s):
     ],
 )
 def test_reasons_are_the_first_error_in_one_line(text: str, reason: str) -> None:
-    assert modulefiles.find_reason(Answer(1, text, {}, {})) == reason
+    assert modulefiles.find_reason(ShellResult(1, text, {}, {})) == reason
