@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench import lab, libraries
-from rankbench.lab import Delay, Done, Lab, LabRequest
+from rankbench.lab import Delay, CommandResult, Lab, LabRequest
 from rankbench.model import Placement
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "Done", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
+__all__ = ["Delay", "CommandResult", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"
@@ -78,7 +78,7 @@ def cluster(
 
 def launch(
     nodes: Lab, library: Library, ranks: int, program: Sequence[str | Path], *, clocks_ns: Sequence[int] = ()
-) -> Done:
+) -> CommandResult:
     """Launch ranks, as many on each node, those of a node one after the other.
 
     With `clocks_ns` each rank has a clock of its own, that much ahead of the machine's, whatever its node's is.

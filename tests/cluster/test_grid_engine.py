@@ -17,7 +17,7 @@ from rankbench.lab import LabRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.lab import Done
+    from rankbench.lab import CommandResult
     from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "sge_qmaster", "sge_execd", "qconf")
@@ -51,12 +51,12 @@ def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Eng
         yield engine
 
 
-def rankbench(engine: Engine, home: Path, *words: str | Path) -> Done:
+def rankbench(engine: Engine, home: Path, *words: str | Path) -> CommandResult:
     """Run a command of rankbench on the head."""
     return engine.nodes.run([RANKBENCH, *words], engine.environment | {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
 
-def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = PLAN) -> Done:
+def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = PLAN) -> CommandResult:
     """Submit the plan of a campaign. Everything lies in the folder that all nodes see."""
     plan = folder.with_suffix(".toml")
     plan.write_text(text)

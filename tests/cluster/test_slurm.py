@@ -16,7 +16,7 @@ from rankbench.lab import Cores, LabRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.lab import Done, Lab
+    from rankbench.lab import CommandResult, Lab
     from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
@@ -47,12 +47,12 @@ def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]
         yield running
 
 
-def rankbench(nodes: Lab, home: Path, *words: str | Path) -> Done:
+def rankbench(nodes: Lab, home: Path, *words: str | Path) -> CommandResult:
     """Run a command of rankbench on the head."""
     return nodes.run([RANKBENCH, *words], {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
 
-def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> Done:
+def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> CommandResult:
     """Submit a plan. Everything lies in the folder that all nodes see."""
     plan = nodes.folder / f"{name}.toml"
     plan.write_text(text)

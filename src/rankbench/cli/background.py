@@ -1,4 +1,4 @@
-"""What a command does while it waits for other programs: most of its start is waiting for compilers and launchers."""
+"""Work in threads while a command waits for compilers and launchers, which take most of its start."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 def start_thread(act: Callable[[], T]) -> Callable[[], T]:
-    """Begin an act in a thread; return what waits for its end and returns its result, or raises what it raised.
+    """Start a function in a thread; return a function that waits for its result, or raises its exception.
 
-    The process does not end before the act has, so that no program which it has started is left behind.
+    The process does not end before the thread does, so that no program that it started remains.
     """
     pool = ThreadPoolExecutor(1)
     result = pool.submit(act)
@@ -24,5 +24,5 @@ def start_thread(act: Callable[[], T]) -> Callable[[], T]:
 
 
 def load(*names: str) -> Callable[[], object]:
-    """Begin to load modules in a thread; return what waits until they are there."""
+    """Start loading modules in a thread; return a function that waits until they are loaded."""
     return start_thread(lambda: [importlib.import_module(name) for name in names])

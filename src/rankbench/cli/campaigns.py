@@ -1,4 +1,4 @@
-"""Opening a stored campaign, with what its job has brought meanwhile."""
+"""Opens stored campaigns, and collects new launches of their jobs."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 JOB = "job"
-"""In a campaign's folder, that of its job, if it has one: `launch.script.FOLDER`, which takes long to load."""
+"""Subfolder with a campaign's job: `launch.script.FOLDER`, whose module is slow to load."""
 
 
 def choose_folder(folder: Path | None) -> Path:
-    """Return the folder of the campaign named by its folder or its name, without one of the newest."""
+    """Return the folder of the campaign with this folder or name; without either, of the newest."""
     return find_campaign(folder) if folder else store.newest(results_folder())
 
 
 def open_current(folder: Path | None) -> Store:
-    """Return a campaign, without a folder the newest below results, with what a job of it has brought meanwhile."""
+    """Open a campaign, by default the newest below the results, and collect new launches of its job."""
     opened = store.open(choose_folder(folder))
     if (opened.folder / JOB).exists():
-        with contextlib.suppress(RankbenchError):  # Another one takes it in, or it cannot be written here.
+        with contextlib.suppress(RankbenchError):  # Another process collects them, or the folder is read-only.
             take_in(opened)
     return opened
 
 
 def take_in(opened: Store) -> Decision | None:
-    """Take in what a job brought and end it where that is enough; return what was decided, if it could be looked at."""
+    """Collect new launches of a job, and end it if they are enough; return the decision, if one was possible."""
     from rankbench.campaign import Decision, Progress, collect_results
 
     opened.lock()
     try:
         collect_results.take_in(opened, Progress(opened.campaign))
-        if enough := collect_results.read_enough(opened):  # What it was sent after that does not undo it.
+        if enough := collect_results.read_enough(opened):  # Launches after that do not change it.
             return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)
         if blocks < stop.blocks_min:
@@ -55,8 +55,8 @@ def take_in(opened: Store) -> Decision | None:
 
 
 def decide_after(opened: Store, blocks: int) -> Decision:
-    """Return whether so many blocks are enough."""
-    from rankbench import evaluation  # Where nothing is evaluated, Polars is not needed.
+    """Return the decision after this number of blocks."""
+    from rankbench import evaluation  # It loads Polars.
     from rankbench.evaluation.stopping import decide
 
     seconds = [0.0] * blocks

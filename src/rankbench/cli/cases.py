@@ -1,4 +1,4 @@
-"""Values of cases as the terminal shows them, and which cases are shown."""
+"""Cases in the terminal: their selection, and how their values are shown."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 WIDE = 0.5
-"""Beyond this an interval has both its ends."""
+"""Relative width above which an interval is shown by both ends."""
 WIDEST = 999
 LEAST_COVERAGE = 0.75
-"""Intervals that are less sure than this, which are those of two launches, are not shown."""
+"""Intervals with less coverage, which are those of two launches, are not shown."""
 
 
 def choose_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
-    """Return the cases asked for. Raises RankbenchError for what the campaign does not have."""
+    """Return the selected cases. Raises RankbenchError for names that are not in the campaign."""
     named = [
         format_size(number)
         for text in sizes
@@ -52,16 +52,16 @@ def choose_cases(cases: list[Case], operations: list[str], forms: list[str], siz
 
 
 def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
-    """Return in words how a case without values ended; where it is not judged, its value with a question mark."""
+    """Return how a case without a value ended; a value that is not compared has a question mark."""
     if summary and summary.doubt:
         return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
     return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
 
 
 def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
-    """Return the interval relative to the typical value, ` ±1.2%`; nothing where too few launches give one.
+    """Return the interval relative to the typical value, ` ±1.2%`; empty: too few launches for one.
 
-    One that reaches beyond 50 % on either side has both ends, ` -40/+230%`: half of its width could exceed the value.
+    An interval beyond 50 % on either side is shown by its ends, ` -40/+230%`: half its width could exceed the value.
     """
     low, high = tables.interval(summary, estimator)
     typical_ns = summary.typical_ns
@@ -73,7 +73,7 @@ def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str
 
 
 def format_spread(below: float, above: float, percent: float) -> str:
-    """Return the ends of an interval, relative to the value within, or half of its width, in percent."""
+    """Return half the width of an interval in percent, or its ends relative to the value."""
     if max(1 - below, above - 1) > WIDE:
         more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
         return f" -{max(0.0, 100 * (1 - below)):.0f}/+{more}%"
@@ -81,12 +81,12 @@ def format_spread(below: float, above: float, percent: float) -> str:
 
 
 def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
-    """Return the summaries by what they are of."""
+    """Return the summaries by case and candidate."""
     return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
 
 
 def control(comparisons: list[Comparison]) -> str:
-    """Say how often equal things were called different."""
+    """Return the result of the A/A control."""
     if not comparisons:
         return format_text(
             "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."

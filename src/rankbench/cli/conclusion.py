@@ -1,4 +1,4 @@
-"""What is printed when a campaign has ended."""
+"""Prints the conclusion of a campaign that has ended."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 MORE_S = 60.0
-"""The time whose worth is reported at the end."""
+"""The conclusion says what this much more time would decide."""
 FEWEST_ROWS, OTHER_LINES = 4, 20
-"""Rows of cases on a terminal of any height; lines that are printed beside them, so that the answer stays visible."""
+"""Least rows of cases, and lines of other output, so that the answer stays visible on the terminal."""
 
 
 def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
-    """Print why the campaign ended, its answer, its values and what can be done next.
+    """Print why the campaign ended, its answer, its values and the next commands.
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
@@ -63,7 +63,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 
 
 def prospect(store: Store, verdict: Verdict, command: str) -> str:
-    """Say what another minute would likely decide, and by which command it is measured."""
+    """Return what another minute would probably decide, and the command that measures it."""
     planned = store.campaign.plan
     spent_s = total_duration_s(store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
@@ -90,7 +90,7 @@ def failures(store: Store) -> list[str]:
 
 
 def saving(store: Store) -> str:
-    """Say how much less was measured than with the most blocks for every case."""
+    """Return which share of the measurements was saved by ending decided cases early."""
     if not store.looks():
         return ""
     row_count = store.cases().select("block", "candidate", "case").n_unique()

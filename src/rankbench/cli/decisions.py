@@ -1,4 +1,4 @@
-"""Whether a campaign goes on, decided by what it has measured so far."""
+"""Decides whether a campaign continues, from its results so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_finished(request: CampaignRequest) -> bool:
-    """Return whether the campaign of this very plan is there and measures nothing more."""
+    """Return whether the campaign of exactly this plan exists and is complete."""
     if request.more or not (request.folder / "campaign.json").exists():
         return False
     opened = store.open(request.folder)
@@ -28,9 +28,9 @@ def is_finished(request: CampaignRequest) -> bool:
 
 
 def stopping(opened: Store) -> Decide:
-    """Return what shows whether the plan's stopping rule is met by what is stored.
+    """Return the function that applies the plan's stop rule to the stored results.
 
-    What blocks take is reported by the clock from now on, and of earlier runs by what is stored.
+    Durations of blocks come from the clock from now on, and from the stored launches for earlier runs.
     """
     block_s = block_durations_s(opened.launches())
     at_s = monotonic()
@@ -48,7 +48,7 @@ def stopping(opened: Store) -> Decide:
 
 
 def evaluate_latest(opened: Store) -> CampaignView:
-    """Return what a campaign has measured so far, evaluated; the last one is kept as long as no launch is added.
+    """Return the evaluation of a campaign's results so far; it is cached until a launch is added.
 
     The last decision to stop rests on the very evaluation that is then shown.
     """
@@ -59,4 +59,4 @@ def evaluate_latest(opened: Store) -> CampaignView:
 
 
 LAST: list[tuple[Store, int, CampaignView]] = []
-"""Of the last campaign that was evaluated: its store, how many launches it had then, and the evaluation."""
+"""The last evaluated campaign: its store, its number of launches then, and the evaluation."""

@@ -1,4 +1,4 @@
-"""What a campaign would measure and take, without a launch of any candidate: `run --dry-run`."""
+"""Forecast of a campaign, without launching candidates: `run --dry-run`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = False) -> None:
-    """Print what a campaign would measure and take, and which command runs it. With `verbose`, the plan too."""
+    """Print what a campaign would measure and how long it takes, and the command that runs it; `verbose`: also the plan."""
     candidates, used = find_candidates(request)
     description = foreign.add_operations(describe_core(used.values(), request), request.plan)
     cases, notes = plan.expand_plan(request.plan, description, request.machine)
@@ -45,7 +45,7 @@ def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = Fal
 
 
 def describe_core(used: Iterable[Library], request: CampaignRequest) -> Description:
-    """Return what the core says of itself, built with the first library that can build it."""
+    """Return the core's description, built with the first library that can build it."""
     reason = ""
     for library in used:
         try:
@@ -98,7 +98,7 @@ def launches(planned: Plan, block: int) -> str:
 
 
 def time_text(request: CampaignRequest, cases: int, candidates: int) -> str:
-    """Return how long it takes: by what this campaign took so far, else at most."""
+    """Return the expected time: from this campaign's launches so far, else an upper bound."""
     planned = request.plan
     low, high = planned.stop.blocks_min, planned.stop.blocks_max
     until = notation.parse_until(planned.stop.until)
@@ -116,12 +116,12 @@ def time_text(request: CampaignRequest, cases: int, candidates: int) -> str:
 
 
 def spell_seconds(seconds: float) -> str:
-    """Return a time as people read it: `45 s`, `12 min`, `3.5 h`."""
+    """Return a time as text: `45 s`, `12 min`, `3.5 h`."""
     if seconds < 2 * MINUTE_S:
         return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / MINUTE_S:.0f} min" if seconds < 2 * HOUR_S else f"{seconds / HOUR_S:.1f} h"
 
 
 def spell_count(number: int, noun: str) -> str:
-    """Return a number of things: `1 rank`, `2 ranks`."""
+    """Return a count with its noun: `1 rank`, `2 ranks`."""
     return f"{number} {noun}{'s' * (number != 1)}"

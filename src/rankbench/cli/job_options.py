@@ -1,4 +1,4 @@
-"""Options of jobs, which the commands that make job scripts share."""
+"""Options of jobs, shared by the commands that make job scripts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def request_campaign(
         list[str] | None, typer.Option(help="Extra scheduler option, such as --reservation=bench.")
     ] = None,
 ) -> CampaignRequest:
-    """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""
+    """Return the requested campaign. Raises RankbenchError if the scheduler lacks an option of its job."""
     place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
@@ -79,12 +79,12 @@ def request_campaign(
 
 
 def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that were given."""
+    """Return the options without unset ones."""
     return {key: value for key, value in options.items() if value not in ("", None, [])}
 
 
 def add_job_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options of `request_campaign` besides its own; it gets the campaign of these."""
+    """Return a command with the additional options of `request_campaign`, which gets the requested campaign."""
     shared, special = inspect.signature(request_campaign).parameters, dict(inspect.signature(command).parameters)
     special.pop("request")
 

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.lab import setup
 from rankbench.lab.links import Delay
-from rankbench.lab.setup import Done, LabRequest
+from rankbench.lab.setup import CommandResult, LabRequest
 from rankbench.lab.slurm import Cores
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Cores", "Delay", "Done", "Lab", "LabRequest", "up"]
+__all__ = ["Cores", "Delay", "CommandResult", "Lab", "LabRequest", "up"]
 
 HUNG_S = 120
 """What takes so long hangs, unless more is allowed."""
@@ -75,7 +75,7 @@ class Lab(NamedTuple):
         there = ["sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd())]
         return ["nsenter", "--target", str(self.head_pid), *user, *setup.SPACES, *there, *map(str, command)]
 
-    def run(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> Done:
+    def run(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> CommandResult:
         """Run a command on the head to its end."""
         process = subprocess.run(
             self.command(command),
@@ -87,7 +87,7 @@ class Lab(NamedTuple):
             timeout=self.limit_s,
             check=False,
         )
-        return Done(process.returncode, process.stdout)
+        return CommandResult(process.returncode, process.stdout)
 
     def start(self, command: Sequence[str | Path], node: str = "") -> subprocess.Popen[str]:
         """Start a command on a node, or on the head; it ends with the lab at the latest."""

@@ -61,7 +61,7 @@ class LabRequest(NamedTuple):
         return tuple(f"n{number}" for number in range(1, self.nodes + 1))
 
 
-class Done(NamedTuple):
+class CommandResult(NamedTuple):
     """How a program ended and all that it printed."""
 
     exit_code: int
@@ -177,7 +177,7 @@ def kernel_has(discipline: str) -> bool:
     return not try_command([*unshare(), "sh", "-c", f"tc qdisc add dev lo root {links.TRIALS[discipline]}"]).exit_code
 
 
-def try_command(command: Sequence[str]) -> Done:
+def try_command(command: Sequence[str]) -> CommandResult:
     """Return what becomes of a command of the system."""
     process = subprocess.run(
         command,
@@ -187,7 +187,7 @@ def try_command(command: Sequence[str]) -> Done:
         text=True,
         check=False,
     )
-    return Done(process.returncode, process.stdout)
+    return CommandResult(process.returncode, process.stdout)
 
 
 def unshare() -> list[str]:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rankbench.cli.commands.compare import compare
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.live_progress import VALUES_SHOWN, Screen, Shown
+from rankbench.cli.live_progress import VALUES_SHOWN, Screen, DisplayedProgress
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixtu
 
 
 def test_the_live_display_names_lines_and_computes_rates() -> None:
-    progress = Shown(kinds.record("made", kinds.CASES))
+    progress = DisplayedProgress(kinds.record("made", kinds.CASES))
     results = [kinds.result(case, "alpha", 0) for case in kinds.CASES]
     progress.on_end(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
     page = io.StringIO()

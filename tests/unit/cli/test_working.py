@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rankbench.cli.display import Working
+from rankbench.cli.display import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,13 +39,13 @@ def read_until(terminal: int, wanted: str) -> str:
 
 
 def test_what_takes_long_is_shown_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Working, "DELAY_S", 0.01)
+    monkeypatch.setattr(StatusLine, "DELAY_S", 0.01)
     with open_terminal() as terminal:
         check_that_it_is_shown(terminal)
 
 
 def check_that_it_is_shown(terminal: int) -> None:
-    with Working("evaluating …") as working:
+    with StatusLine("evaluating …") as working:
         assert "evaluating …" in read_until(terminal, "evaluating …")
         working.update("drawing: 3 …")
         assert "drawing: 3 …" in read_until(terminal, "drawing: 3 …")
@@ -54,14 +54,14 @@ def check_that_it_is_shown(terminal: int) -> None:
 
 def test_what_is_over_soon_is_not_shown() -> None:
     with open_terminal() as terminal:
-        with Working("evaluating …") as working:
+        with StatusLine("evaluating …") as working:
             working.update("drawing …")
         os.write(sys.stderr.fileno(), b"end")
         assert read_until(terminal, "end") == "end"
 
 
 def test_nothing_is_shown_in_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Working, "DELAY_S", 0.0)
-    with Working("evaluating …"):
+    monkeypatch.setattr(StatusLine, "DELAY_S", 0.0)
+    with StatusLine("evaluating …"):
         time.sleep(0.05)
     assert capsys.readouterr() == ("", "")

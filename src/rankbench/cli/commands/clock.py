@@ -44,7 +44,7 @@ QUANTILES = ("error: median", "95 %", "largest")
 LIMITS = ("estimated: median", "within", "bound: median", "largest")
 
 
-class Found(Record, frozen=True):
+class ClockStudy(Record, frozen=True):
     """What the clocks are like under one library, as `--format json` prints it."""
 
     library: Library
@@ -99,11 +99,11 @@ def clock(
         raise typer.Exit(1)
 
 
-def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
+def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> ClockStudy:
     """Run the study under one library and print its results."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         study = selftest.clocks(selftest.prepare_bench(library, ranks, home(), Path(folder)), arguments, wait_s)
-    return Found(
+    return ClockStudy(
         library=library,
         wait_s=wait_s,
         sources=clocks.summarise_sources(study.clocks),
@@ -114,7 +114,7 @@ def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s:
     )
 
 
-def outside(result: Found) -> Iterator[str]:
+def outside(result: ClockStudy) -> Iterator[str]:
     """Yield a line for each method whose offsets were not within the bounds stated for them."""
     for accuracy in result.accuracies:
         if accuracy.outside:
@@ -131,7 +131,7 @@ def outside(result: Found) -> Iterator[str]:
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def show(result: Found) -> None:
+def show(result: ClockStudy) -> None:
     """Print all tables on one library."""
     stream = result.study.stream
     assert stream.facts
@@ -154,7 +154,7 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
     console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
 
 
-def show_synchronisation(result: Found, source: str) -> None:
+def show_synchronisation(result: ClockStudy, source: str) -> None:
     """Print how right each method is by one source, and what it takes."""
     console.print(f"\nSynchronisation by {source}. {truth(result, source)}", soft_wrap=True, markup=False)
     table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", text_columns=2)
@@ -178,7 +178,7 @@ def show_synchronisation(result: Found, source: str) -> None:
     console.print(table)
 
 
-def truth(result: Found, source: str) -> str:
+def truth(result: ClockStudy, source: str) -> str:
     """Return what is known of the true offsets."""
     shared = clocks.read_one_clock(result.study.offsets, source)
     if shared is None:
@@ -191,7 +191,7 @@ def truth(result: Found, source: str) -> str:
     return "The ranks' clocks differ by offsets that the system shows exactly."
 
 
-def stage(accuracy: Accuracy, result: Found) -> str:
+def stage(accuracy: Accuracy, result: ClockStudy) -> str:
     """Return when offsets were asked for, in words."""
     return STAGES.get(accuracy.stage, accuracy.stage).format(wait=result.wait_s)
 
@@ -201,7 +201,7 @@ def spread(quantiles: Spread) -> list[str]:
     return [format_time(value) for value in (quantiles.p50, quantiles.p95, quantiles.max)]
 
 
-def show_drift(result: Found, ranks: Sequence[RankFact]) -> None:
+def show_drift(result: ClockStudy, ranks: Sequence[RankFact]) -> None:
     """Print how much faster clocks run than rank 0's, where a method has a model of it."""
     if not result.drifts:
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import exports, files
-from rankbench.cli.display import Working, console
+from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.campaigns import open_current
 from rankbench.exports import Measured, writing
@@ -48,7 +48,7 @@ def export(
         if not output:
             files.make_folder(path.parent)
             files.refuse_links([path])
-        with Working(f"writing {path} …"):
+        with StatusLine(f"writing {path} …"):
             written = list(chosen.write(Measured(opened), path))
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --output PATH") from None

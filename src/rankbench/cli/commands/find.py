@@ -32,7 +32,7 @@ INDENT = 4
 PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
 
 
-class Found(Record, frozen=True):
+class LibraryCheck(Record, frozen=True):
     """One library and what its check found, as JSON has it."""
 
     library: Library
@@ -59,7 +59,7 @@ def find(
             + "".join(f"; or {hint}" for hint in [libraries.suggest_modules(search)] if hint)
         )
     with console.status("checking …"):
-        results = [Found(library=library, check=None if no_check else check(library)) for library in reach]
+        results = [LibraryCheck(library=library, check=None if no_check else check(library)) for library in reach]
     if form == "json":
         print_json(results)
         return
@@ -78,7 +78,7 @@ def check(library: Library) -> Check:
         return doctor.check(library, core, PAIR, Path(folder))
 
 
-def show(results: list[Found]) -> None:
+def show(results: list[LibraryCheck]) -> None:
     """Print a table, and below it what does not fit into one."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title in ("name", "library", "source", "ABI", "compiler", "works"):
@@ -97,7 +97,7 @@ def show(results: list[Found]) -> None:
             console.print(f"\n{result.library.name} does not work: {result.check.reason}", soft_wrap=True, markup=False)
 
 
-def row(result: Found) -> list[str]:
+def row(result: LibraryCheck) -> list[str]:
     """Return a library's cells."""
     library = result.library
     works = "" if not result.check else "[green]yes[/]" if result.check.works else "[red]no[/]"

@@ -18,7 +18,7 @@ from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
 from rankbench.cli.decisions import is_finished, stopping
-from rankbench.cli.display import Working, console
+from rankbench.cli.display import StatusLine, console
 from rankbench.cli.display import print_text as note
 from rankbench.cli.cases import control
 from rankbench.cli.folders import home
@@ -183,7 +183,7 @@ def gate(
     if against and remeasure:
         report = side_by_side(new, against, parse_pairs(match or []), limit, how)
     else:
-        with Working(f"checking {new} …"):
+        with StatusLine(f"checking {new} …"):
             if against:
                 report = campaigns(new, against, parse_pairs(match or []), limit)
             elif history:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from rankbench import store
 from rankbench.campaign import blocks_done
-from rankbench.cli.display import Working, columns, console
+from rankbench.cli.display import StatusLine, columns, console
 from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.evaluation import evaluate
@@ -119,7 +119,7 @@ def answer(opened: Store) -> str:
             return first_words(msgspec.json.decode(path.read_bytes())["conclusion"][0]["text"])
         except (msgspec.DecodeError, KeyError, IndexError, TypeError):
             pass
-    with Working(f"evaluating {opened.folder} …"):
+    with StatusLine(f"evaluating {opened.folder} …"):
         try:
             conclusion = evaluate(opened).verdict.conclusion
         except RankbenchError as error:

@@ -32,7 +32,7 @@ from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotati
 from rankbench.cli.plans import (
     Blocks,
     Forms,
-    Measured,
+    MeasuringOptions,
     Operations,
     Placements,
     Preset,
@@ -116,7 +116,7 @@ def run(
     machine = launch.machine()
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
-    measured = Measured(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
+    measured = MeasuringOptions(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
     planned, own_name = make_plan(
         words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
     )

@@ -9,7 +9,7 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from rankbench.cli.display import Working, answer, console, count_findings, fill_table, plain_table, spread_lines
+from rankbench.cli.display import StatusLine, answer, console, count_findings, fill_table, plain_table, spread_lines
 from rankbench.cli.cases import choose_cases, describe_missing, format_spread, spread
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
@@ -95,7 +95,7 @@ def show(
     """
     printed = check_format(format_, "table", "json", "csv", "markdown")
     opened = open_current(folder)
-    with Working(f"evaluating {opened.folder} …"):
+    with StatusLine(f"evaluating {opened.folder} …"):
         view = evaluate(
             opened,
             parse_option("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
