@@ -1,4 +1,4 @@
-"""The command `advise`: which candidate for an application whose calls are known."""
+"""The command `advise`: which candidate suits an application, by its calls."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
 
 
 def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
-    """Return what is printed of a placement as JSON."""
+    """Return the answer for a placement as JSON."""
     calls = [
         {"call": mix.name_call(part.calls), "calls": part.calls.calls, "how": render(part.how)}
         for part in placement_mix.parts
@@ -114,7 +114,7 @@ def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, objec
 
 
 def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
-    """Return the calls that are meant."""
+    """Return the calls that the options name."""
     if profile:
         return profiles.read(profile)
     if not calls and not planned:
@@ -125,7 +125,7 @@ def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Prof
 
 
 def notes(profile: Profile) -> list[str]:
-    """Return what the reader must know of where the calls come from."""
+    """Return remarks on the origin of the calls."""
     ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=profile.ignored)
     return [
         *(f"{note}." for note in profile.notes),
@@ -135,7 +135,7 @@ def notes(profile: Profile) -> list[str]:
 
 
 def table(placement_mix: Mix) -> Table:
-    """Return a row for each call, those that take longest first, and the sum."""
+    """Return a row for each call, the longest times first, and the sum."""
     names = [standing.candidate for standing in placement_mix.standings]
     shown = plain_table(format_text("call"), format_text("how often"), format_text("value"), *names)
     best = names[0] if names else ""
@@ -163,7 +163,7 @@ def table(placement_mix: Mix) -> Table:
 
 
 def against(standing: mix.Standing) -> str:
-    """Return the ratio to the best with its interval, `~` where it shows nothing."""
+    """Return the ratio to the best with its interval; `~`: not distinguishable."""
     if standing.ratio == standing.low == standing.high == 1:
         return ""
     ratio = format_ratio(standing.ratio) if standing.different else "~"

@@ -1,4 +1,4 @@
-"""The command `compare`: two candidates, or two campaigns, case by case, and how far that can be trusted."""
+"""The command `compare`: two candidates or two campaigns, case by case."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ def names_campaign(text: str) -> bool:
 
 
 def looks_like_a_folder(text: str) -> bool:
-    """Return whether a text is meant as a folder; one that is called like a candidate is not."""
+    """Return whether a text looks like a folder and is no candidate's name."""
     return "/" in text and Path(text).parent.is_dir()
 
 
 def no_campaigns(words: Sequence[str]) -> str:
-    """Return what was named instead of two campaigns, or of a campaign and two candidates."""
+    """Return the error for arguments that are neither two campaigns nor a campaign and two candidates."""
     kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
     return (
         f"{'; '.join(f'{word} {kinds[names_campaign(word)]}' for word in words)}: compare takes two campaigns "
@@ -118,7 +118,7 @@ def no_campaigns(words: Sequence[str]) -> str:
 
 
 def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
-    """Hold a campaign against an older one."""
+    """Compare a campaign with an older one."""
     campaign_pair = hold(open_current(old), open_current(new), match)
     if form == "json":
         print_json(campaign_pair.comparison)
@@ -138,7 +138,7 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
 
 
 def colour_table(campaign_pair: CampaignPair) -> Table:
-    """Return the table with what is slower in red, what is faster in green."""
+    """Return the table, with slower times in red and faster ones in green."""
     content = change_report.make_table(campaign_pair)
     rows = plain_table(*content.columns)
     for change, row in zip(campaign_pair.comparison.changes, content.rows, strict=True):
@@ -182,7 +182,7 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
 
 
 def explanation(view: CampaignView, other: str) -> str:
-    """Return how the table is to be read."""
+    """Return the legend of the table."""
     percent = view.campaign.plan.threshold * 100
     if any(case.quantity == "memory" for case in view.cases):
         return format_text(
@@ -199,7 +199,7 @@ def explanation(view: CampaignView, other: str) -> str:
 
 
 def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
-    """Return the names of the two candidates that are meant."""
+    """Return the names of the two candidates."""
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     first = resolve(campaign, base) if base else names[0]
     second = resolve(campaign, other) if other else next((name for name in names if name != first), "")
@@ -211,7 +211,7 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
 
 
 def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
-    """Return the comparisons of two candidates by case, turned where they were made the other way round."""
+    """Return the comparisons of two candidates by case, inverted if necessary."""
     by_case = {}
     for comparison in (*view.verdict.comparisons, *view.verdict.control):
         if (comparison.base, comparison.other) == (base, other):
@@ -259,7 +259,7 @@ def format_value(view: CampaignView, verdict: CaseVerdict, summary: Summary | No
 
 
 def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
-    """Return ratio, interval and adjusted p-value; one block alone gives no interval."""
+    """Return ratio, interval and adjusted p-value; a single block gives no interval."""
     if comparison is None:
         return Text(""), "", ""
     colour = "green" if comparison.ratio < 1 else "red"
@@ -271,7 +271,7 @@ def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
 
 
 def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:
-    """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
+    """Yield in how many cases the second candidate is slower, faster or neither; the same for memory."""
     if not by_case:
         yield format_text("No case has values of both.")
         return

@@ -57,5 +57,5 @@ def export(
 
 
 def usual(opened: Store, suffix: str) -> Path:
-    """Return where an export goes unless another place is named."""
+    """Return the default path of an export."""
     return opened.folder / "exports" / f"{writing.file_name(opened.campaign.name)}{suffix}"

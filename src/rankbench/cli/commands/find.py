@@ -33,7 +33,7 @@ PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
 
 
 class LibraryCheck(Record, frozen=True):
-    """One library and what its check found, as JSON has it."""
+    """A library and the result of its check, for JSON."""
 
     library: Library
     check: Check | None
@@ -69,7 +69,7 @@ def find(
 
 
 def check(library: Library) -> Check:
-    """Build the core and run it on two ranks, bound to nothing."""
+    """Build the core and run it on two unbound ranks."""
     try:
         core = build.build(library, home())
     except RankbenchError as error:
@@ -79,7 +79,7 @@ def check(library: Library) -> Check:
 
 
 def show(results: list[LibraryCheck]) -> None:
-    """Print a table, and below it what does not fit into one."""
+    """Print a table, and below it what does not fit."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title in ("name", "library", "source", "ABI", "compiler", "works"):
         table.add_column(title, overflow="fold")
@@ -117,7 +117,7 @@ def tools(library: Library) -> str:
 
 
 def origin(library: Library, width: int) -> list[str]:
-    """Return what the source of a library reports how it was made, in lines of a width."""
+    """Return how a library was built, as its source reports it, wrapped to a width."""
     wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line for key, value in library.origin.items() for line in wrapper.wrap(f"{key}: {value}")]
 

@@ -69,19 +69,19 @@ SAME_RECORDS = (
 
 
 class Report(NamedTuple):
-    """What was checked."""
+    """The result of a gate."""
 
     campaign: Campaign
     against: str
     checks: list[Check]
     remarks: list[str]
-    """What a reader must know."""
+    """Remarks that limit the result."""
     better: str = ""
-    """The command that checks the same more surely, for where a check failed."""
+    """The command that repeats failed checks more precisely."""
 
 
 class Gate(Record, frozen=True):
-    """The same for programs."""
+    """The result of a gate, for JSON."""
 
     campaign: str
     against: str
@@ -92,7 +92,7 @@ class Gate(Record, frozen=True):
 
 
 class Remeasuring(NamedTuple):
-    """How both libraries are measured again."""
+    """Options for measuring both libraries again."""
 
     stop: Stop | None
     prefixes: Sequence[Path]
@@ -201,7 +201,7 @@ def gate(
 
 
 def limits(budget: str, blocks: int) -> Stop | None:
-    """Return when a campaign ends that measures again, nothing where the plan says it."""
+    """Return the stop rule of a campaign that measures again; None: as the plan says."""
     understood("budget", budget, notation.parse_seconds, notation.TIME_HELP)
     return remeasuring.make_stop(budget, blocks)
 
@@ -219,7 +219,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
 
 
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
-    """Return the matches of candidates that are not recorded as the same build with the same settings."""
+    """Return the matched candidates whose recorded builds or settings differ."""
     return [match for match in matched if not remeasuring.is_recorded_same(old, new, (match.old, match.new))]
 
 
@@ -229,7 +229,7 @@ def libraries_of(*campaigns: Campaign) -> list[Library]:
 
 
 def command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:
-    """Return the command line that measures both again, with what leads to libraries that are not found unnamed."""
+    """Return the command line that measures both again, with the locations of libraries that are not found otherwise."""
     words = ["rankbench", "gate", str(new), "--against", str(old)]
     words += [word for old_name, new_name in match.items() for word in ("--match", f"{old_name}={new_name}")]
     words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
@@ -271,7 +271,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
 def measure_again(
     old: Campaign, new: Store, pairs: Sequence[tuple[str, str]], how: Remeasuring
 ) -> tuple[Store, list[tuple[str, str]]]:
-    """Return the campaign that measures both sides of the pairs, run or gone on with, and the names of both in it."""
+    """Run or continue the campaign that measures both sides of the pairs; return it and the names of both in it."""
     record, machine = new.campaign, launch.machine()
     if record.imported:
         raise RankbenchError(f"{new.folder} was imported and not measured by rankbench; it has no plan to run again")
@@ -319,7 +319,7 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
 
 
 def record(report: Report) -> Gate:
-    """Return what is printed as JSON."""
+    """Return the result for JSON."""
     return Gate(report.campaign.name, report.against, gating.counts(report.checks), report.remarks, report.checks)
 
 
@@ -336,13 +336,13 @@ def print_report(report: Report) -> None:
 
 
 def relations(report: Report) -> str:
-    """Return what the new times are, in the words of the tables, and how often."""
+    """Return how often new times are slower, faster and so on, in the words of the tables."""
     numbers = Counter(check.relation or "without two times" for check in report.checks)
     return f"The new times are: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
 
 
 def totals(report: Report) -> str:
-    """Return how many checks came out how."""
+    """Return the number of checks by outcome."""
     numbers = gating.counts(report.checks)
     return (
         f"{report.campaign.name} against {report.against}: {format_count(len(report.checks), 'check')}, "

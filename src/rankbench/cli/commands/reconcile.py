@@ -1,4 +1,4 @@
-"""The command `reconcile`: the same calls by the core and by other programs, alternated, and why values differ."""
+"""The command `reconcile`: the same calls by the core and by other tools, alternated, and why their values differ."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def reconcile(
 
 
 def record(row: Reconciled) -> dict[str, object]:
-    """Return what is printed of a pair as JSON: times in ns per call, and the parts of their ratio."""
+    """Return a pair for JSON: times in ns per call, and the parts of their ratio."""
     parts = row.parts.items()
     return {
         "tool": row.pair.theirs.key,
@@ -127,7 +127,7 @@ def record(row: Reconciled) -> dict[str, object]:
 
 
 def place(text: str) -> tuple[str, tuple[str, str]]:
-    """Return a tool's name and where it is: the key of a plan and its value."""
+    """Return a tool's name and location: the key of a plan and its value."""
     name, _, where = text.partition("=")
     if name not in foreign.find_tools():
         raise RankbenchError(
@@ -146,7 +146,7 @@ def there(
     prefix: Sequence[Path],
     modules: Sequence[str],
 ) -> Iterator[Operation]:
-    """Yield the first benchmark of each tool for each operation that is wanted, if its program is there."""
+    """Yield the first benchmark of each tool for each requested operation, if its program exists."""
     reach = choose_libraries([], prefix, modules)
     for name, tool in foreign.find_tools().items():
         if places and name not in places:
@@ -167,7 +167,7 @@ def there(
 
 
 def counterpart(operation: Operation) -> str:
-    """Return the core's operation that a benchmark stands beside."""
+    """Return the core's operation that corresponds to a benchmark."""
     return operation.foreign.counterpart if operation.foreign else operation.name
 
 
@@ -176,12 +176,11 @@ def names(operations: Sequence[Operation]) -> list[str]:
     return [operation.name for operation in operations]
 
 
-# --- what is reported
-# -----------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def explain(store: Store) -> None:
-    """Print, for each benchmark of a tool, its values beside the core's, what makes the ratio, and what each means."""
+    """Print, for each benchmark of a tool, its values and the core's, the parts of their ratio, and their meanings."""
     results = reconciling.reconcile(store)
     for theirs, core_operation in reconciling.find_counterparts(store.campaign):
         rows = [
@@ -197,7 +196,7 @@ def explain(store: Store) -> None:
 
 
 def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
-    """Print what is to be said of one benchmark of a tool."""
+    """Print the results of one benchmark of a tool."""
     first = rows[0]
     console.print(Text(f"{theirs.name} beside {operation.name} of the core", style="bold"), soft_wrap=True)
     parts = [part for part in TITLES if any(part in row.parts for row in rows)]
@@ -218,7 +217,7 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
 
 
 def value(campaign: Campaign, row: Reconciled, *, of_core: bool) -> str:
-    """Return the typical value of one side as people read it."""
+    """Return the typical value of one side as text."""
     case, value = (row.pair.core, row.core_ns) if of_core else (row.pair.theirs, row.theirs_ns)
     operation = next(operation for operation in campaign.operations if operation.name == case.operation)
     kind = f" ({case.datatype})" if row.other_numbers else ""

@@ -1,4 +1,4 @@
-"""The command `report`: a campaign's answer as one HTML file, and as figures and text where asked."""
+"""The command `report`: a campaign's report as one HTML file and, on request, as figures and text."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def split(text: str) -> list[str]:
 
 
 def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> None:
-    """Write figures, and show how many there are so far."""
+    """Write figures, and show their number so far."""
     with StatusLine(f"drawing figures in {folder} …") as status:
         hand_over.write_figures(
             folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
@@ -108,12 +108,12 @@ def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: l
 
 
 def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
-    """Return what writes a table to a path."""
+    """Return a function that writes a table to a path."""
     return lambda path: files.write(path, frame.write_csv())
 
 
 def write_one(path: Path, write: Callable[[Path], object]) -> None:
-    """Write one piece of the report and say where it is."""
+    """Write one part of the report and print its path."""
     try:
         with StatusLine(f"writing {path} …"):
             write(path)

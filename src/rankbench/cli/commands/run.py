@@ -1,4 +1,4 @@
-"""The command `run`: from a plan to a finished campaign, or on with one that was interrupted."""
+"""The command `run`: runs the campaign of a plan, or continues an interrupted one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ rankbench run plan.toml --more 9         # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 """
 MORE_BLOCKS = 5
-"""Blocks to measure in addition, where nothing says how many would decide more."""
+"""Blocks to measure in addition, if no forecast suggests another number."""
 
 
 def run(
@@ -129,7 +129,7 @@ def run(
     search = libraries.make_search(home(), prefix or (), modules or ())
     known = is_campaign(folder)
     reach = None if known else background.start_thread(lambda: libraries.find(search))
-    # Polars takes as long to load as libraries take to answer.
+    # Loading Polars takes as long as finding libraries.
     from rankbench import campaign, store
 
     request = campaign.CampaignRequest(
@@ -143,7 +143,7 @@ def run(
     if known and is_finished(request):
         show_finished(store.open(folder), again(folder.name))
         return
-    # So does what judges; nothing of it runs beside a launch that measures.
+    # The same for the evaluation; nothing of it runs beside a launch that measures.
     loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
     try:
         prepared = campaign.prepare(request, progress)
@@ -165,14 +165,14 @@ def run(
 
 
 def is_finished(request: CampaignRequest) -> bool:
-    """Return whether a campaign measures nothing more."""
+    """Return whether a campaign is complete."""
     from rankbench.cli import decisions
 
     return decisions.is_finished(request)
 
 
 def measure(prepared: PreparedCampaign, *, quiet: bool) -> Decision:
-    """Run the blocks of a campaign, shown while it runs; return why it ended."""
+    """Run the blocks of a campaign and show its progress; return why it ended."""
     from rankbench import campaign
     from rankbench.cli.decisions import stopping
     from rankbench.cli.live_progress import watch_campaign
@@ -195,7 +195,7 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
 
 
 def again(name: str, *without: str) -> str:
-    """Return the command that goes on with this campaign: as given, less what starts another one or measures more, and
+    """Return the command that continues this campaign: as given, without what starts another one or measures more, and
     `without` these options.
     """
     words, rest = iter(sys.argv[1:]), ["rankbench"]
@@ -209,7 +209,7 @@ def again(name: str, *without: str) -> str:
 
 
 def show_finished(opened: Store, command: str) -> None:
-    """Print lines on a campaign that measures nothing more: when it was measured, and what `command` can do."""
+    """Print lines on a complete campaign: when it was measured, and what `command` can do."""
     launches = opened.launches()
     at = datetime.fromisoformat(launches[-1].started).astimezone()
     blocks = spell_count(len({record.block for record in launches}), "block")

@@ -1,4 +1,4 @@
-"""The command `script`: the job script that `submit` would hand to a scheduler, printed; nothing is changed."""
+"""The command `script`: prints the job script that `submit` would submit; nothing is changed."""
 
 from __future__ import annotations
 

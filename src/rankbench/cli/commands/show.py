@@ -46,12 +46,12 @@ rankbench show plan --format csv --output plan.csv
 
 
 def option_name(kind: ModuleType) -> str:
-    """Return the parameter of `show` that asks for a kind of table."""
+    """Return the option of `show` for a kind of table."""
     return str(kind.FLAG).replace("-", "_")
 
 
 def with_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for each kind of table, in their order, before `--verbose`."""
+    """Add one option for each kind of table to a command, in their order, before `--verbose`."""
     signature = inspect.signature(command, eval_str=True)
     known = [
         parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
@@ -126,7 +126,7 @@ def show(
 
 
 def record(picked: CampaignView) -> dict[str, object]:
-    """Return what is printed as JSON: the verdict on the picked cases, with the campaign's name."""
+    """Return the verdict on the selected cases for JSON, with the campaign's name."""
     keys = {case.key for case in picked.cases}
     verdict = picked.verdict
     return {
@@ -146,7 +146,7 @@ def record(picked: CampaignView) -> dict[str, object]:
 
 
 def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
-    """Return what is printed as CSV: the frame of one kind of table, of none that of the first.
+    """Return the frame of one kind of table for CSV; without a kind, that of the first.
 
     Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
     it lacks are empty. Raises RankbenchError where a kind has none.
@@ -164,7 +164,7 @@ def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
 
 
 def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
-    """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
+    """Print the tables of these kinds, in order. Raises RankbenchError if there is none."""
     by_kind = [(kind, kind.tables(picked)) for kind in kinds]
     if not any(contents for _, contents in by_kind):
         raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in by_kind))
@@ -182,10 +182,9 @@ def absent(kind: ModuleType, picked: CampaignView) -> str:
 
 
 def describe_unfinished(opened: Store, verdict: Verdict) -> str:
-    """Return that a campaign is seen before its end where no look was planned, so that error rates do not allow for it.
+    """Return a warning that a campaign is seen before its end without a planned look: error rates do not account for it.
 
-    Where values end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
-    it runs.
+    If results end a campaign, its looks are accounted for. A campaign with a time limit is unfinished while it runs.
     """
     stop = opened.campaign.plan.stop
     rule = stop_rules.find_rule(notation.parse_until(stop.until).rule)
@@ -200,7 +199,7 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
 
 
 def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
-    """Print the question and its answer, in short or with all that restricts it."""
+    """Print the question and its answer, in short or with all restrictions."""
     if view.campaign.plan.question:
         console.print(Text(view.campaign.plan.question, "bold"))
     for line in answer(view.verdict, verbose=verbose):
@@ -210,7 +209,7 @@ def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
 
 
 def show_results(picked: CampaignView) -> None:
-    """Print a block per line, then what went wrong."""
+    """Print a table per line, then the failures."""
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     for _, part in picked.without_pairs().parts("line"):
         console.print()
@@ -233,12 +232,12 @@ def show_results(picked: CampaignView) -> None:
 
 
 def list_default_kinds(scope: str) -> list[ModuleType]:
-    """Return the kinds of tables that are printed without their flag, below each line or below all of them."""
+    """Return the kinds of tables that are printed by default, below each line or below all."""
     return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
 
 
 def beyond(picked: CampaignView) -> Iterator[str]:
-    """Yield what is shown elsewhere, and what went wrong."""
+    """Yield hints to other tables, and failures."""
     pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
     for part in pairs:
         name = case_labels.name_case(case_labels.drop_ends(part.cases[0]), part.operation(part.cases[0]))
@@ -262,12 +261,12 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
 
 
 def legend(picked: CampaignView) -> str:
-    """Return what the signs of a table mean."""
+    """Return the legend of a table."""
     return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
 
 def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
-    """Return a candidate's value, in bold green if nobody is declared to be faster, or why there is none."""
+    """Return a candidate's value, in bold green if no candidate is significantly faster; or why there is none."""
     if summary is None or not summary.launches:
         return describe_missing(part, verdict, summary)
     known = len(verdict.winners) < len(verdict.ranking)
@@ -276,7 +275,7 @@ def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: S
 
 
 def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
-    """Return the typical value and half its interval; of memory, what the first use added to it."""
+    """Return the typical value and half its interval; for memory, the growth by the first use."""
     measure = view.measure(verdict.case)
     growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
     interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
@@ -284,7 +283,7 @@ def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
 
 
 def margin_spread(verdict: CaseVerdict) -> str:
-    """Return the interval of the ratio to the next slower candidate relative to it, ` ±1.2%`, where there is one."""
+    """Return the relative interval of the ratio to the next slower candidate, ` ±1.2%`; empty: there is none."""
     if not verdict.margin_high:
         return ""
     below, above = verdict.margin_low / verdict.margin, verdict.margin_high / verdict.margin
@@ -300,7 +299,7 @@ def show_tables(contents: Iterable[Content], *, details: bool) -> None:
 
 
 def show_sentences(sentences: Iterable[str]) -> None:
-    """Print sentences below tables, with an empty line before each."""
+    """Print sentences below tables, each after an empty line."""
     for sentence in sentences:
         console.print()
         console.print(Text(sentence))

@@ -1,4 +1,4 @@
-"""The command `status`: how far a campaign is, where its job stands, what went wrong, and what comes next."""
+"""The command `status`: the progress of a campaign, the state of its job, failures, and the next command."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def status(
 
 
 def show_json(opened: Store, decision: Decision | None) -> None:
-    """Print how far a campaign is as JSON."""
+    """Print the progress of a campaign as JSON."""
     record, launches = opened.campaign, opened.launches()
     flawed = count_failed_cases(opened)
     job = find_last_job(opened.folder)
@@ -108,7 +108,7 @@ def show_json(opened: Store, decision: Decision | None) -> None:
 
 
 def show_spending(opened: Store, form: str) -> None:
-    """Print what the time of a campaign was spent on."""
+    """Print how the time of a campaign was spent."""
     launches = opened.launches()
     parts = spending.spending(launches)
     if not parts:

@@ -1,4 +1,4 @@
-"""The command `submit`: a campaign whose launches are made by one job of a scheduler."""
+"""The command `submit`: submits a campaign to a scheduler, as one job."""
 
 from __future__ import annotations
 
