@@ -93,8 +93,8 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     assert (refused.exit_code, refused.printed.splitlines()[-1]) == (
         2,
         f"rankbench: Grid Engine did not take {folder}/job/job.sh: Unable to run job: unknown resource "
-        '"exclusive"; this site has no such resource by which a job gets nodes to itself; say --no-exclusive and share '
-        "them, or have what your site offers in job.options",
+        '"exclusive"; this site has no resource of this name for exclusive nodes; use --no-exclusive to share them, '
+        "or your site's option in job.options",
     )
     engine.offer_exclusive_use()
     sent = engine.nodes.bytes_sent("n2")
@@ -127,7 +127,7 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
     assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
         1,
         [
-            f"its job ended by SIGUSR2 (not in the queue any more); log: {folder}/job/output.log",
+            f"its job ended by SIGUSR2 (no longer in the queue); log: {folder}/job/output.log",
             "next: submit it again; it continues where it stopped",
         ],
     )

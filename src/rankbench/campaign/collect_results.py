@@ -153,7 +153,7 @@ class Collector(NamedTuple):
         log = launching.tail(attempt.path / "output.log")
         end = self.ending(attempt, request, log)
         if lost := read_lost_nodes(attempt.path):
-            end = end._replace(reason=f"{end.reason}; no answer any more from {lost}")
+            end = end._replace(reason=f"{end.reason}; no answer from {lost}")
         if wrong := doctor.check_library(request.library, end.stream):
             end = exit_causes.LaunchExit(LaunchStatus.REFUSED, wrong, attempt.ending.outcome, exit_causes.EMPTY)
         nodes = (attempt.path / "nodes").read_text(encoding="utf-8").split()
@@ -217,7 +217,7 @@ def find_program(store: Store, place: Place) -> ForeignLaunch:
     try:
         return msgspec.json.decode(path.read_bytes(), type=ForeignLaunch) if place.cases[0].suite else ForeignLaunch()
     except (OSError, msgspec.MsgspecError) as error:
-        raise RankbenchError(f"{path}: damaged ({error}); submit again, which writes it anew") from None
+        raise RankbenchError(f"{path}: damaged ({error}); submit again to write a new one") from None
 
 
 def read_lost_nodes(path: Path) -> str:

@@ -200,7 +200,7 @@ def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
         cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
         if 0 < cores < count:
             on = f"{count} ranks share {cores} core{'s' * (cores > 1)} of {host}"
-            yield f"{on}: times show how a library waits, and may be a thousand times longer; compare none of them"
+            yield f"{on}: times show how a library waits, and may be a thousand times longer; do not compare them"
 
 
 def check_world(library: Library, placement: Placement, stream: Stream) -> str:
@@ -211,7 +211,7 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
     if placement.launcher == "srun":
         return (
             f"srun started worlds of {ranks} instead of one world of {placement.ranks} ranks: it and the library "
-            'have no process interface in common; launch by the library\'s own mpiexec: launcher = "mpiexec"'
+            'have no common process interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
         )
     return (
         f"{library.launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "

@@ -55,7 +55,7 @@ EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
 MEANINGS = (
     (
         r"symbol lookup error: .*undefined symbol: (?P<symbol>\w+)",
-        "the binary calls {symbol}, which this library lacks; let the older of the two make the binary: binary_of",
+        "the binary calls {symbol}, which this library lacks; compile with the older of the two: binary_of",
     ),
     (
         r"ssh: Could not resolve hostname (?P<host>[^\s:]+)",
@@ -67,7 +67,7 @@ MEANINGS = (
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: Connection refused",
-        "host {host} refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell",
+        "host {host} refuses ssh; let sshd run there, or name another remote shell: --remote-shell",
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: (?:No route to host|Network is unreachable)",
@@ -90,16 +90,16 @@ MEANINGS = (
     ),
     (
         r"If srun is being used to launch application|PMI2_Init failed to intialize|PMI_Init returned -1",
-        "srun and the library have no process interface in common, so that each rank is a world of its own; launch by "
+        "srun and the library have no common process interface, so each rank started its own world; launch by "
         'the library\'s own mpiexec: launcher = "mpiexec"',
     ),
-    (r"DUE TO TIME LIMIT", "the scheduler's job was at the end of its time; ask for more: time in [job]"),
-    (r"DUE TO PREEMPTION", "the scheduler took the nodes back for another job; run again to continue"),
+    (r"DUE TO TIME LIMIT", "the job reached its time limit; request more: time in [job]"),
+    (r"DUE TO PREEMPTION", "the job was preempted; run again to continue"),
     (
         r"[Nn]ode failure on (?P<host>[^\s,]+)",
-        "node {host} was lost; run again to continue with the nodes that are left",
+        "node {host} was lost; run again to continue with the remaining nodes",
     ),
-    (r"NODE FAILURE", "a node was lost; run again to continue with the nodes that are left"),
+    (r"NODE FAILURE", "a node was lost; run again to continue with the remaining nodes"),
     (
         r"(?i)oom[-_ ]kill|task \S+: Out Of Memory",
         "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes",
@@ -125,7 +125,7 @@ MEANINGS = (
 SIGNALS = {
     "SIGXFSZ": "a file reached the greatest size allowed; raise `ulimit -f`",
     "SIGXCPU": "the CPU time allowed is used up; raise `ulimit -t`",
-    "SIGBUS": "memory that was promised is not there; is /dev/shm full?",
+    "SIGBUS": "memory could not be provided; is /dev/shm full?",
     "SIGILL": "the library or the core was built for another processor; build it on this one",
 }
 """Explanations of signals that do not mean a defect of the program."""

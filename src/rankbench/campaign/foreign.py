@@ -170,7 +170,7 @@ def find_folder(spec: SuiteSpec, library: Library) -> Path:
         return Path(spec.path.format(**texts)).expanduser()
     except (LookupError, ValueError, AttributeError):
         raise RankbenchError(
-            f'suites.{spec.name}.path: found "{spec.path}"; in braces can stand only '
+            f'suites.{spec.name}.path: found "{spec.path}"; braces may contain only '
             f"{', '.join(f'{{{name}}}' for name in texts)}"
         ) from None
 

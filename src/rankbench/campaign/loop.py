@@ -235,7 +235,7 @@ class Loop:
                 f"{where}, for the {MOST_LOST_LAUNCHES}rd time; find out what kills it (dmesg shows whether the kernel "
                 "was out of memory), then run again to continue"
             )
-        self.watch.on_note(f"{where}; it is not stored and is made again")
+        self.watch.on_note(f"{where}; it is not stored and will be repeated")
 
     def finish_launch(
         self, launch: Launch, results: list[CaseResult], turn: Turn, cases: Sequence[Case], remaining: Sequence[Case]

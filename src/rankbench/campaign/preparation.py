@@ -150,7 +150,7 @@ def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> Prepar
         if strip_hash(builds[receipt.library].receipt) != strip_hash(receipt):
             raise RankbenchError(
                 f"{request.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
-                "begin another: --name NAME"
+                "start another: --name NAME"
             )
     if request.plan.calls != record.plan.calls:
         description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
@@ -185,7 +185,7 @@ def require_libraries(request: CampaignRequest, record: Campaign) -> None:
             if before != now:
                 raise RankbenchError(
                     f"{request.folder}: {library.name} is recorded with {what} {before or 'none'}, found here with "
-                    f"{now or 'none'}; give the --prefix or --modules of then, or begin another campaign: --name NAME"
+                    f"{now or 'none'}; give the --prefix or --modules used then, or start another campaign: --name NAME"
                 )
 
 
@@ -196,7 +196,7 @@ def require_machine(folder: Path, recorded: Machine, here: Machine) -> None:
         if before != now:
             raise RankbenchError(
                 f"{folder}: began on another machine ({what} {before}, here {now}); "
-                "go on there, or begin another campaign here: --name NAME"
+                "continue there, or start another campaign here: --name NAME"
             )
 
 

@@ -50,7 +50,7 @@ def probe_library(library: Library, home: Path, show: Callable[[str], None]) -> 
     place = core.binary.with_name(FILE)
     if answer := read_answer(place):
         return answer
-    show(f"asking {library.name} which operations it has, once for this build of the core …")
+    show(f"probing the operations of {library.name}, once for this build of the core …")
     probe = call_operations(library, home)
     write_answer(place, probe)
     return probe

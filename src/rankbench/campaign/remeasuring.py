@@ -141,5 +141,5 @@ def report_missing(campaign: Campaign, library: Library, here: Library | None) -
     before, now = getattr(library, what) or "none", getattr(here, what) or "none"
     return (
         f"{library.name} of campaign {campaign.name} is another build here ({what} {before} then, {now} here); "
-        f"give the --prefix or --modules of then{get}"
+        f"give the --prefix or --modules used then{get}"
     )

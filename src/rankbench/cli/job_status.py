@@ -38,7 +38,7 @@ FAILURES_SHOWN = 8
 UNFINISHED = 1
 """Exit code if a job ended before its campaign did."""
 MEANINGS = {
-    "time": "ended for want of time",
+    "time": "ended because of the time limit",
     "disk": "ended because its folder could not be written: is the disk full, or a quota reached?",
 }
 """Meanings of the last word of a script."""
@@ -78,8 +78,8 @@ def follow(opened: Store) -> None:
             break
         if silent == SILENT_LOOKS:
             raise RankbenchError(
-                f"{opened.folder}: asked {silent} times in a row, the scheduler did not say where job {job.number} is; "
-                f"the job may still run; look again by: rankbench status {opened.folder}"
+                f"{opened.folder}: asked {silent} times in a row, the scheduler did not report the state of job {job.number} is; "
+                f"the job may still run; query again by: rankbench status {opened.folder}"
             )
         time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
     collect_results.record_refusals(opened, Progress(opened.campaign))
@@ -143,7 +143,7 @@ def explain_end(opened: Store, where: JobState | None) -> str:
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
     text = endings.get(kind, "")
     scheduler = f" ({where.reason})" if where else ""
-    return f"its job {text or 'ended without a word, as it does when a node is lost'}{scheduler}"
+    return f"its job {text or 'ended without a message, as after the loss of a node'}{scheduler}"
 
 
 def show_status(opened: Store) -> None:

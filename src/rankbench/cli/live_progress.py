@@ -145,7 +145,7 @@ class Screen:
             return "known after the first launch"
         least, most = map(format_clock, forecast)
         if self.progress.look and least != most:
-            return f"{least} as it looks, {most} at most"
+            return f"probably {least}, at most {most}"
         return most if least == most else f"{least} to {most}"
 
     def make_value_table(self) -> Table:

@@ -62,7 +62,7 @@ def query_state(scheduler: Scheduler, number: str) -> JobState:
     answer = run_command(scheduler.question(number))
     job_state = scheduler.state(answer.exit_code, answer.output)
     if not job_state:
-        raise RankbenchError(f"{scheduler.title} does not show where job {number} stands: {answer.first_line}")
+        raise RankbenchError(f"{scheduler.title} does not report the state of job {number} stands: {answer.first_line}")
     return job_state
 
 
@@ -104,7 +104,7 @@ def check_line(line: bytes, where: str) -> Submitted:
             f"{where}: no scheduler {job.scheduler!r}; known are {', '.join(schedulers.find_schedulers())}"
         )
     if not re.fullmatch(scheduler.number, job.number):
-        raise RankbenchError(f"{where}: {job.number!r} is no job number of {scheduler.title}; remove this line")
+        raise RankbenchError(f"{where}: {job.number!r} is not a job number of {scheduler.title}; remove this line")
     return job
 
 
@@ -122,7 +122,7 @@ def run_command(command: Sequence[str], script: Path | None = None) -> Answer:
             check=False,
         )
     except OSError as error:
-        raise RankbenchError(f"{command[0]}: cannot be run ({error.strerror}); is this a node that submits?") from None
+        raise RankbenchError(f"{command[0]}: cannot be run ({error.strerror}); is this a submit node?") from None
     except subprocess.TimeoutExpired:
-        raise RankbenchError(f"{command[0]}: gave no answer in {PATIENCE_S:g} s") from None
+        raise RankbenchError(f"{command[0]}: did not answer within {PATIENCE_S:g} s") from None
     return Answer(process.returncode, process.stdout)

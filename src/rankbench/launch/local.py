@@ -104,7 +104,7 @@ def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outco
     code = process.wait()
     end_orphans(known_pids)
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended by exit code {code}"
-    return SupervisorKilledError(f"the process that watches over the launch was {how}, and the launch was ended with it")
+    return SupervisorKilledError(f"the supervisor of the launch was {how}, and the launch was ended with it")
 
 
 def end_orphans(known_pids: set[int]) -> None:

@@ -108,8 +108,8 @@ def threads(root: Path) -> Iterator[Hindrance]:
     if read_text(root / "sys/devices/system/cpu/smt/active").strip() == "1":
         yield Hindrance(
             "cores have several hardware threads (SMT)",
-            "what else runs on a core takes half of it from a rank",
-            "as root: echo off > /sys/devices/system/cpu/smt/control, or leave nothing else running",
+            "other threads on a core take half of it from a rank",
+            "as root: echo off > /sys/devices/system/cpu/smt/control, or run nothing else",
         )
 
 
@@ -123,8 +123,8 @@ def check_quota(root: Path) -> Iterator[Hindrance]:
     if most.isdigit() and period.isdigit() and int(most) < cpus * int(period):
         yield Hindrance(
             f"this container may use {int(most) / int(period):.3g} of {cpus} CPUs",
-            "ranks are halted in mid-call when that is used up",
-            "give it whole CPUs of its own, such as --cpuset-cpus in place of --cpus, or fewer ranks",
+            "ranks are stopped within a call when the quota is used up",
+            "give it whole CPUs (--cpuset-cpus instead of --cpus), or use fewer ranks",
         )
 
 
@@ -140,7 +140,7 @@ def virtual(root: Path) -> Iterator[Hindrance]:
         yield Hindrance(
             f"this is a virtual machine ({name})",
             "its CPUs may share cores, move and be taken away, and distances between them change",
-            "measure on the machine itself, or run many blocks and read the intervals",
+            "measure on a physical machine, or run many blocks and read the intervals",
         )
 
 
@@ -175,7 +175,7 @@ def check_shared_memory(root: Path) -> Iterator[Hindrance]:
     if size < SMALL_SHM_BYTES:
         yield Hindrance(
             f"the memory disk /dev/shm holds {format_size(size)} only",
-            "libraries put their shared memory there, and die or become slow where it is full",
+            "libraries put their shared memory there, and crash or become slow if it is full",
             "make it larger: mount -o remount,size=2g /dev/shm, or --shm-size=2g of the container",
         )
 
@@ -200,7 +200,7 @@ def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
     if most < float("inf") and list((root / "sys/class/infiniband").glob("*")):
         yield Hindrance(
             f"only {format_size(int(most))} of memory may be locked",
-            "InfiniBand needs more, and libraries fall back to slower ways or refuse to start",
+            "InfiniBand needs more, and libraries fall back to slower transports or do not start",
             "ulimit -l unlimited, for all nodes in /etc/security/limits.conf",
         )
 
@@ -218,7 +218,7 @@ def cores(_root: Path, table: str) -> Iterator[Hindrance]:
     if find_limit(table, "Max core file size") > 0 and "Max core file size" in table:
         yield Hindrance(
             "a crash writes a core file",
-            "of every rank, with all its memory, which fills the disk and takes the time of others",
+            "of every rank, with all its memory, which fills the disk and takes time",
             "ulimit -c 0",
         )
 
@@ -249,8 +249,8 @@ def clock_source(root: Path) -> Iterator[Hindrance]:
     if name not in GOOD_CLOCKS:
         yield Hindrance(
             f"the kernel takes its time from {name}",
-            "reading a clock costs about a microsecond, and the kernel may hold the processor's counter for unsteady",
-            "boot with clocksource=tsc, if the processor's counter is steady",
+            "reading a clock costs about a microsecond, and the kernel may consider the processor's counter unstable",
+            "boot with clocksource=tsc, if the processor's counter is stable",
         )
 
 
@@ -260,7 +260,7 @@ def load(root: Path) -> Iterator[Hindrance]:
     if cpus and average > cpus / 2:
         yield Hindrance(
             f"the load average is {average:.1f} on {cpus} CPU{'s' * (cpus > 1)}",
-            "something ran here in the last minute, and ranks share CPUs with it if it still does",
+            "other processes ran here in the last minute; if they still do, ranks share CPUs with them",
             "wait, or measure where nothing else runs",
         )
 
@@ -305,15 +305,15 @@ def check_load(before: Usage, after: Usage, own_pid: int) -> Iterator[Hindrance]
         more = [f"{len(neighbours) - NAMED_NEIGHBOURS} more"] * (len(neighbours) > NAMED_NEIGHBOURS)
         yield Hindrance(
             f"other processes use the CPUs: {', '.join(named + more)}",
-            "ranks lose their cores to them in mid-call",
-            "end them, or ask the scheduler for the node alone (exclusive)",
+            "ranks lose their cores within a call",
+            "end them, or request the node exclusively",
         )
     stolen = (after.stolen_s - before.stolen_s) / passed_s
     if stolen > STOLEN_SHARE:
         yield Hindrance(
             f"the hypervisor takes {stolen:.0%} of a CPU away",
-            "ranks are halted in mid-call, and no process here is to blame",
-            "measure when the host is quiet, or where CPUs are this machine's alone",
+            "ranks are stopped within a call, by no process of this machine",
+            "measure when the host is quiet, or with dedicated CPUs",
         )
 
 

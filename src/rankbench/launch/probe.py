@@ -32,7 +32,7 @@ def state(command: CommandLine) -> State:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise RankbenchError(f"{line}: gave no answer in {LONGEST_S:g} s") from None
+        raise RankbenchError(f"{line}: did not answer within {LONGEST_S:g} s") from None
     except OSError as error:
         raise RankbenchError(f"{line}: cannot be run ({error.strerror})") from None
     try:

@@ -88,14 +88,14 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
         *directives(script, scheduler),
         *render_head(script, scheduler),
         "",
-        rule("how each candidate is launched in each placement; the core and its arguments follow as $@"),
+        rule("how each candidate is launched in each placement; $@ is the core with its arguments"),
         "",
         "declare -A ranks core checked reports",
         *(part for line in script.lines for part in render_function(line)),
         "",
         FUNCTIONS.read_text(encoding="utf-8").rstrip(),
         "",
-        rule("the launches, each block in an order of its own"),
+        rule("the launches, each block in its own order"),
         "",
         "begin_job",
         *(f"check {line.name}" for line in script.lines if not line.checked),
@@ -110,7 +110,7 @@ def directives(script: Script, scheduler: Scheduler) -> list[str]:
     lines = scheduler.directives(script.job, job_name(script.campaign.name), str(script.campaign / FOLDER / LOG))
     for line in lines:
         if not line.isprintable():
-            raise RankbenchError(f"{line!r}: a job script cannot ask for this; leave control characters out of it")
+            raise RankbenchError(f"{line!r}: not possible in a job script; remove the control characters")
     return lines
 
 

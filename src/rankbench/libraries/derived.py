@@ -97,7 +97,7 @@ def make_environment(library: Library, program: Path, extra: Mapping[str, str] =
         return {**extra, **texts}
     why = f"it is linked to {soname or 'no shared MPI library'}, and {library.name} has {library.abi or 'none'}"
     if file and soname == library.abi:
-        why = f"it keeps to {file}, whatever LD_LIBRARY_PATH says"
+        why = f"it loads {file}, whatever LD_LIBRARY_PATH says"
     raise RankbenchError(f"{program.name} cannot run with {library.name}: {why}; build it for this library")
 
 
@@ -122,7 +122,7 @@ def explain_unswapped_libmpi(library: Library, file: str) -> str:
     if is_same_file(file, expected):
         return ""
     return (
-        f"inside the launch libmpi is {file}, not {expected}: the binary of {library.binary_of} keeps to its own "
+        f"inside the launch libmpi is {file}, not {expected}: the binary of {library.binary_of} loads its own "
         "library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 

@@ -21,11 +21,11 @@ FAILURES = (
     (r"unable to get host address|gethostbyname failed", "this host's name does not resolve; add it to /etc/hosts"),
     (
         r"unsupported PMI version|not compatible with PMI1|PMI2?_Init returned",
-        "the launcher speaks another process interface: it belongs to another library; use the library's own mpiexec",
+        "the launcher has another process interface: it belongs to another library; use the library's own mpiexec",
     ),
     (
         r"EXIT STRING: Killed \(signal 9\)",
-        "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes",
+        "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes",
     ),
 )
 

@@ -87,8 +87,8 @@ def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = N
     programs = {tool: shutil.which(tool, path=modules.path) for tool in ("mpicc", *sources.LAUNCHERS)}
     if not programs["mpicc"]:
         raise RankbenchError(
-            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library, "
-            "after those that it needs"
+            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library "
+            "last"
         )
     wrapper = Path(programs.pop("mpicc") or "")
     launcher = next(filter(None, programs.values()), None)
@@ -173,7 +173,7 @@ def find_reason(answer: ShellResult) -> str:
         r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.output, re.DOTALL
     )
     text = " ".join((match[1] if match else answer.output).split())
-    return text.rstrip(".") or f"module load ended with {answer.status} and said nothing"
+    return text.rstrip(".") or f"module load ended with {answer.status} without a message"
 
 
 def list_likely_modules(files: Sequence[Path]) -> list[str]:

@@ -180,7 +180,7 @@ def find_classic_fault(text: str, version: str) -> str:
         end = read_operations(numbers, with_requests=with_requests)
     except ValueError as fault:
         return str(fault)
-    return f"line {numbers[end][0]}: what follows the last rule is not read" if end < len(numbers) else ""
+    return f"line {numbers[end][0]}: the text after the last rule is not read" if end < len(numbers) else ""
 
 
 def list_numbers(text: str, start: int) -> Iterator[tuple[int, int, bool]]:

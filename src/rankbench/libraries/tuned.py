@@ -64,6 +64,6 @@ def find_proven(library: Library, home: Path, host: str) -> ProvenSettings:
         elsewhere = sorted({record.host for record in records})
         where = f" (there are some of {', '.join(elsewhere)})" if elsewhere else ""
         raise RankbenchError(
-            f"{library.name}: no proven settings for this machine{where}; make them: rankbench tune {library.name}"
+            f"{library.name}: no proven settings for this machine{where}; create them: rankbench tune {library.name}"
         )
     return max(here, key=lambda record: record.created)

@@ -37,7 +37,7 @@ def install(requirement: str, home: Path) -> sources.Installation:
     with staging.beside(home / "libraries") as folder:
         run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
         if not sources.is_executable(folder / "prefix" / "bin" / "mpicc"):
-            raise RankbenchError(f"{requirement}: this version on PyPI holds no mpicc; choose another one")
+            raise RankbenchError(f"{requirement}: this version on PyPI has no mpicc; choose another one")
         place = folder.with_name(f"{family.name}-{read_version(folder, family.packages[0])}")
         staging.put(folder / "prefix", place)
     return sources.make_installation(place / "bin" / "mpicc", "pypi")

@@ -131,6 +131,6 @@ def parse_document(text: str, file: str) -> Value:
         return Value(file, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         message, _, position = str(error).rpartition(" (at ")
-        message = REPEATED.sub("this name is set already; remove one of the two", message)
+        message = REPEATED.sub("this key is set already; remove one of the two", message)
         line = position.removeprefix("line ").partition(",")[0]
         raise RankbenchError(f"{file}:{line if line.isdigit() else len(text.splitlines())}: {message}") from None

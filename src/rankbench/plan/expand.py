@@ -115,7 +115,7 @@ def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
     texts += [f"{memory.label} buffers" for memory in line.plan.memory if memory.label]
     texts += [f"datatype {name}" for name in line.plan.datatypes if name not in {"auto", operation.datatype}]
     if texts:
-        line.note(f"is {operation.foreign.suite}'s, which measures as it does; not with {', '.join(texts)}")
+        line.note(f"is {operation.foreign.suite}'s, which measures in its own way; not with {', '.join(texts)}")
     for size_bytes in line.plan.sizes_bytes if operation.sized else [0]:
         yield Case(
             operation=operation.name,

@@ -208,7 +208,7 @@ def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> 
         return reason
     arrival = chosen.get("arrival", TOGETHER)
     if arrival != TOGETHER and not any(unit.scheduled for unit in line.description.starts if unit.name == start):
-        return f"ranks arrive {arrival} only at agreed times, which start {start} has not"
+        return f"ranks arrive {arrival} only at agreed times, which start {start} does not have"
     quantity = chosen.get("quantity", TIME)
     if quantity != TIME and line.operation.once:
         return "happens once in a launch, so only its time is known"
@@ -226,7 +226,7 @@ def explain_off_grid(line: CaseScope, chosen: Mapping[str, str]) -> str:
     if direction in {"up", "down"} and dimensions == 1:
         return f"direction {direction} is in the dimension before the last, and there is only one"
     if direction[:1].isdigit() and int(direction[0]) >= dimensions:
-        return f"direction {direction} is in a dimension that a grid of {dimensions} has not"
+        return f"direction {direction} is in a dimension that a grid of {dimensions} does not have"
     return ""
 
 

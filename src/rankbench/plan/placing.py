@@ -93,7 +93,7 @@ def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], li
         left_out += reasons
         for placement in fitting:
             if placements.setdefault(placement.name, placement) != placement:
-                raise read_item.make_error(f'placement "{placement.name}" is there already; name one otherwise')
+                raise read_item.make_error(f'placement "{placement.name}" is there already; give one another name')
     if not placements:
         raise value.make_error(f"nothing is left of {' and '.join(left_out)}")
     return list(placements.values()), [f"{line}; left out" for line in left_out]
@@ -269,7 +269,7 @@ def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
 def require_known_cores(room: Resources) -> None:
     """Make sure that ranks can be bound to chosen cores."""
     if not room.bound:
-        raise NoRoomError("says where ranks sit, which those with binding none do not")
+        raise NoRoomError("places ranks on cores, which binding none does not")
     if not room.machine.cpus:
         raise NoRoomError("the machine does not report where its cores are")
 
@@ -318,7 +318,7 @@ def place_pairs(name: str, room: Resources) -> list[Placement]:
     if name == "core-pairs" and not placements:
         raise NoRoomError("takes two CPUs, the machine has one")
     if name != "core-pairs" and name not in placements:
-        raise NoRoomError(f"no two CPUs here are placed so ({', '.join(placements) or 'there is one'})")
+        raise NoRoomError(f"no two CPUs here are a pair of this kind ({', '.join(placements) or 'there is one'})")
     return list(placements.values()) if name == "core-pairs" else [placements[name]]
 
 

@@ -509,7 +509,7 @@ def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: di
         run(tmp_path)
     assert str(error.value) == (
         f"{tmp_path / 'results'}: mpich-9.2 is recorded with {what} {evil}, found here with "
-        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules of then, or begin another campaign: "
+        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules used then, or start another campaign: "
         "--name NAME"
     )
     assert not (tmp_path / "PWNED").exists()
@@ -558,7 +558,7 @@ def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dic
         run(tmp_path)
     assert str(error.value) == (
         f"{tmp_path / 'results'}: mpich-9.2 or rankbench itself has changed since this campaign began; "
-        "begin another: --name NAME"
+        "start another: --name NAME"
     )
 
 
@@ -575,7 +575,7 @@ def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path) -> None:
             prepare(tmp_path, here=other)
         assert str(error.value) == (
             f"{tmp_path / 'results'}: began on another machine ({what}); "
-            "go on there, or begin another campaign here: --name NAME"
+            "continue there, or start another campaign here: --name NAME"
         )
 
 

@@ -28,8 +28,7 @@ SIGNALS = {
 }
 MEANINGS = {
     "loader-newer-binary": (
-        "the binary calls ompi_mpi_instance_null, which this library lacks; let the older of the two make the binary: "
-        "binary_of"
+        "the binary calls ompi_mpi_instance_null, which this library lacks; compile with the older of the two: binary_of"
     ),
     "openmpi-4-firewall": (
         "ranks do not reach each other over the network; let a firewall pass all ports between the nodes"
@@ -37,24 +36,24 @@ MEANINGS = {
     "openmpi-4-prefix": ("Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it"),
     "openmpi-4-prefix-launcher": ("Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it"),
     "srun-no-plugin": (f"this Slurm has no plugin mpi/pmix; `srun --mpi=list` names those it has, or {OWN_MPIEXEC}"),
-    "srun-node-failure": "node n2 was lost; run again to continue with the nodes that are left",
+    "srun-node-failure": "node n2 was lost; run again to continue with the remaining nodes",
     "srun-openmpi-no-pmi": (
         'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"'
     ),
     "srun-openmpi-singletons": (
-        "srun and the library have no process interface in common, so that each rank is a world of its own; "
+        "srun and the library have no common process interface, so each rank started its own world; "
         f"{OWN_MPIEXEC}"
     ),
     "srun-out-of-memory": (
         "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes"
     ),
-    "srun-time": "the scheduler's job was at the end of its time; ask for more: time in [job]",
+    "srun-time": "the job reached its time limit; request more: time in [job]",
     "ssh-host-key": "ssh does not know a host's key; accept it once by hand: ssh HOST true",
     "ssh-name": "the name of host nowhere does not resolve here; fix the name, or add it to /etc/hosts",
     "ssh-no-route": "host n2 cannot be reached; fix the network or the firewall, or use other hosts: --hosts",
     "ssh-password": "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
     "ssh-refused": (
-        "host n2 refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell"
+        "host n2 refuses ssh; let sshd run there, or name another remote shell: --remote-shell"
     ),
     "ssh-timeout": "host n2 does not answer; is it up, and does a firewall let ssh through?",
     "system-shm": "the memory disk /dev/shm is full; make it larger, or use fewer ranks",

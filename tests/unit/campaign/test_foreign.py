@@ -121,7 +121,7 @@ def test_a_folder_can_be_each_library_s_own(tmp_path: Path, library: Library) ->
 @pytest.mark.parametrize("text", ["{compiler}/bin", "{", "{0}", "{library.prefixes}"])
 def test_other_words_in_braces_are_refused(tmp_path: Path, library: Library, text: str) -> None:
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=text)) == (
-        f'suites.osu.path: found "{text}"; in braces can stand only {{library}}, {{family}}, {{version}}'
+        f'suites.osu.path: found "{text}"; braces may contain only {{library}}, {{family}}, {{version}}'
     )
 
 
@@ -172,7 +172,7 @@ def test_a_program_that_keeps_to_its_own_library(tmp_path: Path, library: Librar
     other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
     linked.program(other, tmp_path / "osu" / "osu_latency")
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
-        f"osu_latency cannot run with mpich-4.3.2: it keeps to {tmp_path}/other/lib/libmpi.so.12, whatever "
+        f"osu_latency cannot run with mpich-4.3.2: it loads {tmp_path}/other/lib/libmpi.so.12, whatever "
         "LD_LIBRARY_PATH says; build it for this library"
     )
 

@@ -100,7 +100,7 @@ def test_decided_stops_when_all_differ_or_are_alike() -> None:
 def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
     others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", UNDECIDABLE))]
     answer = decide(plan("decided"), view_of(DIFFERENT, *others), FIRST_LOOK)
-    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 49 as it looks"
+    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, probably to block 49"
     assert (answer.stop, render(answer.reason)) == (False, reason)
     assert answer.look is not None
     assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 49)

@@ -561,7 +561,7 @@ def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
         'operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]'
     ) == (
         [("bcast", {}), ("bcast", {"arrival": "random"}), ("bcast", {})],
-        ["bcast: ranks arrive random only at agreed times, which start barrier has not; left out"],
+        ["bcast: ranks arrive random only at agreed times, which start barrier does not have; left out"],
     )
 
 
@@ -677,7 +677,7 @@ def test_rings_that_a_placement_has_no_ranks_or_no_dimensions_for_are_left_out()
     ]
     assert sorted(notes, reverse=True) == [
         "ring: direction up is in the dimension before the last, and there is only one; left out",
-        "ring: direction 1- is in a dimension that a grid of 1 has not; left out",
+        "ring: direction 1- is in a dimension that a grid of 1 does not have; left out",
         "ring: a grid of 9x9 takes 81 ranks, and socket has 2; left out",
     ]
 

@@ -126,11 +126,11 @@ def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Prof
 
 def notes(profile: Profile) -> list[str]:
     """Return remarks on the origin of the calls."""
-    ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=profile.ignored)
+    ignored = format_text("Not counted, since no operation corresponds to them: {names:and}.", names=profile.ignored)
     return [
         *(f"{note}." for note in profile.notes),
         *([ignored] if profile.ignored else []),
-        format_text("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
+        format_text("This is undisturbed communication: the times that ranks wait for each other are not included."),
     ]
 
 

@@ -195,7 +195,7 @@ def gate(
         write(junit, report, quiet=form == "json")
     numbers = gating.counts(report.checks)
     if numbers["failed"] and report.better and form == "table":
-        note(f"Measure both again, side by side, to take the day out: {report.better}")
+        note(f"Measure both again, side by side, to exclude day-to-day variation: {report.better}")
     if numbers["failed"] or (strict and numbers["skipped"]):
         raise typer.Exit(REGRESSION)
 

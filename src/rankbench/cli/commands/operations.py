@@ -115,7 +115,7 @@ def ask_libraries(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], di
     silent: dict[str, str] = {}
     for library in reach:
         try:
-            with console.status(f"{library.name}: building the core and asking what it has …"):
+            with console.status(f"{library.name}: building the core and probing its operations …"):
                 probe = probing.probe_library(library, home(), print_progress)
         except RankbenchError as error:
             silent[library.name] = str(error).removeprefix(f"{library.name}: ")

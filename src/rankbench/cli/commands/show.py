@@ -192,7 +192,7 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
         return ""
     return format_text(
-        "Not finished: {n} of at most {most:count block}. What differs before the end is more often chance than at it.",
+        "Not finished: {n} of at most {most:count block}. Differences before the end are more often due to chance.",
         n=verdict.blocks,
         most=stop.blocks_max,
     )

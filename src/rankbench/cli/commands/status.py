@@ -74,7 +74,7 @@ def status(
         tell_job(opened, decision)
         if not judged:
             print_text(
-                f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}"
+                f"new launches of its job are not collected here; to collect them, install: {extras.command('run')}"
             )
 
 
@@ -112,7 +112,7 @@ def show_spending(opened: Store, form: str) -> None:
     launches = opened.launches()
     parts = spending.spending(launches)
     if not parts:
-        raise RankbenchError(f"{opened.folder}: no launch says what its time was spent on; measure again with --new")
+        raise RankbenchError(f"{opened.folder}: no launch reports how its time was spent; measure again with --new")
     if form == "json":
         print_json([part._asdict() for part in parts])
         return
@@ -121,4 +121,4 @@ def show_spending(opened: Store, form: str) -> None:
         rows.add_row(spending.PARTS[spent.part], f"{spent.seconds:.2f}", f"{spent.share:.1%}")
     rows.add_row("all of it", f"{sum(part.seconds for part in parts):.2f}", "100.0%")
     console.print(rows, markup=False)
-    print_text(f"rank 0 of {spell_count(len(launches), 'launch')}; what precedes the first launch is not included")
+    print_text(f"rank 0 of {spell_count(len(launches), 'launch')}; time before the first launch is not included")

@@ -105,9 +105,9 @@ def verify(
     if any(failure.certain for failure in failures):
         raise typer.Exit(1)
     if failures:
-        console.print(f"All data are right. {len(failures)} of the checks of times cannot be verified here.")
+        console.print(f"All data are correct. {len(failures)} of the checks of times cannot be verified here.")
     else:
-        console.print("All data are right, and all times are true.")
+        console.print("All data are correct, and all times are accurate.")
 
 
 def check_library(
@@ -332,5 +332,5 @@ def imprecise(source: SourceFact, trial: Trial) -> str:
 def busy(others: float) -> str:
     """Return advice on a machine where other processes may have used the cores."""
     if others > QUIET:
-        return f"other work had {others:.0%} of the CPU time: test again without it"
-    return f"other work had {others:.0%} of the CPU time"
+        return f"other processes used {others:.0%} of the CPU time: test again without them"
+    return f"other processes used {others:.0%} of the CPU time"

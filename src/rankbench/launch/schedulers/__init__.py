@@ -101,7 +101,7 @@ def find_scheduler(job: Job) -> Scheduler:
     lacking = [field for field in scheduler.lacks if getattr(job, field)]
     if lacking:
         raise RankbenchError(
-            f"job.{lacking[0]}: {scheduler.title} has no option for it; leave it out, or give what your site has in "
+            f"job.{lacking[0]}: {scheduler.title} has no option for it; leave it out, or use your site's option in "
             "job.options"
         )
     return scheduler

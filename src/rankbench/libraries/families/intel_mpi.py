@@ -45,7 +45,7 @@ class Family(families.Family):
         *hydra.FAILURES,
         (
             r"mpi\.h: No such file",
-            "I_MPI_ROOT does not name the library's prefix; unset it, or load the module of this very version",
+            "I_MPI_ROOT does not name the library's prefix; unset it, or load the module of this version",
         ),
         (
             r"OFI fi_getinfo\(\) failed|open_fabric|MPIDI_OFI_mpi_init_hook",

@@ -31,7 +31,7 @@ class Family(families.Family):
         *hydra.FAILURES,
         (
             r"(?m)Fatal error in \w*Init\w*: Other MPI error, *$",
-            "MPI_Init failed without a reason, as it does for a setting it does not know; check the MPIR_CVAR_* values",
+            "MPI_Init failed without a reason, for example because of an unknown setting; check the MPIR_CVAR_* values",
         ),
     )
 

@@ -35,7 +35,7 @@ class Family(families.Family):
         *hydra.FAILURES,
         (
             r"(?i)no active HCAs|rdma_open_hca",
-            "no InfiniBand device in reach; use a build whose device is shared memory or UCX",
+            "no InfiniBand device found; use a build whose device is shared memory or UCX",
         ),
     )
 

@@ -68,11 +68,11 @@ class Family(families.Family):
         ),
         (
             r"processes are unable to reach each other",
-            "its transports do not reach the other ranks; let btl name one that does: self,sm (4.x: self,vader)",
+            "its transports do not reach the other ranks; set btl to one that does: self,sm (4.x: self,vader)",
         ),
         (
             r"exited on\s+signal 9",
-            "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes",
+            "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes",
         ),
     )
 

@@ -16,4 +16,4 @@ LOOKS, COSTS_ERROR = False, False
 
 def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the contract
     """Continue."""
-    return Decision(stop=False, reason=say("every block of the plan is wanted"))
+    return Decision(stop=False, reason=say("every block of the plan is measured"))

@@ -22,5 +22,5 @@ def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the
     if look.given_up:
         parts.append(say("{n} would need more blocks than the plan has", n=len(look.given_up)))
     if look.open:
-        parts.append(say("{n} {n:of goes|go} on, to block {block} as it looks", n=len(look.open), block=look.until))
+        parts.append(say("{n} {n:of goes|go} on, probably to block {block}", n=len(look.open), block=look.until))
     return Decision(not look.open, say("{parts:,}", parts=parts), look)
