@@ -261,7 +261,7 @@ def test_binary_that_runs_on_its_own_library_all_the_same_is_reported(
     assert not check.works
     (file,) = list_mapped(check) or {f"{other.prefix}/lib/libmpi.so.12"}
     assert libraries.explain_wrong_libmpi(library, file) == (
-        f"inside the launch libmpi is {file}, not {host.prefix}/lib/libmpi.so.12: the binary of {other.name} keeps to "
+        f"inside the launch libmpi is {file}, not {host.prefix}/lib/libmpi.so.12: the binary of {other.name} loads "
         "its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 
