@@ -86,7 +86,7 @@ def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]
     return names
 
 
-def command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
+def make_command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
     """Return the command line of a candidate in a placement."""
     library = library_of(campaign, candidate)
     return libraries.find_family(library).make_launch_line(library, placement, candidate.settings, program)
@@ -109,7 +109,7 @@ def make_script(prepared: PreparedCampaign) -> script.Script:
         lines=command_lines,
         blocks=[
             [
-                script.Turn(turn.name, turn.line, turn.cases_file, alone(prepared, turn), group(campaign, turn))
+                script.Turn(turn.name, turn.line, turn.cases_file, must_run_alone(prepared, turn), name_group(campaign, turn))
                 for turn in turns
             ]
             for _, turns in blocks
@@ -121,7 +121,7 @@ def make_script(prepared: PreparedCampaign) -> script.Script:
     )
 
 
-def alone(prepared: PreparedCampaign, place: Place) -> bool:
+def must_run_alone(prepared: PreparedCampaign, place: Place) -> bool:
     """Return whether a turn's launches must run alone."""
     campaign, turn = prepared.store.campaign, place.turn
     candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
@@ -129,7 +129,7 @@ def alone(prepared: PreparedCampaign, place: Place) -> bool:
     return not can_interleave(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
 
 
-def group(campaign: Campaign, place: Place) -> str:
+def name_group(campaign: Campaign, place: Place) -> str:
     """Return the name of the group of turns that run at the same time; empty: all turns of the block."""
     groups = launch_groups(campaign, place.turn.block)
     return f"group{groups[place.turn.candidate] + 1}" if any(groups.values()) else ""
@@ -147,7 +147,7 @@ def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         cases = foreign_cases(campaign, where, group)
         if not cases:
-            started = command(campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)])
+            started = make_command(campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)])
             family = libraries.find_family(library_of(campaign, candidates[name]))
             reports = family.encode_settings(family.report_settings)
             yield script.Line(line, title, core, placement.ranks, started, reports=reports)
@@ -188,7 +188,7 @@ def list_programs(prepared: PreparedCampaign) -> Iterator[tuple[str, ForeignLaun
             yield line, ForeignLaunch(command=command_lines.get(line), reason=reason)
 
 
-def case_files(campaign: Campaign) -> dict[str, list[Case]]:
+def list_case_files(campaign: Campaign) -> dict[str, list[Case]]:
     """Return the cases of each case file; all candidates of a block use the same files."""
     return {place.cases_file: place.cases for place in list_places(campaign)}
 
@@ -206,11 +206,11 @@ def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
         for name in ("cases", PROGRAMS):
             files.make_folder(folder / name)
         (folder / ENOUGH).unlink(missing_ok=True)
-        for name, cases in case_files(store.campaign).items():
+        for name, cases in list_case_files(store.campaign).items():
             samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once_operations)
         for name, program in list_programs(prepared):
             files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(program))
-        is_edited = edited(path, copy)
+        is_edited = differs(path, copy)
         if not is_edited:
             for place in (path, copy):
                 files.write(place, text)
@@ -220,6 +220,6 @@ def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
     return path, is_edited
 
 
-def edited(path: Path, copy: Path) -> bool:
+def differs(path: Path, copy: Path) -> bool:
     """Return whether a script differs from its copy as written."""
     return path.exists() and copy.exists() and path.read_bytes() != copy.read_bytes()

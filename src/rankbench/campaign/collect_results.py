@@ -13,7 +13,7 @@ import msgspec
 
 from rankbench import files, samples
 from rankbench.campaign import doctor, exit_causes, foreign, launching, preflight
-from rankbench.campaign.batch import ENOUGH, PROGRAMS, ForeignLaunch, command, library_of, list_places, name_launch_functions
+from rankbench.campaign.batch import ENOUGH, PROGRAMS, ForeignLaunch, make_command, library_of, list_places, name_launch_functions
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import script
@@ -126,10 +126,10 @@ def list_finished(campaign: Path, place: Place) -> Iterator[Attempt]:
         path = turn / str(number)
         last = is_done and number == numbers[-1]
         if last or number < numbers[-1] or read_lost_nodes(path):
-            yield Attempt(place, number, last, path, str(path.relative_to(campaign)), ending(path))
+            yield Attempt(place, number, last, path, str(path.relative_to(campaign)), read_ending(path))
 
 
-def ending(path: Path) -> EndingFile:
+def read_ending(path: Path) -> EndingFile:
     """Return how a launch ended."""
     try:
         end = msgspec.json.decode((path / ENDING).read_bytes(), type=EndingFile)
@@ -178,7 +178,7 @@ class Collector(NamedTuple):
     def line(self, attempt: Attempt, request: launching.LaunchRequest) -> CommandLine:
         """Return its command line."""
         theirs = find_program(self.store, attempt.place).command
-        return theirs or command(self.store.campaign, request.candidate, request.placement, [str(request.binary)])
+        return theirs or make_command(self.store.campaign, request.candidate, request.placement, [str(request.binary)])
 
     def make_request(self, attempt: Attempt, cases: list[Case]) -> launching.LaunchRequest:
         """Return the request for the launch."""
@@ -304,7 +304,7 @@ def list_usages(store: Store) -> Iterator[Usage]:
 
 def read_refusal(library: Library, placement: Placement, path: Path) -> Refusal:
     """Return the result of a check that failed in a job."""
-    end, output = ending(path), path / "output.log"
+    end, output = read_ending(path), path / "output.log"
     check = doctor.judge_check(library, placement, end.outcome, path / "stream.jsonl", output)
     reason = check.reason or "its check failed in the job"
     return Refusal(reason, output.read_text(encoding="utf-8", errors="replace"))
@@ -372,7 +372,7 @@ def blocks_done(store: Store) -> int:
     return most
 
 
-def end(store: Store, reason: str) -> None:
+def request_end(store: Store, reason: str) -> None:
     """End the job before its next block."""
     files.write(store.folder / script.FOLDER / ENOUGH, reason + "\n")
 

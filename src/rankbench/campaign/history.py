@@ -40,7 +40,7 @@ class History:
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
         self._failed_checks: set[tuple[str, str]] = set()
         self._rest: defaultdict[tuple[int, str, tuple[str, ...]], dict[str, float]] = defaultdict(dict)
-        """CPU time that launches used while they slept, by block, placement and simultaneous launches; then by candidate."""
+        """CPU time of sleeping launches, by block, placement and simultaneous launches; then by candidate."""
         self._nothing_beside: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         """Why launches measured nothing beside others, by candidate and placement, then by block."""
         self._failed_starts: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
@@ -77,7 +77,7 @@ class History:
         return self.explain_failing_beside(candidate, placement)
 
     def explain_failing_beside(self, candidate: str, placement: str) -> str:
-        """Return why a candidate fails beside others, once enough of its launches measured nothing; else an empty text."""
+        """Return why a candidate fails beside others, once enough of its launches measured nothing; else empty."""
         reasons = self._nothing_beside[candidate, placement]
         return (
             f"two launches measured nothing beside the others: {max(reasons.items())[1]}"

@@ -270,7 +270,7 @@ class Loop:
         )
 
     def explain_alone(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> str:
-        """Return why cases that could be measured in turn are not. Restless candidates have their reason in other fields."""
+        """Return why cases that could be measured in turn are not. Restless candidates have the reason elsewhere."""
         name = candidate.name, placement.name
         why = self.short.get(name) or self.history.explain_failing_beside(*name)
         return why if why and self.may_share(candidate, placement, cases) else ""
@@ -397,7 +397,7 @@ def blocks_done(store: Store) -> int:
 
 
 def placement_of(turn: Turn, placement: Placement) -> Placement:
-    """Return the placement of the turn's launches. Ranks with threads are not bound: their threads would share a core."""
+    """Return the placement of the turn's launches. Ranks with threads are unbound: the threads would share a core."""
     return msgspec.structs.replace(placement, binding="none") if turn.group == THREADS else placement
 
 

@@ -77,7 +77,7 @@ def read_answer(place: Path) -> Probe | None:
 
 
 def write_answer(place: Path, answer: Probe) -> None:
-    """Store the results: written beside the file, then renamed. If that fails, the library is probed again next time."""
+    """Store the results atomically. If that fails, the library is probed again next time."""
     with contextlib.suppress(OSError):
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f"{FILE}.", delete=False) as file:
             file.write(msgspec.json.format(msgspec.json.encode(answer)))

@@ -62,7 +62,7 @@ class Progress:
         """Count a launch of an earlier run."""
         self._took.append((cases, launch.duration_s))
         self._before_s += launch.duration_s
-        self.failures += failures(launch, ())
+        self.failures += list_failures(launch, ())
 
     def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Count a launch and its results."""
@@ -70,8 +70,8 @@ class Progress:
         for result in results:
             if result.own_series:
                 discarded = result.own_series.find_discarded(overruns=self.campaign.discards_overruns(result.case))
-                self._medians[launch.candidate, result.case.key].append(launch_median(result.own_series, discarded))
-        self.failures += failures(launch, results)
+                self._medians[launch.candidate, result.case.key].append(compute_launch_median(result.own_series, discarded))
+        self.failures += list_failures(launch, results)
 
     def on_note(self, note: str) -> None:
         """Collect a note on how the campaign continues."""
@@ -161,13 +161,13 @@ def list_turn_cases(campaign: Campaign, looks: Sequence[Look]) -> Counter[tuple[
     return Counter((name, placement[case]) for case, name in open_cases)
 
 
-def launch_median(series: Series, discarded: Container[int]) -> float:
+def compute_launch_median(series: Series, discarded: Container[int]) -> float:
     """Return the median of the samples that count."""
     times = [time for index, time in enumerate(series.time_ns) if index not in discarded]
     return median(times or series.time_ns)
 
 
-def failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
+def list_failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
     """Return a line for each thing that went wrong in a launch."""
     where = f"block {launch.block}, {launch.candidate}"
     elsewhere = Counter(result.reason for result in results if result.status == CaseStatus.NOT_AS_ASKED)

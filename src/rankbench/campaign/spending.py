@@ -50,7 +50,7 @@ class PartOfTime(NamedTuple):
     """Share of the sum of all parts."""
 
 
-def spending(launches: Sequence[Launch]) -> list[PartOfTime]:
+def list_parts(launches: Sequence[Launch]) -> list[PartOfTime]:
     """Return the parts of a campaign's time that are not zero, in the order of `PARTS`."""
     groups = list(_groups(launches))
     total: defaultdict[str, float] = defaultdict(float)

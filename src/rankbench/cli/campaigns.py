@@ -48,7 +48,7 @@ def take_in(opened: Store) -> Decision | None:
             return None
         decision = decide_after(opened, blocks)
         if decision.stop:
-            collect_results.end(opened, render(decision.reason))
+            collect_results.request_end(opened, render(decision.reason))
         return decision
     finally:
         opened.unlock()

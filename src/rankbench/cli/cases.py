@@ -58,7 +58,7 @@ def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary 
     return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
 
 
-def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
+def format_half_width(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
     """Return the interval relative to the typical value, ` ±1.2%`; empty: too few launches for one.
 
     An interval beyond 50 % on either side is shown by its ends, ` -40/+230%`: half its width could exceed the value.
@@ -85,7 +85,7 @@ def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
     return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
 
 
-def control(comparisons: list[Comparison]) -> str:
+def describe_control(comparisons: list[Comparison]) -> str:
     """Return the result of the A/A control."""
     if not comparisons:
         return format_text(

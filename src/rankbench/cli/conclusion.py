@@ -44,7 +44,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
         print_text(f"without values: {counts}; the report lists them")
-    for failure in failures(store):
+    for failure in list_failures(store):
         print_text(failure)
     print_text("")
     for line in answer(verdict, verbose=verbose):
@@ -53,16 +53,16 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     rows = max(FEWEST_ROWS, min(ROWS, console.height - OTHER_LINES)) if console.is_terminal else ROWS
     show_overview(overview(view, rows))
     print_text("")
-    if more := prospect(store, verdict, command):
+    if more := forecast_decisions(store, verdict, command):
         print_text(more)
-    if verbose and (saved := saving(store)):
+    if verbose and (saved := describe_saving(store)):
         print_text(saved)
     if counted := count_findings(verdict):
         print_text(f"findings: {counted}")
     print_text(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
 
-def prospect(store: Store, verdict: Verdict, command: str) -> str:
+def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
     """Return what another minute would probably decide, and the command that measures it."""
     planned = store.campaign.plan
     spent_s = total_duration_s(store.launches())
@@ -82,14 +82,14 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
     return f"{would} about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
 
 
-def failures(store: Store) -> list[str]:
+def list_failures(store: Store) -> list[str]:
     """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
     rows = store.cases().filter(pl.col("status").is_in(FAILURES))
     counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
     return [f"{candidate}: {spell_count(count, 'case')} {status}" for candidate, status, count in counts]
 
 
-def saving(store: Store) -> str:
+def describe_saving(store: Store) -> str:
     """Return which share of the measurements was saved by ending decided cases early."""
     if not store.looks():
         return ""

@@ -48,7 +48,7 @@ if not console.is_terminal and "COLUMNS" not in os.environ:
 
 
 class StatusLine:
-    """Shows what takes time, as a line on standard error after a second, if that is a terminal; it is removed at the end.
+    """Shows a line on standard error after a second, if that is a terminal, and removes it at the end.
 
     To be used in a `with`.
     """

@@ -26,7 +26,7 @@ MINUTE_S, HOUR_S = 60, 3600
 
 
 def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = False) -> None:
-    """Print what a campaign would measure and how long it takes, and the command that runs it; `verbose`: also the plan."""
+    """Print what a campaign would measure, how long it takes, and its command; `verbose`: also the plan."""
     candidates, used = find_candidates(request)
     description = foreign.add_operations(describe_core(used.values(), request), request.plan)
     cases, notes = plan.expand_plan(request.plan, description, request.machine)

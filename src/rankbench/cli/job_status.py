@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
-from rankbench.campaign.progress import failures
+from rankbench.campaign.progress import list_failures
 from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
 from rankbench.cli.campaigns import take_in
 from rankbench.language import render
@@ -78,7 +78,7 @@ def follow(opened: Store) -> None:
             break
         if silent == SILENT_LOOKS:
             raise RankbenchError(
-                f"{opened.folder}: asked {silent} times in a row, the scheduler did not report the state of job {job.number} is; "
+                f"{opened.folder}: asked {silent} times in a row, the scheduler did not report the state of job {job.number}; "
                 f"the job may still run; query again by: rankbench status {opened.folder}"
             )
         time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
@@ -191,7 +191,7 @@ def list_failed_launches(opened: Store) -> Iterator[str]:
     flawed = count_failed_cases(opened)
     for launch in opened.launches():
         if launch.status != LaunchStatus.OK:
-            yield from failures(launch, ())
+            yield from list_failures(launch, ())
         elif launch.number in flawed:
             where = f"block {launch.block}, {launch.candidate} on {launch.placement}"
             yield f"{where}: {', '.join(flawed[launch.number])}"

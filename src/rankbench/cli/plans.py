@@ -179,7 +179,7 @@ def make_question(values: Mapping[str, Any]) -> str:
 
 
 def name_of(values: Mapping[str, Any]) -> str:
-    """Return the campaign's name for a plan without a file: a hash of its content, so that equal plans have one name."""
+    """Return the campaign's name for a plan without a file, from its content: equal plans have the same name."""
     what = {key: value for key, value in values.items() if key not in JUDGED}
     digits = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
     words = re.sub(r"[^\w.+=]+", "-", "-".join([*values["candidates"], *values["operations"]])).strip("-.")

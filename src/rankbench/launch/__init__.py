@@ -1,4 +1,4 @@
-"""Runs steps on this machine, makes job scripts, and reads the state of the machine. It does not know what a step computes."""
+"""Runs steps here, makes job scripts, and reads the state of the machine. It does not know what a step computes."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def query_state(scheduler: Scheduler, number: str) -> JobState:
     answer = run_command(scheduler.question(number))
     job_state = scheduler.state(answer.exit_code, answer.output)
     if not job_state:
-        raise RankbenchError(f"{scheduler.title} does not report the state of job {number} stands: {answer.first_line}")
+        raise RankbenchError(f"{scheduler.title} does not report the state of job {number}: {answer.first_line}")
     return job_state
 
 

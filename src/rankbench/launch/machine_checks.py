@@ -61,9 +61,9 @@ class Usage(NamedTuple):
 
 def check_machine(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
     """Return everything on this machine that disturbs measurements; it observes other processes for a moment."""
-    before = usage(root)
+    before = read_usage(root)
     time.sleep(look_s)
-    return [*list_static(root), *check_load(before, usage(root), os.getpid()), *check_name(socket.gethostname())]
+    return [*list_static(root), *check_load(before, read_usage(root), os.getpid()), *check_name(socket.gethostname())]
 
 
 def list_static(root: Path) -> Iterator[Hindrance]:
@@ -75,7 +75,7 @@ def list_static(root: Path) -> Iterator[Hindrance]:
 # --- processors -------------------------------------------------------------------------------------------------------
 
 
-def governor(root: Path) -> Iterator[Hindrance]:
+def check_governor(root: Path) -> Iterator[Hindrance]:
     """Yield CPUs whose frequency follows the load."""
     folder = root / "sys/devices/system/cpu"
     cpus: dict[str, set[int]] = {}
@@ -89,7 +89,7 @@ def governor(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def turbo(root: Path) -> Iterator[Hindrance]:
+def check_turbo(root: Path) -> Iterator[Hindrance]:
     """Yield that turbo is on: CPUs may run faster for a while."""
     folder = root / "sys/devices/system/cpu"
     intel, other = read_text(folder / "intel_pstate/no_turbo").strip(), read_text(folder / "cpufreq/boost").strip()
@@ -103,7 +103,7 @@ def turbo(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def threads(root: Path) -> Iterator[Hindrance]:
+def check_threads(root: Path) -> Iterator[Hindrance]:
     """Yield that cores have several hardware threads."""
     if read_text(root / "sys/devices/system/cpu/smt/active").strip() == "1":
         yield Hindrance(
@@ -119,7 +119,7 @@ def check_quota(root: Path) -> Iterator[Hindrance]:
     old = root / "sys/fs/cgroup/cpu"
     if not most:
         most, period = read_text(old / "cpu.cfs_quota_us").strip(), read_text(old / "cpu.cfs_period_us").strip()
-    cpus = len(usable(root))
+    cpus = len(find_usable_cpus(root))
     if most.isdigit() and period.isdigit() and int(most) < cpus * int(period):
         yield Hindrance(
             f"this container may use {int(most) / int(period):.3g} of {cpus} CPUs",
@@ -128,13 +128,13 @@ def check_quota(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def usable(root: Path) -> set[int]:
+def find_usable_cpus(root: Path) -> set[int]:
     """Return the CPUs that this process may use."""
     allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", read_text(root / "proc/self/status"), re.MULTILINE)
     return parse_list(allowed[1]) if allowed else set()
 
 
-def virtual(root: Path) -> Iterator[Hindrance]:
+def check_virtual(root: Path) -> Iterator[Hindrance]:
     """Yield that the machine is virtual."""
     if name := host.virtual(root, read_text(root / "proc/cpuinfo")):
         yield Hindrance(
@@ -147,7 +147,7 @@ def virtual(root: Path) -> Iterator[Hindrance]:
 # --- memory and limits ------------------------------------------------------------------------------------------------
 
 
-def huge_pages(root: Path) -> Iterator[Hindrance]:
+def check_huge_pages(root: Path) -> Iterator[Hindrance]:
     """Yield that the kernel uses transparent huge pages for all memory."""
     if "[always]" in read_text(root / "sys/kernel/mm/transparent_hugepage/enabled"):
         yield Hindrance(
@@ -184,7 +184,7 @@ def check_limits(root: Path) -> Iterator[Hindrance]:
     """Yield limits of this process that ranks inherit."""
     table = read_text(root / "proc/self/limits")
     yield from (
-        hindrance for check in (check_locked_memory, stack, cores, file_size, files) for hindrance in check(root, table)
+        hindrance for check in (check_locked_memory, check_stack, check_core_files, check_file_size, check_open_files) for hindrance in check(root, table)
     )
 
 
@@ -205,7 +205,7 @@ def check_locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
         )
 
 
-def stack(_root: Path, table: str) -> Iterator[Hindrance]:
+def check_stack(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield a small limit of the stack."""
     if (most := find_limit(table, "Max stack size")) < LEAST_STACK_BYTES:
         yield Hindrance(
@@ -213,7 +213,7 @@ def stack(_root: Path, table: str) -> Iterator[Hindrance]:
         )
 
 
-def cores(_root: Path, table: str) -> Iterator[Hindrance]:
+def check_core_files(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield that a crash writes a core file."""
     if find_limit(table, "Max core file size") > 0 and "Max core file size" in table:
         yield Hindrance(
@@ -223,7 +223,7 @@ def cores(_root: Path, table: str) -> Iterator[Hindrance]:
         )
 
 
-def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
+def check_file_size(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield a limit of file sizes."""
     if (most := find_limit(table, "Max file size")) < float("inf"):
         yield Hindrance(
@@ -233,7 +233,7 @@ def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
         )
 
 
-def files(_root: Path, table: str) -> Iterator[Hindrance]:
+def check_open_files(_root: Path, table: str) -> Iterator[Hindrance]:
     """Yield a small limit of open files."""
     if (most := find_limit(table, "Max open files")) < LEAST_FILES:
         yield Hindrance(
@@ -243,7 +243,7 @@ def files(_root: Path, table: str) -> Iterator[Hindrance]:
         )
 
 
-def clock_source(root: Path) -> Iterator[Hindrance]:
+def check_clock_source(root: Path) -> Iterator[Hindrance]:
     """Yield that reading the clock needs a system call."""
     name = read_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
     if name not in GOOD_CLOCKS:
@@ -254,9 +254,9 @@ def clock_source(root: Path) -> Iterator[Hindrance]:
         )
 
 
-def load(root: Path) -> Iterator[Hindrance]:
+def check_load_average(root: Path) -> Iterator[Hindrance]:
     """Yield a high load of the last minute, even if its processes are invisible or have ended."""
-    average, cpus = float((read_text(root / "proc/loadavg").split() or ["0"])[0]), len(usable(root))
+    average, cpus = float((read_text(root / "proc/loadavg").split() or ["0"])[0]), len(find_usable_cpus(root))
     if cpus and average > cpus / 2:
         yield Hindrance(
             f"the load average is {average:.1f} on {cpus} CPU{'s' * (cpus > 1)}",
@@ -266,15 +266,15 @@ def load(root: Path) -> Iterator[Hindrance]:
 
 
 CHECKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
-    *(governor, turbo, threads, check_quota, virtual),
-    *(huge_pages, check_balancing, check_shared_memory, check_limits, clock_source, load),
+    *(check_governor, check_turbo, check_threads, check_quota, check_virtual),
+    *(check_huge_pages, check_balancing, check_shared_memory, check_limits, check_clock_source, check_load_average),
 )
 
 
 # --- other processes --------------------------------------------------------------------------------------------------
 
 
-def usage(root: Path) -> Usage:
+def read_usage(root: Path) -> Usage:
     """Return the CPU time used so far."""
     processes = dict(filter(None, map(read_process, (root / "proc").glob("[0-9]*"))))
     up = read_text(root / "proc/uptime").split()

@@ -43,7 +43,7 @@ class Turns:
         return ["--turns", f"{place}/{self.launches}/{self.cases}:{self._path}"]
 
     def heartbeat(self, place: int) -> tuple[Path, int] | None:
-        """Return where the waiting launch at a position counts its signs of life. Over hosts its stream changes instead."""
+        """Return where a waiting launch counts its signs of life. Over hosts, its stream changes instead."""
         return (Path(self._path), SIGNS + 4 * place) if self._file is not None else None
 
     def end_launch(self, place: int) -> None:
@@ -63,7 +63,7 @@ class Turns:
         if self._file is not None:
             os.close(self._file)
             return
-        for page in Path("/").glob(self._path.removeprefix("/").replace("%", "*")):  # They remain if not all launches started.
+        for page in Path("/").glob(self._path.removeprefix("/").replace("%", "*")):  # Left if a launch did not start.
             page.unlink(missing_ok=True)
 
 

@@ -204,7 +204,7 @@ def find_distinct(search: Search) -> Iterator[Installation]:
 
 
 def name_uniquely(libraries: Iterable[Library]) -> Iterator[Library]:
-    """Yield libraries under unique names: the second of a version is also named by its origin, the third is numbered."""
+    """Yield libraries under unique names: the second of a version has its origin in the name, the third a number."""
     used_names: set[str] = set()
     for library in libraries:
         longer = f"{library.name}@{make_label(library)}"

@@ -51,7 +51,7 @@ def identify(installation: Installation) -> tuple[families.Family, str] | None:
 
 
 def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
-    """Return family and version from both outputs. The wrapper decides; the launcher, which may be another's, only refines."""
+    """Return family and version. The wrapper decides; the launcher, which may be another's, only refines."""
     identity = families.recognise(wrapper) or families.recognise(launcher)
     if not identity:
         return None

@@ -28,7 +28,8 @@ SIGNALS = {
 }
 MEANINGS = {
     "loader-newer-binary": (
-        "the binary calls ompi_mpi_instance_null, which this library lacks; compile with the older of the two: binary_of"
+        "the binary calls ompi_mpi_instance_null, which this library lacks; compile with the older of the two: "
+        "binary_of"
     ),
     "openmpi-4-firewall": (
         "ranks do not reach each other over the network; let a firewall pass all ports between the nodes"

@@ -207,8 +207,8 @@ def test_a_launch_whose_supervisor_was_killed_is_made_again_and_not_stored(
     assert {launch.status: (launch.reason, launch.log) for launch in launches} == {LaunchStatus.OK: ("", "")}
     assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == [1, 3]
     assert progress.notes == [
-        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended with "
-        "it; it is not stored and will be repeated"
+        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended "
+        "with it; it is not stored and will be repeated"
     ]
 
 
@@ -220,8 +220,8 @@ def test_a_campaign_ends_if_supervisors_are_killed_again_and_again(tmp_path: Pat
         campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     killer.join()
     assert str(error.value) == (
-        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended with "
-        "it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
+        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended "
+        "with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
         "memory), then run again to continue"
     )
     assert "mpich-9.2" not in {launch.candidate for launch in prepared.store.launches()}

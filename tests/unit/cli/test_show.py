@@ -19,7 +19,7 @@ from fakes.nights import rewrite
 
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.cases import spread
+from rankbench.cli.cases import format_half_width
 from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
@@ -366,7 +366,7 @@ def test_ranks_of_a_campaign_without_launches_are_reported_in_one_line(tmp_path:
 )
 def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool, text: str) -> None:
     summary = Summary("c", "alpha", 6, 60, 0, 0, typical_ns=100.0, low_ns=low, high_ns=high, coverage=0.95)
-    assert spread(summary, "median", per_second=per_second) == text
+    assert format_half_width(summary, "median", per_second=per_second) == text
 
 
 def test_several_flags_print_and_export_the_same_tables_in_order(

@@ -394,7 +394,7 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
     process = here.run("status")
     assert process.exit_code == 0
     assert (
-        "Slurm does not report the state of job 101 stands: scontrol: error: cannot connect to the server\n" in process.printed
+        "Slurm does not report the state of job 101: scontrol: error: cannot connect to the server\n" in process.printed
     )
     assert len(here.open_results().launches()) >= 1
     (tmp_path / "scheduler/gone").unlink()
@@ -477,7 +477,7 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
     (tmp_path / "scheduler/gone").unlink()
     scheduler.cancel(tmp_path / "scheduler", "101")
     assert str(error.value) == (
-        f"{here.campaign}: asked 10 times in a row, the scheduler did not report the state of job 101 is; the job may still run; "
+        f"{here.campaign}: asked 10 times in a row, the scheduler did not report the state of job 101; the job may still run; "
         f"query again by: rankbench status {here.campaign}"
     )
     assert 120 < sum(pauses) < 600

@@ -186,7 +186,7 @@ def test_a_quiet_moment_says_nothing() -> None:
 def test_processes_are_read_whatever_their_names(tmp_path: Path) -> None:
     numbers = " ".join(["0"] * 10 + ["150", "50"] + ["0"] * 30)
     files = {"proc/42/stat": f"42 (a) b (c) S {numbers}\n", "proc/uptime": "12.5 20.0\n", "proc/43/stat": ""}
-    usage = machine_checks.usage(write(tmp_path, files))
+    usage = machine_checks.read_usage(write(tmp_path, files))
     assert usage == Usage(12.5, {42: ("a) b (c", 200 / machine_checks.TICK_HZ)}, 0.0)
 
 

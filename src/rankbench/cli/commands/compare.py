@@ -13,7 +13,7 @@ from rich.text import Text
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.cases import control, describe_missing, index_summaries, spread
+from rankbench.cli.cases import describe_control, describe_missing, index_summaries, format_half_width
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
@@ -177,7 +177,7 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
     console.print()
     console.print(table(view, base, other, by_case), markup=False)
     console.print()
-    for line in (*counts(view, other, by_case), control(view.verdict.control)):
+    for line in (*counts(view, other, by_case), describe_control(view.verdict.control)):
         console.print(Text(line))
 
 
@@ -254,7 +254,7 @@ def format_value(view: CampaignView, verdict: CaseVerdict, summary: Summary | No
     if summary is None or not summary.launches:
         return describe_missing(view, verdict, summary)
     measure = view.measure(verdict.case)
-    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
+    interval = format_half_width(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return Text(measure.format(summary.typical_ns) + interval)
 
 

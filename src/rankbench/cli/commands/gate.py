@@ -20,7 +20,7 @@ from rankbench.campaign import remeasuring
 from rankbench.cli.decisions import is_finished, stopping
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.display import print_text as note
-from rankbench.cli.cases import control
+from rankbench.cli.cases import describe_control
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
@@ -229,7 +229,7 @@ def libraries_of(*campaigns: Campaign) -> list[Library]:
 
 
 def command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:
-    """Return the command line that measures both again, with the locations of libraries that are not found otherwise."""
+    """Return the command that measures both again, with the locations of libraries that need them."""
     words = ["rankbench", "gate", str(new), "--against", str(old)]
     words += [word for old_name, new_name in match.items() for word in ("--match", f"{old_name}={new_name}")]
     words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
@@ -263,7 +263,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
             for match in matched
             if match not in changed
         ),
-        control(view.verdict.control),
+        describe_control(view.verdict.control),
     ]
     return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, texts)
 

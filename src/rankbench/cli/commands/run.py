@@ -157,10 +157,10 @@ def run(
     if before == len(prepared.store.launches()):
         show_finished(prepared.store, again(folder.name))
         return
-    from rankbench.cli.conclusion import conclude, failures
+    from rankbench.cli.conclusion import conclude, list_failures
 
     conclude(prepared.store, decision, again(folder.name), verbose=verbose)
-    if failures(prepared.store) and not ignore_failures:
+    if list_failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
 
 

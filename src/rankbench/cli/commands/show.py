@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from rankbench.cli.display import StatusLine, answer, console, count_findings, fill_table, plain_table, spread_lines
-from rankbench.cli.cases import choose_cases, describe_missing, format_spread, spread
+from rankbench.cli.cases import choose_cases, describe_missing, format_spread, format_half_width
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
 from rankbench.cli.campaigns import open_current
@@ -182,7 +182,7 @@ def absent(kind: ModuleType, picked: CampaignView) -> str:
 
 
 def describe_unfinished(opened: Store, verdict: Verdict) -> str:
-    """Return a warning that a campaign is seen before its end without a planned look: error rates do not account for it.
+    """Return a warning that a campaign is seen before its end, which its error rates do not account for.
 
     If results end a campaign, its looks are accounted for. A campaign with a time limit is unfinished while it runs.
     """
@@ -278,7 +278,7 @@ def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
     """Return the typical value and half its interval; for memory, the growth by the first use."""
     measure = view.measure(verdict.case)
     growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
-    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
+    interval = format_half_width(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return measure.text(summary.typical_ns) + interval + growth
 
 

@@ -110,7 +110,7 @@ def show_json(opened: Store, decision: Decision | None) -> None:
 def show_spending(opened: Store, form: str) -> None:
     """Print how the time of a campaign was spent."""
     launches = opened.launches()
-    parts = spending.spending(launches)
+    parts = spending.list_parts(launches)
     if not parts:
         raise RankbenchError(f"{opened.folder}: no launch reports how its time was spent; measure again with --new")
     if form == "json":

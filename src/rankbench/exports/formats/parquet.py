@@ -1,4 +1,4 @@
-"""Tidy tables as Parquet: one row per case and candidate, and in files beside it the launch values and the comparisons."""
+"""Tidy tables as Parquet: a row per case and candidate; launch values and comparisons are in files beside it."""
 
 from __future__ import annotations
 

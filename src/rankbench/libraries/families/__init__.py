@@ -83,7 +83,7 @@ class Family(Protocol):
         return {}
 
     def read_usage(self, output: str) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
-        """Return what the library uses, from the output of a launch with `report_settings`: transports, devices, components.
+        """Return transports, devices and components that the library uses, from a launch with `report_settings`.
 
         Names and values are as reports show them.
         """
@@ -99,7 +99,7 @@ class Family(Protocol):
         settings: Mapping[str, str],  # noqa: ARG002
         output: str,  # noqa: ARG002
     ) -> list[str]:
-        """Return a clause on each setting that the library ignores, from such a launch and from the files that it reads."""
+        """Return a clause on each setting that the library ignores, from such a launch and from its files."""
         return []
 
     def explain(self, output: str) -> str | None:

@@ -62,7 +62,7 @@ TREES = {
     "MPID": ("algorithms of the device", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"),
     "MPID/shm": ("algorithms within a node", "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"),
 }
-"""Parts of the library that choose algorithms, by their name in the summary; their meaning, and the variable of a file."""
+"""Parts of the library that choose algorithms, by name in the summary; their meaning, and the variable of a file."""
 
 
 def read_summary(output: str) -> dict[str, str]:

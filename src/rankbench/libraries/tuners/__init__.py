@@ -50,7 +50,7 @@ class Tuner(Protocol):
         """Return whether a rule can use the variant for a range of sizes."""
 
     def make_handover(self, rules: Sequence[Rule], target: Target) -> Handover:
-        """Return settings and files that make the library follow rules, which are sorted by operation, ranks and bytes."""
+        """Return settings and files that make the library follow rules, sorted by operation, ranks and bytes."""
 
 
 @functools.cache

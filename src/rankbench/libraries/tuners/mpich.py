@@ -143,7 +143,7 @@ def make_handover(rules: Sequence[Rule], target: Target) -> Handover:
 
 
 def write_trees(trees: Trees, rules: Mapping[str, Sequence[Rule]], variables: Mapping[str, Variable]) -> dict[str, str]:
-    """Return the texts of both files: for the sizes of a rule, the device passes the call on to the rule's algorithm."""
+    """Return the texts of both files: for a rule's sizes, the device passes the call on to the rule's algorithm."""
     device: dict[str, Tree] = {}
     above: dict[str, Tree] = {}
     for operation, ranges in rules.items():

@@ -3,8 +3,9 @@
 A unit has ORDER (its place in a list of all), NAMES (a pattern of the names it has in a plan), HELP (its words in such
 a list), OVER_CALLS (what it takes over the calls of a launch, as comparisons with other tools say it), MIDDLE (whether
 the few samples of a visit give the same as all: the middle does, the smallest or a high percentile do not), and
-`estimate_times(time, name)`, the Polars expression of the times of a group. MEANING is a clause for a report where the name
-alone does not say enough. They lie in the room of the plan, since it validates their names; they import no Polars.
+`estimate_times(time, name)`, the Polars expression of the times of a group. MEANING is a clause for a report if the
+name alone does not say enough. Estimators belong to the room of the plan, which validates their names; they import no
+Polars.
 """
 
 from __future__ import annotations
