@@ -77,7 +77,7 @@ def list_rows(
     yield "disk", f"about {low if low == high else f'{low} to {high}'}"
     yield (
         "folder",
-        f"{request.folder}{' (holds a campaign, which would be continued)' if is_campaign(wanted.folder) else ''}",
+        f"{request.folder}{' (holds a campaign, which would be continued)' if is_campaign(request.folder) else ''}",
     )
 
 

@@ -43,5 +43,5 @@ def split_command(text: str) -> tuple[str, str]:
 @cache
 def command_pattern() -> re.Pattern[str]:
     """Return the pattern of the program's name before one of its commands or `-h`."""
-    names = "|".join(name.rstrip("_") for name in units.names(commands))
+    names = "|".join(name.rstrip("_") for name in units.list_names(commands))
     return re.compile(rf"(?<![\w./-]){NAME}(?= (?:(?:{names})(?![\w-])|-h))")

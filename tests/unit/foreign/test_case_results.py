@@ -16,7 +16,7 @@ from rankbench.foreign.tools import imb, mpiperf, osu
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from rankbench.foreign import case_results
+    from rankbench.foreign import Table
 
 RATES = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"

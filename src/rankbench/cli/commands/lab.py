@@ -55,7 +55,7 @@ def lab(
     texts = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
     request = make_request(nodes, texts, share or [], slurm=slurm)
     with room.up(request) as up:
-        print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, wanted)}", file=sys.stderr)  # noqa: T201
+        print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, request)}", file=sys.stderr)  # noqa: T201
         code = ran(up, command or shell(up))
     raise typer.Exit(code)
 
