@@ -24,7 +24,7 @@ from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.across.two_campaigns import CampaignPair, Change, ThenAndNow
+    from rankbench.across.two_campaigns import CampaignPair, Change, CampaignComparison
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -90,7 +90,7 @@ class Ratio(NamedTuple):
 # --- then and now -----------------------------------------------------------------------------------------------------
 
 
-def then_and_now(pair: CampaignPair) -> list[Check]:
+def check_campaign(pair: CampaignPair) -> list[Check]:
     """Return the checks of a campaign against an older one: of everything that had a value then."""
     then, now, comparison = pair.then, pair.now, pair.comparison
     shared = {case.key for case in list_common_cases(then.campaign, now.campaign)}
@@ -111,10 +111,10 @@ def check_missing(pair: CampaignPair) -> list[Check]:
     """Return a check for each candidate or case that is missing in the newer campaign."""
     shared = {case.key for case in list_common_cases(pair.then.campaign, pair.now.campaign)}
     partners = {match.new for match in pair.comparison.matches}
-    return [check for check in then_and_now(pair) if check.case not in shared or check.candidate not in partners]
+    return [check for check in check_campaign(pair) if check.case not in shared or check.candidate not in partners]
 
 
-def rule_change(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
+def rule_change(old: Summary, new: Summary | None, change: Change | None, now: CampaignComparison, *, matched: bool) -> Ruling:
     """Return the ruling on a value of the older campaign."""
     if not matched:
         advice = say(

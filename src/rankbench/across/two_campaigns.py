@@ -100,7 +100,7 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
         return self.different and not self.explained
 
 
-class ThenAndNow(Record, frozen=True):
+class CampaignComparison(Record, frozen=True):
     """Two campaigns compared."""
 
     old: str
@@ -121,7 +121,7 @@ class CampaignPair(NamedTuple):
 
     then: CampaignView
     now: CampaignView
-    comparison: ThenAndNow
+    comparison: CampaignComparison
 
 
 def hold(
@@ -139,7 +139,7 @@ def hold(
     limit = planned.threshold if threshold is None else threshold
     probes = conditions.compare_probes(then.launches, now.launches)
     all_changes = changes(then, now, matched, limit, probes)
-    then_and_now = ThenAndNow(
+    comparison = CampaignComparison(
         old=old.campaign.name,
         new=new.campaign.name,
         old_created=old.campaign.created,
@@ -154,7 +154,7 @@ def hold(
         ],
         sentences=list(list_sentences(all_changes, limit, planned.confidence)),
     )
-    return CampaignPair(then, now, then_and_now)
+    return CampaignPair(then, now, comparison)
 
 
 def changes(

@@ -82,7 +82,7 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
         count = "1 block" if blocks == 1 else f"{blocks} blocks"
         notes.append(f"the plan was changed after {count}: {', '.join(changed)}")
     if more and store.looks():
-        store.append_look(everything_open(record, blocks, blocks + more))
+        store.append_look(make_open_look(record, blocks, blocks + more))
     store.change_plan(msgspec.structs.replace(record, plan=plan, notes=notes))
 
 
@@ -91,7 +91,7 @@ def list_past_looks(stop: Stop, blocks: int) -> list[int]:
     return sorted({*(number for number in list_looks(stop) if number <= blocks), *([blocks] if blocks else [])})
 
 
-def everything_open(record: Campaign, block: int, until: int) -> Look:
+def make_open_look(record: Campaign, block: int, until: int) -> Look:
     """Return an interim analysis after which every case is measured with every candidate."""
     names = [candidate.name for candidate in record.candidates if not candidate.control_of]
     return Look(

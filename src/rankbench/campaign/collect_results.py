@@ -68,7 +68,7 @@ class EndingFile(Record, frozen=True):
         )
 
 
-def take_in(store: Store, watch: Watch) -> int:
+def collect_launches(store: Store, watch: Watch) -> int:
     """Add the new launches of a job script to the store; return their number.
 
     Raises RankbenchError if a file of the script is damaged; launches stored before are safe.

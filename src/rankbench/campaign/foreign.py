@@ -120,7 +120,7 @@ def find_program(
     suite = operation.foreign.suite
     tool = units.module(tools, suite)
     name = tool.program(operation)
-    path, where, besides = look_for(name, spec, library, reach, home)
+    path, where, besides = search_program(name, spec, library, reach, home)
     if path is None:
         raise RankbenchError(
             f'{operation.name}: no {name} in {where}; say where it is: [suites.{suite}] path = "FOLDER", source = '
@@ -141,7 +141,7 @@ class ProgramSearch(NamedTuple):
     """Variables set by its modules."""
 
 
-def look_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> ProgramSearch:
+def search_program(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> ProgramSearch:
     """Return a program from the plan's location, or beside the launcher of a library that ships it."""
     if spec and spec.modules:
         modules = libraries.load_modules(library, spec.modules)

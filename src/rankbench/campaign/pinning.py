@@ -131,14 +131,14 @@ def drop_moved(placement: Placement, ranks: Sequence[RankFact], results: Sequenc
     """
     reason, moved_before = check_placement(placement, ranks), ""
     for result in results:
-        moved = result.moved if left_its_seat(placement, ranks, result.moved) else ""
+        moved = result.moved if has_moved(placement, ranks, result.moved) else ""
         later = moved_before and f"{NOT_AS_ASKED}: {moved_before} in an earlier case"
         text = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
         moved_before = moved or moved_before
         yield make_misplaced_row(result, text) if text and result.status == CaseStatus.OK else result
 
 
-def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
+def has_moved(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
     """Return whether a rank left its core. A move between threads of a core does not count."""
     match = MOVED.fullmatch(moved)
     if placement.binding == "none" or not match:

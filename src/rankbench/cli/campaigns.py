@@ -30,17 +30,17 @@ def open_current(folder: Path | None) -> Store:
     opened = store.open(choose_folder(folder))
     if (opened.folder / JOB).exists():
         with contextlib.suppress(RankbenchError):  # Another process collects them, or the folder is read-only.
-            take_in(opened)
+            collect_job(opened)
     return opened
 
 
-def take_in(opened: Store) -> Decision | None:
+def collect_job(opened: Store) -> Decision | None:
     """Collect new launches of a job, and end it if they are enough; return the decision, if one was possible."""
     from rankbench.campaign import Decision, Progress, collect_results
 
     opened.lock()
     try:
-        collect_results.take_in(opened, Progress(opened.campaign))
+        collect_results.collect_launches(opened, Progress(opened.campaign))
         if enough := collect_results.read_enough(opened):  # Launches after that do not change it.
             return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, collect_results.blocks_done(opened)

@@ -12,7 +12,7 @@ from rich.text import Text
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
 from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
-from rankbench.cli.campaigns import take_in
+from rankbench.cli.campaigns import collect_job
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
@@ -70,7 +70,7 @@ def follow(opened: Store) -> None:
     for look in range(10**9):
         where = query_job(job)
         silent = 0 if where else silent + 1
-        decision = take_in(opened)
+        decision = collect_job(opened)
         text, launch_count = print_news(
             opened, f"job {job.number}: {where.reason}" if where else text, text, launch_count
         )
@@ -93,7 +93,7 @@ def follow(opened: Store) -> None:
         conclude(opened, decision)
         return
     show_status(opened)
-    tell_job(opened, decision)
+    print_job(opened, decision)
     raise typer.Exit(UNFINISHED)
 
 
@@ -120,7 +120,7 @@ def print_news(opened: Store, state: str, text: str, launch_count: int) -> tuple
     return state, len(launches)
 
 
-def tell_job(opened: Store, decision: Decision | None) -> None:
+def print_job(opened: Store, decision: Decision | None) -> None:
     """Print the state of the campaign's job, and what to do next."""
     job, folder = find_last_job(opened.folder), opened.folder
     where = query_job(job) if job else None

@@ -74,7 +74,7 @@ def make_plan(
     values = keys(measured, candidates)
     if not files and not preset:
         if not candidates:
-            raise RankbenchError(nothing_named())
+            raise RankbenchError(explain_missing_plan())
         values = values if "operations" in values else refuse_missing_operations(candidates)
         values = {"question": make_question(values), **values}
         return PlanRequest(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values))
@@ -104,11 +104,11 @@ def find_plan(file: Path | None, preset: str) -> Path:
     if file is not None and preset:
         raise RankbenchError(f"name one plan: found {file} and --preset {preset}")
     if file is None and not preset:
-        raise RankbenchError(nothing_named())
+        raise RankbenchError(explain_missing_plan())
     return file or plan.find_preset(preset)
 
 
-def nothing_named() -> str:
+def explain_missing_plan() -> str:
     """Return the message about what a plan can be."""
     return (
         "no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "

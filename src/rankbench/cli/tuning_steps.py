@@ -61,7 +61,7 @@ class Runner:
         planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
             CampaignRequest(planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}),
-            tell_resumed,
+            print_resumed,
         )
         examine(prepared.store.campaign)
         with watch_campaign(prepared.store.campaign) as watch:
@@ -85,7 +85,7 @@ class Runner:
         return decide_in_time
 
 
-def tell_resumed(line: str) -> None:
+def print_resumed(line: str) -> None:
     """Print that a campaign continues; other messages of its preparation are the same for every step."""
     if line.startswith("continuing"):
         print_text(line)

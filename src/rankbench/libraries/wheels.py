@@ -34,12 +34,12 @@ def install(requirement: str, home: Path) -> sources.Installation:
     """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all."""
     family, version = parse_requirement(requirement)
     pins = [f"{package}=={version}" if version else package for package in family.packages]
-    with staging.beside(home / "libraries") as folder:
+    with staging.make_temporary_folder(home / "libraries") as folder:
         run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
         if not sources.is_executable(folder / "prefix" / "bin" / "mpicc"):
             raise RankbenchError(f"{requirement}: this version on PyPI has no mpicc; choose another one")
         place = folder.with_name(f"{family.name}-{read_version(folder, family.packages[0])}")
-        staging.put(folder / "prefix", place)
+        staging.publish(folder / "prefix", place)
     return sources.make_installation(place / "bin" / "mpicc", "pypi")
 
 

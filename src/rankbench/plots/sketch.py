@@ -80,12 +80,12 @@ class Sketch:
                     {**self.row(standing, campaign), **value, "fate": render(standing.fate), "words": "", "side": ""}
                     for standing in ones
                 ]
-                end, words = self.describe_fates(ones)
+                end, words = self.describe_failures(ones)
                 marks[end] |= {"words": words, "side": "right" if end else "left"} if words else {}
                 rows += marks
         return rows
 
-    def describe_fates(self, failed: list[SiteResult]) -> tuple[int, str]:
+    def describe_failures(self, failed: list[SiteResult]) -> tuple[int, str]:
         """Return at which end of some failures there is room for words, 0 or -1, and the words: nothing if at none."""
         first, last = self.at(failed[0]), self.at(failed[-1])
         pixels = (WIDTH - 60) / self.panels.end

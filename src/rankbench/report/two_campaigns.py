@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.across.conditions import Match
-    from rankbench.across.two_campaigns import CampaignPair, Change, Remark, ThenAndNow
+    from rankbench.across.two_campaigns import CampaignPair, Change, Remark, CampaignComparison
     from rankbench.model import CaseVerdict
 
 SAME = "~"
@@ -27,7 +27,7 @@ RATIO = COLUMNS.index("ratio")
 WHY = {"name": "the same name", "family": "the same family", "request": "as requested"}
 
 
-def heading(now: ThenAndNow) -> str:
+def heading(now: CampaignComparison) -> str:
     """Return the names and dates of both campaigns."""
     return format_text(
         "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
@@ -38,7 +38,7 @@ def heading(now: ThenAndNow) -> str:
     )
 
 
-def explain_table(now: ThenAndNow) -> str:
+def explain_table(now: CampaignComparison) -> str:
     """Return how the table is to be read."""
     return format_text(
         "A ratio above 1: slower now; {same}: no change above {percent:g} % can be shown.",
@@ -101,13 +101,13 @@ def describe_ratio(change: Change) -> tuple[str, str, str]:
     return ratio, render(format_interval(change.low, change.high)), p
 
 
-def list_lines(now: ThenAndNow) -> Iterator[str]:
+def list_lines(now: CampaignComparison) -> Iterator[str]:
     """Yield the matched candidates, the remarks and the result."""
     yield from list_remarks(now)
     yield from map(render, now.sentences)
 
 
-def list_remarks(now: ThenAndNow) -> Iterator[str]:
+def list_remarks(now: CampaignComparison) -> Iterator[str]:
     """Yield the matched candidates and the remarks."""
     yield format_text("Matched: {pairs}.", pairs="; ".join(map(describe_match, now.matches)) or format_text("none"))
     yield from map(format_remark, now.remarks)

@@ -236,7 +236,7 @@ class _FormatField(msgspec.Struct):
 def _write(path: Path, content: bytes) -> None:
     """Write a file atomically: write it beside its place, sync it, and rename it."""
     try:
-        with files.write_beside(path) as beside, beside.open("wb") as file:
+        with files.write_atomically(path) as beside, beside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -76,7 +76,7 @@ class Part(NamedTuple):
         return say("measured" if near == self.calls.size_bytes else "as {size:size}", size=near)
 
 
-class Standing(NamedTuple):
+class MixResult(NamedTuple):
     """The total of one candidate, and its ratio to the best one."""
 
     candidate: str
@@ -94,7 +94,7 @@ class Mix(NamedTuple):
     parts: list[Part]
     missing: list[Calls]
     """Calls of operations that were not measured there."""
-    standings: list[Standing]
+    standings: list[MixResult]
     """Best first; candidates that have no value for some call are in none."""
     without: dict[str, str]
     """Candidates that have none, and the first call that they lack."""
@@ -164,7 +164,7 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
     fitted = fit_times(view, parts, times)
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
-        (make_standing(view, parts, best, name, times, fitted) for name in times),
+        (make_result(view, parts, best, name, times, fitted) for name in times),
         key=lambda part: (part.candidate != best, part.ratio),
     )
     shares = {
@@ -203,18 +203,18 @@ def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[f
     return fitted
 
 
-def make_standing(
+def make_result(
     view: CampaignView,
     parts: list[Part],
     best: str,
     name: str,
     times: dict[str, list[float]],
     fitted: dict[str, list[float]],
-) -> Standing:
+) -> MixResult:
     """Return the total of a candidate and its ratio to the best one."""
     total = sum(times[name])
     if name == best:
-        return Standing(name, total, 1.0, 1.0, 1.0, different=False)
+        return MixResult(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
     penalty = find_penalty(
         view, min((comparison.blocks for matching in compared for comparison in matching), default=0)
@@ -227,7 +227,7 @@ def make_standing(
         family="bonferroni",
         tests=len(times) - 1,
     )
-    return Standing(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
+    return MixResult(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 
 
 def list_comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:

@@ -58,9 +58,9 @@ def reframe() -> Path:
     home = Path(os.environ.get("RANKBENCH_HOME") or REPOSITORY / ".rankbench").absolute()
     place = home / f"reframe-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     if not place.exists():
-        with staging.beside(home) as folder:
+        with staging.make_temporary_folder(home) as folder:
             options = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps", "--no-compile"]
             wanted = ["--target", str(folder / "reframe"), "--requirement", str(LOCK)]
             subprocess.run([sys.executable, "-m", "pip", "install", *options, *wanted], check=True)
-            staging.put(folder / "reframe", place)
+            staging.publish(folder / "reframe", place)
     return place

@@ -168,7 +168,7 @@ def test_the_best_is_chosen_by_the_ratios_within_blocks(tmp_path: Path) -> None:
     assert other.ratio == pytest.approx(1.05, rel=1e-3)
 
 
-def width(standing: mix.Standing) -> float:
+def width(standing: mix.MixResult) -> float:
     return math.log(standing.high / standing.low) / 2
 
 

@@ -162,7 +162,7 @@ def table(placement_mix: Mix) -> Table:
     return shown
 
 
-def against(standing: mix.Standing) -> str:
+def against(standing: mix.MixResult) -> str:
     """Return the ratio to the best with its interval; `~`: not distinguishable."""
     if standing.ratio == standing.low == standing.high == 1:
         return ""

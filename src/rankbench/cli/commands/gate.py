@@ -211,7 +211,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     opened, older = open_current(new), open_current(old)
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
-    checks = gating.then_and_now(campaign_pair)
+    checks = gating.check_campaign(campaign_pair)
     changed = differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
     texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *list_remarks(campaign_pair.comparison)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""

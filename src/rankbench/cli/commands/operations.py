@@ -121,7 +121,7 @@ def ask_libraries(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], di
             silent[library.name] = str(error).removeprefix(f"{library.name}: ")
             continue
         title = libraries.format_title(library)
-        answers[library.name if title in answers else title] = unwell(probe)
+        answers[library.name if title in answers else title] = list_failures(probe)
     return answers, silent
 
 
@@ -130,7 +130,7 @@ def print_progress(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201 - a pipe gets the list alone
 
 
-def unwell(probe: Probe) -> list[Answer]:
+def list_failures(probe: Probe) -> list[Answer]:
     """Return the failures among the answers."""
     return [answer for answer in probe.answers if answer.status != CaseStatus.OK]
 
@@ -274,13 +274,13 @@ def show_answers(operation: Operation, answers: Answers) -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     for library, every in answers.items():
         relevant = [answer for answer in every if answer.operation == operation.name]
-        lines = [Text(unwell_form(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
+        lines = [Text(describe_failure(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
         for place, line in enumerate(lines or [Text("has every form; data are right")]):
             table.add_row("" if place else library, line)
     console.print(table)
 
 
-def unwell_form(answer: Answer) -> str:
+def describe_failure(answer: Answer) -> str:
     """Return the result of one form, and its reason."""
     what = "" if answer.status == CaseStatus.LACKING else f"{answer.status.replace('-', ' ')}: "
     return f"{answer.form}: {what}{answer.reason}"

@@ -190,12 +190,12 @@ def explain(store: Store) -> None:
         ]
         if rows:
             print_text("")
-            tell_benchmark(store.campaign, theirs, core_operation, rows)
+            print_benchmark(store.campaign, theirs, core_operation, rows)
     print_text("")
     print_text(f"next: rankbench report {store.folder}")
 
 
-def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
+def print_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
     """Print the results of one benchmark of a tool."""
     first = rows[0]
     console.print(Text(f"{theirs.name} beside {operation.name} of the core", style="bold"), soft_wrap=True)

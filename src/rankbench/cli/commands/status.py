@@ -18,10 +18,10 @@ from rankbench.cli.job_status import (
     list_failed_launches,
     query_job,
     show_status,
-    tell_job,
+    print_job,
 )
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.campaigns import choose_folder, take_in
+from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
@@ -66,12 +66,12 @@ def status(
     elif wait:
         follow(opened)
     else:
-        decision = take_in(opened) if judged else None
+        decision = collect_job(opened) if judged else None
         if form == "json":
             show_json(opened, decision)
             return
         show_status(opened)
-        tell_job(opened, decision)
+        print_job(opened, decision)
         if not judged:
             print_text(
                 f"new launches of its job are not collected here; to collect them, install: {extras.command('run')}"

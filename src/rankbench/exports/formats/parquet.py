@@ -20,6 +20,6 @@ SUFFIX = ".parquet"
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is null."""
     for place, frame in list_files(path, measured.view):
-        with files.write_beside(place) as beside:
+        with files.write_atomically(place) as beside:
             frame.fill_nan(None).write_parquet(beside)
         yield place

@@ -79,7 +79,7 @@ class Table(NamedTuple):
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the database."""
-    with files.write_beside(path) as beside:
+    with files.write_atomically(path) as beside:
         try:
             with closing(sqlite3.connect(beside)) as database:
                 fill(database, measured)

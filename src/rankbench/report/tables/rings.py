@@ -127,7 +127,7 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
     for name, line_rows in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
         by_site = {entry["site"]: entry for entry in line_rows.iter_rows(named=True)}
         table_rows.append(
-            [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
+            [*(Cell(str(value)) for value in name), *(cell for site in places for cell in make_ring_cells(by_site.get(site)))]
         )
     heads = [f"{site} {what}" for site in places for what in USUAL]
     return Table(caption, [*key, *heads], table_rows)
@@ -140,7 +140,7 @@ def sites(rows: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("grid").is_in(alone.to_list())).then("grid").otherwise(named)
 
 
-def trio(entry: dict[str, Any] | None) -> list[Cell]:
+def make_ring_cells(entry: dict[str, Any] | None) -> list[Cell]:
     """Return min, median and mean of a ring; dashes where a grid has none of this number."""
     if entry is None:
         return [Cell("–")] * len(USUAL)
