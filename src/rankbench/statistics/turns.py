@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEWEST = 5
-"""Blocks below which an effect has no interval worth showing."""
+"""Least number of blocks for a useful interval of an effect."""
 FARTHEST = 4.0
 """Residuals beyond so many standard deviations are taken as at that distance: a lone outlier decides nothing."""
 SWEEPS = 10

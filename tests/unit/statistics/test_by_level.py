@@ -96,7 +96,7 @@ def test_a_level_of_few_blocks_leaves_the_case_to_the_other() -> None:
     assert comparison.different
     assert comparison.ratio == pytest.approx(1.2, rel=0.03)
     assert comparison.blocks == 12
-    # Two hopeless rows a case would double the correction of the others.
+    # Two undecidable rows a case would double the correction of the others.
     alone = two(1.2, 0.5, np.zeros(10))
     assert max(other.p_adjusted for other in others) <= max(other.p_adjusted for other in alone) + 0.2
 

@@ -28,7 +28,7 @@ TEST = Template('''\
 """Made by `rankbench export --as reframe`: runs a plan, and holds what it finds against an earlier campaign of it.
 
 A performance variable is the typical value of a case with a candidate. Its reference is that campaign's, its bound the
-end of that value's interval, and `slack` beyond it: what differs by less is not worth showing. What is better than the
+end of that value's interval, and `slack` beyond it: smaller differences do not matter. What is better than the
 interval fails only with `-S $class_name.two_sided=1`. rankbench starts the ranks itself, so this is one task; it must
 be found on PATH.
 """

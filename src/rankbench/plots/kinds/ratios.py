@@ -77,7 +77,7 @@ def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
 
 
 def threshold(view: CampaignView) -> Row:
-    """Return the line of equality and the strip of differences not worth showing."""
+    """Return the line of equality and the strip of differences below the threshold."""
     high = 1 + view.campaign.plan.threshold
     return {"one": 1, "low": 1 / high, "high": high}
 
