@@ -106,7 +106,7 @@ def decide(
         tests: of Bonferroni's family; 0: as many as there are estimates.
         one_sided: whether the question is only if ratios are above the threshold.
         members: of the family of `fdr`. Others are judged by the largest p-value that passed in it. None: all are.
-        enough: which rest on values enough to be called different or equivalent. None: all do.
+        enough: which estimates have enough values to be called different or equivalent. None: all.
     """
     if not estimates:
         return []

@@ -1,4 +1,4 @@
-"""What interim looks at the values of a campaign cost its tests. Pure."""
+"""The correction of a campaign's tests for its interim analyses (looks). Pure."""
 
 from __future__ import annotations
 

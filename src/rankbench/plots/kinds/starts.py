@@ -1,4 +1,4 @@
-"""Starts: one case begun in every way that was measured, so that it is seen what the start alone does to a value."""
+"""Starts: one case with every measured start, to show the effect of the start alone."""
 
 from __future__ import annotations
 
