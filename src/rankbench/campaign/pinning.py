@@ -70,15 +70,15 @@ def check_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]
     if placement.binding == "none":
         return
     for rank in ranks:
-        allowed, seat_cpus = parse_list(rank.cpus), seat(placement, rank.rank)
-        if seat_cpus and not (allowed and allowed <= seat_cpus):
+        allowed, requested = parse_list(rank.cpus), find_requested_cpus(placement, rank.rank)
+        if requested and not (allowed and allowed <= requested):
             named = (
-                f"CPU {format_ranges(seat_cpus)} was"
-                if len(seat_cpus) == 1
-                else f"CPUs {format_ranges(seat_cpus)} were"
+                f"CPU {format_ranges(requested)} was"
+                if len(requested) == 1
+                else f"CPUs {format_ranges(requested)} were"
             )
             yield f"rank {rank.rank} may run on CPUs {rank.cpus}, {named} asked for"
-        elif not seat_cpus and not on_one_core(rank, ranks):
+        elif not requested and not on_one_core(rank, ranks):
             yield f"rank {rank.rank} may run on CPUs {rank.cpus} and is not bound to one core"
 
 
@@ -94,7 +94,7 @@ def find_shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterat
             yield f"ranks {fact.rank} and {rank.rank} are bound to the same core (CPUs {fact.cpus} and {rank.cpus})"
 
 
-def seat(placement: Placement, rank: int) -> set[int]:
+def find_requested_cpus(placement: Placement, rank: int) -> set[int]:
     """Return the CPUs requested for a rank; empty: none are named."""
     return set(placement.cpus[rank % placement.ranks_per_node]) if placement.cpus else set()
 
@@ -144,9 +144,9 @@ def has_moved(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bo
     if placement.binding == "none" or not match:
         return False
     rank, start, end = map(int, match.groups())
-    seat_cpus = seat(placement, rank)
-    if seat_cpus or not ranks or is_here(ranks[rank]):
-        return end not in seat_cpus if seat_cpus else core(start) != core(end)
+    requested = find_requested_cpus(placement, rank)
+    if requested or not ranks or is_here(ranks[rank]):
+        return end not in requested if requested else core(start) != core(end)
     return end not in parse_list(ranks[rank].cpus)  # These are all of one core, or the check above had failed.
 
 

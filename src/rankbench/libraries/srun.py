@@ -26,10 +26,10 @@ def make_launch_line(
     hosts = ["--nodelist", ",".join(placement.hosts), "--nodes", str(placement.nodes)]
     count = ["--ntasks", str(placement.ranks), "--ntasks-per-node", str(placement.ranks_per_node)]
     # Without --overlap, a step waits for the resources of the batch script where memory is allocated with CPUs.
-    seats = ["--distribution=block", f"--cpu-bind={make_binding(placement)}", "--overlap"]
+    binding = ["--distribution=block", f"--cpu-bind={make_binding(placement)}", "--overlap"]
     shared = ["--overcommit"] if placement.binding == "none" else []
     return CommandLine(
-        arguments=["srun", f"--mpi={pmi}", *hosts, *count, *seats, *shared, "--kill-on-bad-exit=1", *program],
+        arguments=["srun", f"--mpi={pmi}", *hosts, *count, *binding, *shared, "--kill-on-bad-exit=1", *program],
         environment=dict(environment),
     )
 

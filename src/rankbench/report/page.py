@@ -144,7 +144,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
             tables.libraries(view),
             *tables.usage(view),
             *tables.devices(view),
-            tables.seats(view),
+            tables.locations(view),
             tables.clocks(view),
             foreign_tables.list_meanings(view),
         ],

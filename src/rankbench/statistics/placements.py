@@ -16,7 +16,7 @@ import polars as pl
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, CONFIDENCE, compare, states
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.statistics.places import HOST, find_seat
+from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses
 
 if TYPE_CHECKING:
@@ -165,10 +165,10 @@ def find_shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machin
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     common_kinds: set[str] | None = None
     for launch in launches:
-        seats = [find_seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
-        if len(seats) < len(ranks):
+        locations = [locate_rank(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
+        if len(locations) < len(ranks):
             continue
-        kinds = {kind for kind, unit in seats[0].items() if all(units.get(kind) == unit for units in seats)}
+        kinds = {kind for kind, unit in locations[0].items() if all(units.get(kind) == unit for units in locations)}
         if common_kinds not in (None, kinds):
             return None
         common_kinds = kinds

@@ -69,7 +69,7 @@ def test_candidates_show_what_their_library_said_inside_a_launch(view: CampaignV
 
 
 def test_ranks_and_clocks_are_reported_once_for_equal_launches(view: CampaignView) -> None:
-    assert texts(tables.seats(view)) == [
+    assert texts(tables.locations(view)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
     assert texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]

@@ -122,16 +122,16 @@ class Family(families.Family):
     ) -> CommandLine:
         """Bind ranks as requested, or let them share cores; options of 4.x and 5.x differ."""
         old = library.version.startswith(("3.", "4."))
-        seats = make_binding_4(placement) if old else make_binding_5(placement)
+        binding = make_binding_4(placement) if old else make_binding_5(placement)
         environment = self.encode_settings(settings)
         nodes = make_node_options(
             placement, OLD_SHELL if old else NEW_SHELL, {**collect_exports(library), **environment}
         )
         launcher, count = families.require_launcher(library, placement), ["-n", str(placement.ranks)]
         return CommandLine(
-            arguments=[launcher, *nodes, *count, *seats, *program],
+            arguments=[launcher, *nodes, *count, *binding, *program],
             environment={**library.environment, **environment},
-            files={RANKFILE: render_rankfile(placement)} if RANKFILE in seats else {},
+            files={RANKFILE: render_rankfile(placement)} if RANKFILE in binding else {},
         )
 
 
@@ -241,8 +241,8 @@ def make_binding_5(placement: Placement) -> list[str]:
 
 def render_rankfile(placement: Placement) -> str:
     """Return the file that gives each rank its node and its core or thread there."""
-    seats = [(host, place) for host in placement.hosts or ["localhost"] for place in placement.ordinals]
-    return "".join(f"rank {rank}={host} slot={place}\n" for rank, (host, place) in enumerate(seats))
+    binding = [(host, place) for host in placement.hosts or ["localhost"] for place in placement.ordinals]
+    return "".join(f"rank {rank}={host} slot={place}\n" for rank, (host, place) in enumerate(binding))
 
 
 def make_node_options(placement: Placement, remote_shell: Sequence[str], environment: Iterable[str]) -> list[str]:

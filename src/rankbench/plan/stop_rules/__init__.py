@@ -2,10 +2,10 @@
 
 A unit has ORDER (its place in a list of all), NAME (its word in a plan), AMOUNT (what follows the word: a `share`,
 `seconds`, or nothing), HELP (its words in such a list), LOOKS (whether it depends on results, which are evaluated
-after few blocks only), COSTS_ERROR (whether these interim analyses need a correction), and `decide(progress, amount) -> Decision`:
-whether the campaign ends, and why. It may have BY_CASE (cases end one by one, and `drop` is allowed), BASELINE (False:
-the rule allows none) and MOST_BLOCKS (the bound where a plan names none). Rules lie in the room of the plan, since it
-validates their names; results come with the progress.
+after few blocks only), COSTS_ERROR (whether these interim analyses need a correction), and
+`decide(progress, amount) -> Decision`: whether the campaign ends, and why. It may have BY_CASE (cases end one by one,
+and `drop` is allowed), BASELINE (False: the rule allows none) and MOST_BLOCKS (the bound where a plan names none).
+Rules belong to the room of the plan, which validates their names; results come with the progress.
 """
 
 from __future__ import annotations

@@ -407,22 +407,22 @@ def describe_bytes(numbers: Sequence[int]) -> str:
     return least if least == most else format_text("{least} to {most}", least=least, most=most)
 
 
-def seats(view: CampaignView) -> Table:
+def locations(view: CampaignView) -> Table:
     """Return where the ranks ran, once for each different answer."""
     launches_by: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in view.launches:
         if launch.ranks:
-            seats = ", ".join(map(seat, launch.ranks))
-            launches_by[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
+            text = ", ".join(map(describe_location, launch.ranks))
+            launches_by[launch.placement, text, launch.ranks[0].libmpi].append(launch)
     rows = [
         [
             Cell(placement),
             Cell(", ".join(dict.fromkeys(launch.candidate for launch in launches))),
             Cell(str(len(launches))),
-            Cell(seats),
+            Cell(text),
             Cell(libmpi),
         ]
-        for (placement, seats, libmpi), launches in launches_by.items()
+        for (placement, text, libmpi), launches in launches_by.items()
     ]
     columns = [
         format_text("placement"),
@@ -434,7 +434,7 @@ def seats(view: CampaignView) -> Table:
     return Table(format_text("Where ranks ran"), columns, rows)
 
 
-def seat(fact: RankFact) -> str:
+def describe_location(fact: RankFact) -> str:
     """Return where a rank ran."""
     return format_text(
         "{rank}: {host} cpu {cpu} of {cpus}", rank=fact.rank, host=fact.host, cpu=fact.cpu, cpus=fact.cpus
