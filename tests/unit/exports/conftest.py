@@ -14,7 +14,7 @@ from fakes import campaigns, kinds
 from fakes.campaigns import Truth
 
 from rankbench import staging
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.model import CaseStatus
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def truth(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign of times and bandwidths, with an A/A twin, failures and late samples."""
-    return Measured(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", truth, 6, samples=40))
+    return EvaluatedCampaign(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", truth, 6, samples=40))
 
 
 @pytest.fixture(scope="session")
-def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def every_kind(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign with message rates, overlap and memory."""
     wanted = [*kinds.PUTS, *kinds.RATES, *kinds.OVERLAPS, *kinds.MEMORY]
-    return Measured(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
+    return EvaluatedCampaign(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from rankbench import exports, files
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.cli.campaigns import open_current
-from rankbench.exports import Measured, writing
+from rankbench.exports import EvaluatedCampaign, writing
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def export(
             files.make_folder(path.parent)
             files.refuse_links([path])
         with StatusLine(f"writing {path} …"):
-            written = list(chosen.write(Measured(opened), path))
+            written = list(chosen.write(EvaluatedCampaign(opened), path))
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --output PATH") from None
     for place in written:

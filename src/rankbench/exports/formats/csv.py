@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "tidy tables: summaries, launch values, comparisons"
 SUFFIX = ".csv"
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is an empty field."""
-    for place, frame in list_files(path, measured.view):
+    for place, frame in list_files(path, source.view):
         with files.write_atomically(place) as beside:
             frame.fill_nan(None).write_csv(beside)
         yield place

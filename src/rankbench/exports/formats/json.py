@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.verdict.view import CampaignView
 
 TITLE = "campaign, verdict, values and launch values in one document"
@@ -68,10 +68,10 @@ class Export(Record, frozen=True):
     figures: list[Figure]
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the document."""
     with files.write_atomically(path) as beside:
-        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.view)))) + b"\n")
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(source.view)))) + b"\n")
     yield path
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.exports.values import Value
     from rankbench.model import Campaign
     from rankbench.verdict.view import CampaignView
@@ -98,9 +98,9 @@ class $class_name(rfm.RunOnlyRegressionTest):
 ''')
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the test."""
-    yield write_text(path, test(measured.view))
+    yield write_text(path, test(source.view))
 
 
 def test(view: CampaignView) -> str:
