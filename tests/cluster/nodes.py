@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench import lab, libraries
-from rankbench.lab import Delay, CommandResult, Lab, LabRequest
+from rankbench.lab import CommandResult, Delay, Lab, LabRequest
 from rankbench.model import Placement
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "CommandResult", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
+__all__ = ["CommandResult", "Delay", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import strategies as st
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import Line, Text
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from fakes import thorough
 from fakes.library import make
 
 from rankbench import build, campaign, evaluation, launch, libraries, plan, store
-from rankbench.campaign import Decision, Progress, CampaignRequest
+from rankbench.campaign import CampaignRequest, Decision, Progress
 from rankbench.language import render
 from rankbench.model import Placement, RankbenchError, Step
 

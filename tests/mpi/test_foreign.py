@@ -11,8 +11,8 @@ import pytest
 
 from rankbench import libraries, store
 from rankbench.campaign import foreign
-from rankbench.model import RankbenchError
 from rankbench.foreign.tools import imb
+from rankbench.model import RankbenchError
 
 from .conftest import rankbench
 

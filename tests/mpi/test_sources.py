@@ -108,10 +108,7 @@ REFUSALS = {
     ("lmod", "nosuch/1"): 'The following module(s) are unknown: "nosuch/1"',
     ("environment-modules", "mpich/1 openmpi/1"): "Conflicting mpich is loaded",
     ("lmod", "mpich/1 openmpi/1"): 'Cannot load module "openmpi/1" because these module(s) are loaded: mpich',
-    **{
-        (name, "tools"): "they put no mpicc on PATH; name the module of an MPI library last"
-        for name in SYSTEMS
-    },
+    **{(name, "tools"): "they put no mpicc on PATH; name the module of an MPI library last" for name in SYSTEMS},
 }
 
 

@@ -48,7 +48,8 @@ def check_median(measure: Callable[[], float], low: float, high: float, budget_s
         assert most >= low, f"{text}, below {low:.4g}"
         if time.monotonic() - before.wall_s > budget_s:
             raise UndecidedError(
-                f"{text}, claimed {low:.4g}..{high:.4g}; other processes used {measure_others_share(before):.0%} of the CPUs"
+                f"{text}, claimed {low:.4g}..{high:.4g}; "
+                f"other processes used {measure_others_share(before):.0%} of the CPUs"
             )
         values.append(measure())
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench import units
-from rankbench.model import RankbenchError
 from rankbench.foreign import reading, tools
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from types import ModuleType

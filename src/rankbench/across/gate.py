@@ -24,7 +24,7 @@ from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.across.two_campaigns import CampaignPair, Change, CampaignComparison
+    from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -114,7 +114,9 @@ def check_missing(pair: CampaignPair) -> list[Check]:
     return [check for check in check_campaign(pair) if check.case not in shared or check.candidate not in partners]
 
 
-def rule_change(old: Summary, new: Summary | None, change: Change | None, now: CampaignComparison, *, matched: bool) -> Ruling:
+def rule_change(
+    old: Summary, new: Summary | None, change: Change | None, now: CampaignComparison, *, matched: bool
+) -> Ruling:
     """Return the ruling on a value of the older campaign."""
     if not matched:
         advice = say(
@@ -186,7 +188,9 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
                 old=old,
             )
             ruling = (
-                _skip_reversal(comparison) if comparison.reverses else rule_as_tables(comparison, ratio, threshold, finding)
+                _skip_reversal(comparison)
+                if comparison.reverses
+                else rule_as_tables(comparison, ratio, threshold, finding)
             )
             ruling = ruling._replace(relation=name_relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:

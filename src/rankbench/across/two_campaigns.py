@@ -12,7 +12,7 @@ from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec r
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
-from rankbench.statistics import FALSE_DISCOVERIES, CONFIDENCE, states
+from rankbench.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES

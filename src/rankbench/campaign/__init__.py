@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from rankbench.campaign.loop import Decide, Watch, blocks_done, run
 from rankbench.campaign.preflight import Refusal
-from rankbench.campaign.preparation import PreparedCampaign, CampaignRequest, prepare
+from rankbench.campaign.preparation import CampaignRequest, PreparedCampaign, prepare
 from rankbench.campaign.progress import Progress
 from rankbench.plan.stop_rules import Decision
 
-__all__ = ["Decide", "Decision", "PreparedCampaign", "Progress", "Refusal", "CampaignRequest", "Watch", "blocks_done", "prepare", "run"]
+__all__ = [
+    "CampaignRequest",
+    "Decide",
+    "Decision",
+    "PreparedCampaign",
+    "Progress",
+    "Refusal",
+    "Watch",
+    "blocks_done",
+    "prepare",
+    "run",
+]

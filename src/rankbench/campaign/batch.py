@@ -109,7 +109,9 @@ def make_script(prepared: PreparedCampaign) -> script.Script:
         lines=command_lines,
         blocks=[
             [
-                script.Turn(turn.name, turn.line, turn.cases_file, must_run_alone(prepared, turn), name_group(campaign, turn))
+                script.Turn(
+                    turn.name, turn.line, turn.cases_file, must_run_alone(prepared, turn), name_group(campaign, turn)
+                )
                 for turn in turns
             ]
             for _, turns in blocks
@@ -147,7 +149,9 @@ def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         cases = foreign_cases(campaign, where, group)
         if not cases:
-            started = make_command(campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)])
+            started = make_command(
+                campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)]
+            )
             family = libraries.find_family(library_of(campaign, candidates[name]))
             reports = family.encode_settings(family.report_settings)
             yield script.Line(line, title, core, placement.ranks, started, reports=reports)

@@ -13,7 +13,15 @@ import msgspec
 
 from rankbench import files, samples
 from rankbench.campaign import doctor, exit_causes, foreign, launching, preflight
-from rankbench.campaign.batch import ENOUGH, PROGRAMS, ForeignLaunch, make_command, library_of, list_places, name_launch_functions
+from rankbench.campaign.batch import (
+    ENOUGH,
+    PROGRAMS,
+    ForeignLaunch,
+    library_of,
+    list_places,
+    make_command,
+    name_launch_functions,
+)
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import script
@@ -198,7 +206,9 @@ class Collector(NamedTuple):
             once=campaign.once_operations,
         )
 
-    def list_untried(self, attempt: Attempt, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:
+    def list_untried(
+        self, attempt: Attempt, cases: list[Case], rows: list[CaseResult], why: str
+    ) -> Iterator[CaseResult]:
         """Yield rows for the cases that the turn's launches did not reach, or that their job does not contain."""
         if attempt.last:
             reached = {row.case.key for row in rows}

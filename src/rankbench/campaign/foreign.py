@@ -23,17 +23,17 @@ import msgspec
 from rankbench import libraries, units
 from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
-from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
 from rankbench.foreign import Text, lines, reading, tools
 from rankbench.foreign.case_results import make_case_result
+from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from rankbench.campaign.launching import LaunchRequest
-    from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
     from rankbench.foreign import Line, Row, Table
+    from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
 
 RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
 """Attributes of a tool that can be run."""
@@ -141,7 +141,9 @@ class ProgramSearch(NamedTuple):
     """Variables set by its modules."""
 
 
-def search_program(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> ProgramSearch:
+def search_program(
+    name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path
+) -> ProgramSearch:
     """Return a program from the plan's location, or beside the launcher of a library that ships it."""
     if spec and spec.modules:
         modules = libraries.load_modules(library, spec.modules)
@@ -318,7 +320,9 @@ def make_missing_row(case: Case, table: Table) -> CaseResult:
     measured = ", ".join(str(row.size_bytes) for row in table.rows[:MOST_SIZES])
     more = " ..." if len(table.rows) > MOST_SIZES else ""
     return CaseResult(
-        case=case, status=CaseStatus.REFUSED, reason=f"the program does not measure this size; it measured {measured}{more} B"
+        case=case,
+        status=CaseStatus.REFUSED,
+        reason=f"the program does not measure this size; it measured {measured}{more} B",
     )
 
 

@@ -113,7 +113,9 @@ def make(request: LaunchRequest, folder: Path) -> LaunchRecords:
     return answer
 
 
-def make_together(requests: Sequence[LaunchRequest], folder: Path) -> list[LaunchRecords | launch.SupervisorKilledError]:
+def make_together(
+    requests: Sequence[LaunchRequest], folder: Path
+) -> list[LaunchRecords | launch.SupervisorKilledError]:
     """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
     cases = len(requests[0].among or requests[0].cases)
     with closing(launch.Turns(len(requests), cases, over_hosts=bool(requests[0].placement.hosts))) as turns:
@@ -136,7 +138,9 @@ def _make(
     perform: Callable[[Sequence[LaunchRequest], Sequence[Step]], list[LaunchExit | launch.SupervisorKilledError]],
     turns: launch.Turns | None = None,
 ) -> list[LaunchRecords | launch.SupervisorKilledError]:
-    steps = [_step(request, folder / str(place) if turns else folder, turns, place) for place, request in enumerate(requests)]
+    steps = [
+        _step(request, folder / str(place) if turns else folder, turns, place) for place, request in enumerate(requests)
+    ]
     before, unknown_before = measure_state(requests[0])
     around = exit_causes.count_kills(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
@@ -202,7 +206,9 @@ def make_launch_line(request: LaunchRequest, core: list[str], folder: Path) -> C
         environment = library.environment | request.program.environment
         library = msgspec.structs.replace(library, environment=environment)
         program = foreign.command(request, request.program, folder.absolute())
-    return libraries.find_family(library).make_launch_line(library, request.placement, request.candidate.settings, program)
+    return libraries.find_family(library).make_launch_line(
+        library, request.placement, request.candidate.settings, program
+    )
 
 
 def make_records(

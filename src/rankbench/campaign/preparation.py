@@ -300,9 +300,7 @@ def check_candidates(
     show(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = request.plan.placements
     with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=request.folder) as folder:
-        results = examine(
-            candidates, placements, used, builds, Path(folder).absolute(), max(request.plan.sizes_bytes)
-        )
+        results = examine(candidates, placements, used, builds, Path(folder).absolute(), max(request.plan.sizes_bytes))
     refused = results.refused
     if len(refused) == len(candidates) * len(placements):
         for reason in filter(None, map(doctor.find_unknown_host, placements)):  # No library is to blame.

@@ -70,7 +70,9 @@ class Progress:
         for result in results:
             if result.own_series:
                 discarded = result.own_series.find_discarded(overruns=self.campaign.discards_overruns(result.case))
-                self._medians[launch.candidate, result.case.key].append(compute_launch_median(result.own_series, discarded))
+                self._medians[launch.candidate, result.case.key].append(
+                    compute_launch_median(result.own_series, discarded)
+                )
         self.failures += list_failures(launch, results)
 
     def on_note(self, note: str) -> None:

@@ -216,7 +216,9 @@ def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> l
     ]
     family = libraries.find_family(library)
     command = family.make_launch_line(library, place, {}, program)
-    ending = launching.run_step(request, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))
+    ending = launching.run_step(
+        request, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s)
+    )
     if rows := launching.list_rows(ending):
         return rows
     reason = "; ".join(filter(None, [ending.reason, family.explain(launching.tail(output))]))

@@ -10,7 +10,7 @@ from rankbench.campaign.spending import block_durations_s
 from rankbench.evaluation.stopping import decide
 
 if TYPE_CHECKING:
-    from rankbench.campaign import Decide, Decision, CampaignRequest
+    from rankbench.campaign import CampaignRequest, Decide, Decision
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 

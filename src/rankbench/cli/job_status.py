@@ -11,8 +11,8 @@ from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
 from rankbench.campaign.progress import list_failures
-from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
 from rankbench.cli.campaigns import collect_job
+from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
@@ -78,8 +78,8 @@ def follow(opened: Store) -> None:
             break
         if silent == SILENT_LOOKS:
             raise RankbenchError(
-                f"{opened.folder}: asked {silent} times in a row, the scheduler did not report the state of job {job.number}; "
-                f"the job may still run; query again by: rankbench status {opened.folder}"
+                f"{opened.folder}: asked {silent} times in a row, the scheduler did not report the state of job "
+                f"{job.number}; the job may still run; query again by: rankbench status {opened.folder}"
             )
         time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
     collect_results.record_refusals(opened, Progress(opened.campaign))

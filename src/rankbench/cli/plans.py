@@ -77,7 +77,9 @@ def make_plan(
             raise RankbenchError(explain_missing_plan())
         values = values if "operations" in values else refuse_missing_operations(candidates)
         values = {"question": make_question(values), **values}
-        return PlanRequest(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values))
+        return PlanRequest(
+            plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values)
+        )
     path = find_plan(files[0] if files else None, preset)
     if not values:
         return PlanRequest(plan.load_plan(path, machine, place_options), path.stem)

@@ -60,7 +60,9 @@ class Runner:
         machine = launch.machine()
         planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
-            CampaignRequest(planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}),
+            CampaignRequest(
+                planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}
+            ),
             print_resumed,
         )
         examine(prepared.store.campaign)

@@ -90,7 +90,9 @@ def find_evaluation(name: str, campaign: Campaign) -> CachedEvaluation | None:
 
 def store_evaluation(name: str, view: CampaignView) -> None:
     """Store an evaluation under this name."""
-    evaluation = CachedEvaluation(view.verdict, pack(view.launch_values), pack(view.last_ranks), list(view.modes.items()))
+    evaluation = CachedEvaluation(
+        view.verdict, pack(view.launch_values), pack(view.last_ranks), list(view.modes.items())
+    )
     caching.store(KIND, name, msgspec.msgpack.encode(evaluation))
 
 

@@ -53,7 +53,9 @@ class Progress:
     def look(self) -> Look:
         """Return which cases are decided, given up and open, and by whose further launches they may be decided."""
         plan, view = self.plan, self.evaluate()
-        design = deciding.SequentialDesign(plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline)
+        design = deciding.SequentialDesign(
+            plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline
+        )
         progress = deciding.assess_cases(view.verdict.comparisons, design, drop=plan.stop.drop)
         return Look(
             block=len(self.block_s),

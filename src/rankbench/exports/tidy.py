@@ -42,7 +42,9 @@ def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     )
     key = ["case", "candidate"]
     with_values = summary.join(frame, on=key, how="left", maintain_order="left")
-    launch_values = cases.join(view.launch_values.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
+    launch_values = cases.join(
+        view.launch_values.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right"
+    )
     named = {"": with_values, "launches": join_first_calls(launch_values, view.first_calls)}
     owned = {name: table.join(library, on="candidate", maintain_order="left") for name, table in named.items()}
     return {**owned, **frames}

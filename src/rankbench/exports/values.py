@@ -17,7 +17,7 @@ UNITS = {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "byt
 
 
 class Value(Record, frozen=True):
-    """The typical value of a case and candidate as it is shown: a bandwidth, for example, where launch values are times.
+    """The typical value of a case and candidate as it is shown, such as a bandwidth where launch values are times.
 
     Without values, or without an interval, it is null.
     """

@@ -10,8 +10,8 @@ from rankbench.model import CaseResult, CaseStatus, RankbenchError, Series
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Case
     from rankbench.foreign import Row, Table
+    from rankbench.model import Case
 
 NANOSECONDS = 1e9
 LONGEST_NS = 1e15

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import Row, make_benchmark
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
-    from rankbench.model import Meaning, Operation
     from rankbench.foreign import Line, Table
+    from rankbench.model import Meaning, Operation
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 ROW_BEGINS = re.compile(r"\s*[-+]?\.?(?:\d|(?:nan|inf)\b)", re.ASCII | re.IGNORECASE)

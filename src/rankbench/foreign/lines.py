@@ -12,8 +12,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import Line, NoResultsError
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -32,7 +32,7 @@ from rankbench.model import RankbenchError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Cores", "Delay", "CommandResult", "Lab", "LabRequest", "up"]
+__all__ = ["CommandResult", "Cores", "Delay", "Lab", "LabRequest", "up"]
 
 HUNG_S = 120
 """What takes so long hangs, unless more is allowed."""

@@ -10,8 +10,8 @@ from rankbench.launch.turns import Turns
 
 __all__ = [
     "Monitor",
-    "Turns",
     "SupervisorKilledError",
+    "Turns",
     "load",
     "machine",
     "read_free",

@@ -184,7 +184,9 @@ def check_limits(root: Path) -> Iterator[Hindrance]:
     """Yield limits of this process that ranks inherit."""
     table = read_text(root / "proc/self/limits")
     yield from (
-        hindrance for check in (check_locked_memory, check_stack, check_core_files, check_file_size, check_open_files) for hindrance in check(root, table)
+        hindrance
+        for check in (check_locked_memory, check_stack, check_core_files, check_file_size, check_open_files)
+        for hindrance in check(root, table)
     )
 
 

@@ -87,8 +87,7 @@ def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = N
     programs = {tool: shutil.which(tool, path=modules.path) for tool in ("mpicc", *sources.LAUNCHERS)}
     if not programs["mpicc"]:
         raise RankbenchError(
-            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library "
-            "last"
+            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library last"
         )
     wrapper = Path(programs.pop("mpicc") or "")
     launcher = next(filter(None, programs.values()), None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.report.catalogue import code, make_table
 from rankbench.foreign import tools
+from rankbench.report.catalogue import code, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

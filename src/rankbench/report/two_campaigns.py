@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.across.conditions import Match
-    from rankbench.across.two_campaigns import CampaignPair, Change, Remark, CampaignComparison
+    from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change, Remark
     from rankbench.model import CaseVerdict
 
 SAME = "~"

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-__all__ = ["FALSE_DISCOVERIES", "FEWEST_BLOCKS", "CONFIDENCE", "compare", "compute_launch_values", "median_interval", "summarise"]
+__all__ = [
+    "CONFIDENCE",
+    "FALSE_DISCOVERIES",
+    "FEWEST_BLOCKS",
+    "compare",
+    "compute_launch_values",
+    "median_interval",
+    "summarise",
+]
 
 NO_LEVELS: Mapping[str, Levels] = MappingProxyType({})
 FINEST_SPREAD = 1e-3

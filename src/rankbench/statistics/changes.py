@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.statistics import FINEST_SPREAD, CONFIDENCE
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import FALSE_DISCOVERIES, adjust, half_width, p_beyond
 from rankbench.statistics.moderation import FEWEST_MODERATED
 

@@ -30,7 +30,9 @@ TRIMMED = "trimmed-mean"
 """The estimator with which a report also has MPIPerf's tables and intervals."""
 
 
-def compute_launch_values(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
+def compute_launch_values(
+    samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()
+) -> pl.DataFrame:
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, where the estimator is a MIDDLE,
@@ -42,7 +44,9 @@ def compute_launch_values(samples: pl.LazyFrame, estimator: str = "median", by_r
     start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` shows whether too few rounds
     count to judge the value. A median on a step of the clock is interpolated within it.
     """
-    return pl.concat([_compute_launch_values(part, estimator, by_ranks) for part in divide_by_launch(samples)]).sort(LAUNCH)
+    return pl.concat([_compute_launch_values(part, estimator, by_ranks) for part in divide_by_launch(samples)]).sort(
+        LAUNCH
+    )
 
 
 def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str]) -> pl.DataFrame:

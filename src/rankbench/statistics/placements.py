@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, CONFIDENCE, compare, states
+from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.statistics import FINEST_SPREAD, CONFIDENCE
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 

@@ -158,7 +158,9 @@ def estimate_hop_costs(
         return []
     # Of rings side by side the usual one: the slowest would be the slower, the more there are.
     rounds = (
-        _compute_values(rank_samples, grids["case"]).group_by("case", "candidate", "block").agg(pl.col("figure_ns").median())
+        _compute_values(rank_samples, grids["case"])
+        .group_by("case", "candidate", "block")
+        .agg(pl.col("figure_ns").median())
     )
     of_block = rounds.join(grids.select("case", "hops"), on="case").partition_by("candidate", as_dict=True)
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]

@@ -105,7 +105,9 @@ def list_steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> 
                 yield Step(line, Site(fewer, ranks), Site(more, ranks))
 
 
-def compare_growth(launch_values: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]) -> list[Growth]:
+def compare_growth(
+    launch_values: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]
+) -> list[Growth]:
     """Return how much longer each candidate takes after each step, against the others.
 
     Args:

@@ -44,7 +44,7 @@ def summarise(
     """Return one summary per case and measured candidate, with or without values.
 
     Args:
-        launch_values: result of `compute_launch_values`. Launches whose start is uncertain, or of which too few rounds count, are
+        launch_values: result of `compute_launch_values`. Launches with an uncertain start, or too few valid rounds, are
             reported only where there are no others, and then the summary says that it is not to be judged.
         samples: the store's samples; quantiles are taken over all of those launches that are not discarded.
         cases: the store's cases, one row per case and launch.

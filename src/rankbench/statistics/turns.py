@@ -50,7 +50,7 @@ def estimate_effects(
 ) -> list[Effect]:
     """Return the effects of position and predecessor over all cases; none if they are unknown.
 
-    `launch_values` are those of `compute_launch_values`; `beside` names the candidates of a launch's turns by their places. The log
+    `launch_values` is the result of `compute_launch_values`; `beside` has the candidates of a launch's turns. The log
     times of visits are regressed on both, less the means of each launch's case and of each round. Every block gives an
     estimate of its own; the interval is Student's of their mean. Rounds in which a launch was missing are left out.
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FINEST_SPREAD, CONFIDENCE
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import Estimate, decide
 
 if TYPE_CHECKING:

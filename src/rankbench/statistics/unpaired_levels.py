@@ -73,7 +73,9 @@ def compare_at_levels(
 def compute_far_share(launch_values: pl.DataFrame, levels: Mapping[str, Levels]) -> float:
     """Return the share of visits at the far level among those at either level, not a number where there is none."""
     visits = (
-        _split(launch_values.filter(pl.col("case").is_in(list(levels))), levels).group_by("level").agg(pl.col("visits").sum())
+        _split(launch_values.filter(pl.col("case").is_in(list(levels))), levels)
+        .group_by("level")
+        .agg(pl.col("visits").sum())
     )
     counts = dict(visits.iter_rows())
     return counts.get("far", 0) / sum(counts.values()) if counts else math.nan

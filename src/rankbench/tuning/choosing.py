@@ -74,7 +74,9 @@ def read_search(store: Store, task: Task) -> SearchResult:
     fell_back = store.cases().filter(pl.col("fallback") != "").join(index, on=["case", "candidate"])
     fell_back = fell_back.filter(pl.col("variant") != DEFAULT)
     launch_values = statistics.compute_launch_values(store.samples(), campaign.plan.estimator)
-    launch_values = launch_values.filter(~pl.col("uncertain"), ~pl.col("few")).join(fell_back, on=["case", "candidate"], how="anti")
+    launch_values = launch_values.filter(~pl.col("uncertain"), ~pl.col("few")).join(
+        fell_back, on=["case", "candidate"], how="anti"
+    )
     rows = (
         launch_values.join(index, on=["case", "candidate"])
         .with_columns(case="like", candidate="variant")

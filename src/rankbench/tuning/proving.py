@@ -74,7 +74,9 @@ def read_proof(store: Store) -> Proof:
     """Return the result of a campaign of the default and the tuned library."""
     campaign = store.campaign
     plan = campaign.plan
-    launch_values = statistics.compute_launch_values(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
+    launch_values = statistics.compute_launch_values(store.samples(), plan.estimator).filter(
+        ~pl.col("uncertain"), ~pl.col("few")
+    )
     comparisons = statistics.compare(launch_values, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
     cases = {case.key: case for case in campaign.cases}
     return Proof(

@@ -98,15 +98,21 @@ def make_maps(
         for placement in campaign.plan.placements
     }
     return [
-        make_map(cases, name, locations[name, next(iter(cases.values())).placement], launch_values, campaign.plan.threshold)
+        make_map(
+            cases, name, locations[name, next(iter(cases.values())).placement], launch_values, campaign.plan.threshold
+        )
         for cases in matrices.values()
         for name in names
     ]
 
 
-def make_map(cases: dict[Pair, Case], candidate: str, locations: Places, launch_values: pl.DataFrame, threshold: float) -> Map:
+def make_map(
+    cases: dict[Pair, Case], candidate: str, locations: Places, launch_values: pl.DataFrame, threshold: float
+) -> Map:
     """Return the map of one candidate."""
-    table = pairs.tabulate_pairs(launch_values.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
+    table = pairs.tabulate_pairs(
+        launch_values.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()}
+    )
     return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, locations, table, threshold)
 
 

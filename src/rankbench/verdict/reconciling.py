@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from rankbench import statistics
+from rankbench.foreign.comparing import Comparable, compare_benchmarks, compare_datatypes
 from rankbench.model import Memory
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
-from rankbench.foreign.comparing import Comparable, compare_benchmarks, compare_datatypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -107,7 +107,8 @@ def reconcile(store: Store) -> list[Reconciled]:
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     made_of = {column: count_moved(store, column) for column in UNITS.values()}
     medians, means = (
-        list_logs(statistics.compute_launch_values(store.samples(), estimator, by_ranks)) for estimator in ("median", "mean")
+        list_logs(statistics.compute_launch_values(store.samples(), estimator, by_ranks))
+        for estimator in ("median", "mean")
     )
     operations = {operation.name: operation for operation in campaign.operations}
     logs: dict[tuple[int, str, str], list[float]] = {}

@@ -13,7 +13,7 @@ from fakes import machine, thorough
 from fakes.library import behave, make
 
 from rankbench import build, campaign, plan
-from rankbench.campaign import Decision, PreparedCampaign, Progress, CampaignRequest
+from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress
 from rankbench.campaign.loop import LAUNCHES_A_TURN
 from rankbench.libraries import Search
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
@@ -70,7 +70,9 @@ def prepare(
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
     # Shorter than a plan may ask for, so that a hang is seen soon.
     planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
-    request = CampaignRequest(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
+    request = CampaignRequest(
+        planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more
+    )
     return campaign.prepare(request, show or (lambda _: None))
 
 

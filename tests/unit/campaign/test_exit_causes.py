@@ -42,8 +42,7 @@ MEANINGS = {
         'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"'
     ),
     "srun-openmpi-singletons": (
-        "srun and the library have no common process interface, so each rank started its own world; "
-        f"{OWN_MPIEXEC}"
+        f"srun and the library have no common process interface, so each rank started its own world; {OWN_MPIEXEC}"
     ),
     "srun-out-of-memory": (
         "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes"
@@ -53,9 +52,7 @@ MEANINGS = {
     "ssh-name": "the name of host nowhere does not resolve here; fix the name, or add it to /etc/hosts",
     "ssh-no-route": "host n2 cannot be reached; fix the network or the firewall, or use other hosts: --hosts",
     "ssh-password": "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
-    "ssh-refused": (
-        "host n2 refuses ssh; let sshd run there, or name another remote shell: --remote-shell"
-    ),
+    "ssh-refused": ("host n2 refuses ssh; let sshd run there, or name another remote shell: --remote-shell"),
     "ssh-timeout": "host n2 does not answer; is it up, and does a firewall let ssh through?",
     "system-shm": "the memory disk /dev/shm is full; make it larger, or use fewer ranks",
 }

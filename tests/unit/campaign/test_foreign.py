@@ -18,6 +18,8 @@ from rankbench.campaign import foreign
 from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import LaunchRequest
+from rankbench.foreign import Line, Text
+from rankbench.foreign.tools import imb, osu
 from rankbench.model import (
     Candidate,
     Case,
@@ -29,8 +31,6 @@ from rankbench.model import (
     SuiteSpec,
 )
 from rankbench.plan.reading import parse_plan
-from rankbench.foreign import Line, Text
-from rankbench.foreign.tools import imb, osu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

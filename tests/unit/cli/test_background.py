@@ -30,7 +30,8 @@ def test_what_an_act_raises_is_raised_where_its_result_is_wanted() -> None:
 
 def test_modules_are_there_once_they_were_waited_for() -> None:
     code = (
-        "import sys\nfrom rankbench.cli import background\nloaded = background.load('xml.dom', 'rankbench.quantities')\n"
+        "import sys\nfrom rankbench.cli import background\n"
+        "loaded = background.load('xml.dom', 'rankbench.quantities')\n"
         "loaded()\nprint('xml.dom' in sys.modules, 'rankbench.quantities' in sys.modules)"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

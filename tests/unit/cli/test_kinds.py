@@ -14,7 +14,7 @@ from rich.console import Console
 from rankbench.cli.commands.compare import compare
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.live_progress import VALUES_SHOWN, Screen, DisplayedProgress
+from rankbench.cli.live_progress import VALUES_SHOWN, DisplayedProgress, Screen
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

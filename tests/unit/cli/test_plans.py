@@ -82,7 +82,9 @@ def test_blocks() -> None:
 
 
 def test_a_time_ends_a_campaign_before_its_blocks() -> None:
-    planned, _ = make_plan(["mpich"], "", MeasuringOptions(operations="bcast", time="1h", blocks="7"), NOTHING, machine())
+    planned, _ = make_plan(
+        ["mpich"], "", MeasuringOptions(operations="bcast", time="1h", blocks="7"), NOTHING, machine()
+    )
     assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
 
 

@@ -102,9 +102,7 @@ def assert_sound(results: Store, blocks: int) -> None:
 
 def ended(texts: list[str]) -> bool:
     """Return whether one line says why the campaign ended."""
-    end = re.compile(
-        r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)"
-    )
+    end = re.compile(r"plan: done in \d+:\d\d \(3 blocks, 9 launches; the plan's 3 blocks are done\)")
     return sum(bool(end.fullmatch(line)) for line in texts) == 1
 
 

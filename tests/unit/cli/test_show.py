@@ -17,9 +17,9 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
 
+from rankbench.cli.cases import format_half_width
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.cases import format_half_width
 from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
@@ -110,7 +110,9 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     """Least and largest of the medians of launches, not of samples."""
     store = make_campaign(tmp_path / "c", launches=6)
     case = next(case for case in store.campaign.cases if case.operation == "barrier")
-    launch_values = evaluate(store).launch_values.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")["figure_ns"]
+    launch_values = evaluate(store).launch_values.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")[
+        "figure_ns"
+    ]
     show(folder=store.folder, operation=["barrier"], format_="csv")
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]

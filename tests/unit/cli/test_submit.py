@@ -282,8 +282,7 @@ def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
     script.write_text(re.sub(r"time_s=0\b", "time_s=20", script.read_text()))
     process = here.submit("--wait")
     assert (
-        "results/plan/job/job.sh was edited and is submitted as it is; remove it to get a new one\n"
-        in process.printed
+        "results/plan/job/job.sh was edited and is submitted as it is; remove it to get a new one\n" in process.printed
     )
     assert process.exit_code == 1
     assert process.printed.splitlines()[-2:] == [
@@ -477,7 +476,8 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
     (tmp_path / "scheduler/gone").unlink()
     scheduler.cancel(tmp_path / "scheduler", "101")
     assert str(error.value) == (
-        f"{here.campaign}: asked 10 times in a row, the scheduler did not report the state of job 101; the job may still run; "
+        f"{here.campaign}: asked 10 times in a row, the scheduler did not report the state of job 101; "
+        "the job may still run; "
         f"query again by: rankbench status {here.campaign}"
     )
     assert 120 < sum(pauses) < 600

@@ -128,7 +128,11 @@ WRONG_TIME = "mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 200
     ("others", "code", "line"),
     [
         (0.01, 1, f"FAILED {WRONG_TIME}other processes used 1% of the CPU time"),
-        (0.4, 0, f"cannot be verified here: {WRONG_TIME}other processes used 40% of the CPU time: test again without them"),
+        (
+            0.4,
+            0,
+            f"cannot be verified here: {WRONG_TIME}other processes used 40% of the CPU time: test again without them",
+        ),
     ],
 )
 def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(

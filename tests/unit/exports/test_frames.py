@@ -68,7 +68,9 @@ def test_a_folder_without_a_campaign_is_one_line(tmp_path: Path) -> None:
         rankbench.read(tmp_path)
 
 
-def test_the_notebook_runs_cell_by_cell(plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs_cell_by_cell(
+    plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cell that ends with a value shows it: a frame with rows, or a chart that can be drawn."""
     shutil.copytree(plain.store.folder, tmp_path / "results" / "demo")
     monkeypatch.chdir(tmp_path)

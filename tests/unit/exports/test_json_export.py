@@ -88,7 +88,9 @@ def test_one_launch_is_enough(tmp_path: Path) -> None:
         lambda content: content["campaign"].pop("machine"),
     ],
 )
-def test_the_schema_refuses_what_is_no_export(plain: EvaluatedCampaign, tmp_path: Path, spoil: Callable[[Any], object]) -> None:
+def test_the_schema_refuses_what_is_no_export(
+    plain: EvaluatedCampaign, tmp_path: Path, spoil: Callable[[Any], object]
+) -> None:
     content = document(plain, tmp_path)
     spoil(content)
     with pytest.raises(jsonschema.ValidationError):

@@ -18,10 +18,10 @@ from rankbench.evaluation import evaluate
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports import values as exports_values
 from rankbench.exports.formats import osu
-from rankbench.model import RankbenchError
 from rankbench.foreign import reading, tools
 from rankbench.foreign.comparing import describe_core_value
 from rankbench.foreign.tools import osu as reader
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from rankbench.foreign import Table
@@ -139,7 +139,9 @@ def test_our_own_reader_reads_it_back(plain: EvaluatedCampaign, every_kind: Eval
         assert rows + len(without) == len([value for value in values.values() if "again" not in value.candidate])
 
 
-def test_what_is_read_back_means_what_rankbench_measured(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_what_is_read_back_means_what_rankbench_measured(
+    plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path
+) -> None:
     for measured in (plain, every_kind):
         cases = {case.key: case for case in measured.view.campaign.cases}
         operations = {operation.name: operation for operation in measured.view.campaign.operations}
@@ -203,7 +205,9 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
     assert known - another_table <= of_collectives | of_others
     lines = [(name, form) for name, form in sorted({*of_collectives, *of_others} - not_there)]
     cases = campaigns.cases_of(lines=lines, sizes=(8,))  # type: ignore[arg-type]
-    measured = EvaluatedCampaign(campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases))
+    measured = EvaluatedCampaign(
+        campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases)
+    )
     for name, table in read_back(measured, tmp_path).items():
         operation, form, *_ = name.split(".")
         assert table.operation.foreign is not None
@@ -214,7 +218,9 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
         ]
 
 
-def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
+def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(
+    every_kind: EvaluatedCampaign, tmp_path: Path
+) -> None:
     lines = write_files(every_kind, tmp_path)["message-rate.blocking.byte.1x4.window.alpha.txt"].splitlines()
     assert lines[0] == "# OSU MPI message-rate blocking Message Rate Test v7.4"
 

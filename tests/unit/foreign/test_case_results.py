@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import imports, printed
 
-from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
 from rankbench.foreign import case_results
 from rankbench.foreign.case_results import make_case_result
 from rankbench.foreign.tools import imb, mpiperf, osu
+from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rankbench.model import Meaning
 from rankbench.foreign import make_benchmark
 from rankbench.foreign.comparing import Comparable, compare_benchmarks, describe_core_value
 from rankbench.foreign.tools import imb, mpbench, osu, skampi
+from rankbench.model import Meaning
 
 if TYPE_CHECKING:
     from rankbench.model import Operation

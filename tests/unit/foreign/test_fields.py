@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from rankbench.model import Meaning, RankbenchError
 from rankbench.foreign import Line, Row, Table
 from rankbench.foreign.fields import MAX_NOISE_LINES, Drafts, Place, begins_a_row, make_slug, make_unknown, make_variant
+from rankbench.model import Meaning, RankbenchError
 
 PLACE = Place("out.txt", 7)
 MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loop")

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import Line, Text
 from rankbench.foreign.tools import imb
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Meaning, Operation
     from rankbench.foreign import Row, Table
+    from rankbench.model import Meaning, Operation
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "imb"
 FILES = sorted(SAMPLES.rglob("*.txt"))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import Line, lines
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 from fakes import printed
 from hypothesis import given
 
-from rankbench.model import RankbenchError
 from rankbench.foreign.tools import mpbench
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path

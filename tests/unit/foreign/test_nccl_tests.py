@@ -12,8 +12,8 @@ from hypothesis import given
 from rankbench.foreign.tools import nccl_tests
 
 if TYPE_CHECKING:
-    from rankbench.model import Meaning
     from rankbench.foreign import Table
+    from rankbench.model import Meaning
 
 HEADINGS = """#
 #                                                              out-of-place                       in-place          

@@ -11,8 +11,8 @@ from hypothesis import given
 from rankbench.foreign.tools import netpipe
 
 if TYPE_CHECKING:
-    from rankbench.model import Meaning
     from rankbench.foreign import Table
+    from rankbench.model import Meaning
 
 FILE_3 = """       1 4.823011   0.00000158
        2 9.627113   0.00000158

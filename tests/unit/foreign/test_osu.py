@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import Line, Table, Text, lines
 from rankbench.foreign.tools import osu
+from rankbench.model import RankbenchError
 
 SAMPLES = Path(__file__).parents[3].parent / "shared" / "samples"
 FILES = sorted(path for path in SAMPLES.glob("osu-*/**/*.txt") if path.read_text().strip())

@@ -9,8 +9,8 @@ from fakes import imports, printed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench.model import RankbenchError
 from rankbench.foreign import HEAD_LINES, Text, lines, outputs, reading
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rankbench import units
-from rankbench.model import RankbenchError
 from rankbench.foreign import Line, Text, reading, tools
 from rankbench.foreign.tools import osu
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,8 +15,8 @@ from rankbench.foreign.tools import reprompi
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.model import Meaning
     from rankbench.foreign import Table
+    from rankbench.model import Meaning
 
 FOLDER = printed.SAMPLES / "reprompi"
 FILES = printed.files("reprompi")

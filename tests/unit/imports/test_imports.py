@@ -15,9 +15,9 @@ from fakes import imports, printed
 from rankbench import imports as imported
 from rankbench import store
 from rankbench.evaluation import evaluate
+from rankbench.foreign import Line, outputs
 from rankbench.imports import ImportRequest, Part, Source
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
-from rankbench.foreign import Line, outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

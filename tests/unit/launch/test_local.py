@@ -251,9 +251,7 @@ def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
     threading.Thread(target=lambda: os.kill(supervisor_of(folders[0]), signal.SIGKILL)).start()
     first, second = launch.run_together(steps, note_end)
     assert isinstance(first, launch.SupervisorKilledError)
-    assert str(first) == (
-        "the supervisor of the launch was killed by SIGKILL, and the launch was ended with it"
-    )
+    assert str(first) == ("the supervisor of the launch was killed by SIGKILL, and the launch was ended with it")
     assert isinstance(second, Outcome)
     assert second.exit_code == 7
     assert leftovers == list_processes(folders[0]) == []

@@ -248,6 +248,4 @@ def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None
 def test_a_command_that_is_not_there() -> None:
     with pytest.raises(RankbenchError) as error:
         jobs.run_command(["no-such-qstat", "-f"])
-    assert str(error.value) == (
-        "no-such-qstat: cannot be run (No such file or directory); is this a submit node?"
-    )
+    assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")

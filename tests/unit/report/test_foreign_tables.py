@@ -12,9 +12,9 @@ from fakes import campaigns, evaluations, imports, printed
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
+from rankbench.foreign.tools import osu
 from rankbench.imports import ImportRequest, Source
 from rankbench.report import foreign_tables, markdown, write_html
-from rankbench.foreign.tools import osu
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -97,7 +97,10 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
 
 def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
     design = deciding.SequentialDesign(0.03, [10])
-    decided, undecidable = make_comparison("a", "b", 1.5, 0.02, case="c"), make_comparison("a", "b", 1.03, 0.02, case="d")
+    decided, undecidable = (
+        make_comparison("a", "b", 1.5, 0.02, case="c"),
+        make_comparison("a", "b", 1.03, 0.02, case="d"),
+    )
     likely = make_comparison("a", "b", 1.2, 0.09, case="e")
     assert not likely.different
     assert deciding.predict_decisions([decided], design) == (0, 0.0)
@@ -134,7 +137,9 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
 
     def compare(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
         case, name, block = np.nonzero(measured)
-        launch_values = pl.DataFrame({"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])})
+        launch_values = pl.DataFrame(
+            {"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])}
+        )
         expressions = {
             "case": pl.col("case").cast(pl.String),
             "candidate": pl.col("candidate").replace_strict({0: "a", 1: "b", 2: "c"}),

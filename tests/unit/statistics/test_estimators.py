@@ -45,7 +45,9 @@ def of_launch(
 
 def estimate(times_ns: list[float], estimator: str, discarded: int = 0) -> float:
     """Return what an estimator makes of one launch."""
-    return float(statistics.compute_launch_values(of_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item())
+    return float(
+        statistics.compute_launch_values(of_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item()
+    )
 
 
 @pytest.mark.parametrize("estimator", ["median", "min", "mean", "trimmed-mean", "p1", "p50", "p99"])
@@ -162,7 +164,9 @@ def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> 
     ],
 )
 def test_a_launch_of_few_valid_rounds_is_reported(rounds: int, discarded: int, few: bool) -> None:
-    launch_values = statistics.compute_launch_values(of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded))
+    launch_values = statistics.compute_launch_values(
+        of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded)
+    )
     assert launch_values["few"].to_list() == [few]
 
 

@@ -31,7 +31,9 @@ def p_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
             "figure_ns": np.exp(both).ravel(),
         }
     ).with_columns(pl.col("case").cast(pl.String), launch=pl.col("block"))
-    values = {comparison.case: comparison.p_value for comparison in statistics.compare(launch_values, [("a", "b")], 0.0)}
+    values = {
+        comparison.case: comparison.p_value for comparison in statistics.compare(launch_values, [("a", "b")], 0.0)
+    }
     return np.array([values[str(case)] for case in range(cases)])
 
 

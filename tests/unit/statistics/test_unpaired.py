@@ -23,7 +23,9 @@ NOW = [131.0, 129.0, 140.0, 135.0]
 
 
 def test_it_is_welchs_test_on_logarithms() -> None:
-    (comparison,) = compare_unpaired(launch_values({("x", "a"): THEN}), launch_values({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): THEN}), launch_values({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95
+    )
     expected = stats.ttest_ind(np.log(NOW), np.log(THEN), equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert (comparison.case, comparison.base, comparison.other, comparison.launches) == ("x", "a", "b", (5, 4))
@@ -45,13 +47,17 @@ def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
 
 @pytest.mark.parametrize(("then", "now"), [(THEN[:2], NOW), (THEN, NOW[:2])])
 def test_two_launches_on_either_side_never_show(then: list[float], now: list[float]) -> None:
-    (comparison,) = compare_unpaired(launch_values({("x", "a"): then}), launch_values({("x", "a"): now}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): then}), launch_values({("x", "a"): now}), [("a", "a")], 0.03
+    )
     assert not comparison.different
     assert math.isfinite(comparison.high)
 
 
 def test_one_launch_bounds_nothing() -> None:
-    (comparison,) = compare_unpaired(launch_values({("x", "a"): [100.0]}), launch_values({("x", "a"): NOW}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): [100.0]}), launch_values({("x", "a"): NOW}), [("a", "a")], 0.03
+    )
     assert (comparison.p_value, comparison.low, comparison.high, comparison.different) == (1.0, 0.0, math.inf, False)
     assert comparison.ratio == pytest.approx(stats.gmean(NOW) / 100)
 
@@ -68,7 +74,9 @@ def test_equal_values_of_a_coarse_clock_are_no_certainty() -> None:
 @pytest.mark.parametrize(("threshold", "different"), [(0.03, True), (0.3, False), (0.5, False)])
 def test_the_threshold_is_tested_and_not_the_estimate(threshold: float, different: bool) -> None:
     """The ratio is 1.32, and surely above 1; that it is above 1.30 is not certain."""
-    (comparison,) = compare_unpaired(launch_values({("x", "a"): THEN}), launch_values({("x", "b"): NOW}), [("a", "b")], threshold)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): THEN}), launch_values({("x", "b"): NOW}), [("a", "b")], threshold
+    )
     assert comparison.ratio > 1.3
     assert comparison.low < 1.3
     assert comparison.different == different

@@ -47,7 +47,9 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
 
 
 def test_mixed_visits_within_launches_are_divided() -> None:
-    then, now = (launch_values(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
+    then, now = (
+        launch_values(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75))
+    )
     for at_levels in compare(then, now):
         assert at_levels.levels
         assert list(at_levels.levels) == ["near", "far"]

@@ -80,8 +80,8 @@ def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, verdicts.constant({})).verdict
     assert render_claims(verdict)[:3] == [
         "alpha, beta and gamma are equivalent within 3% over all 9 cases (operations weigh equally).",
-        "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, equivalent "
-        "within 3%).",
+        "Time against alpha: beta 1.00× (1.00× to 1.00×, equivalent within 3%), gamma 1.00× (1.00× to 1.00×, "
+        "equivalent within 3%).",
         "Fastest in single cases: alpha 0, beta 0, gamma 0, equivalent 9 (of 9 cases).",
     ]
 
@@ -142,9 +142,8 @@ def test_cases_with_a_lone_winner_and_with_several_are_counted_apart(tmp_path: P
         level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
         return 1.0 if name in level else 2.0
 
-    assert (
-        "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)."
-        in render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert "Fastest in single cases: alpha 1, beta 0, gamma 0, equivalent 2 (of 3 cases)." in render_claims(
+        verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
     )
 
 

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from rankbench import profiles
 from rankbench.cli.calls import parse_calls
+from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import console, plain_table
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text, join_words, render
 from rankbench.model import RankbenchError

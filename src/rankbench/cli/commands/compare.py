@@ -12,8 +12,9 @@ from rich.text import Text
 
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.cases import describe_control, describe_missing, index_summaries, format_half_width
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
@@ -24,7 +25,6 @@ from rankbench.cli.formats import (
     print_markdown,
     strip_style,
 )
-from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import exports, files
+from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.campaigns import open_current
 from rankbench.exports import EvaluatedCampaign, writing
 from rankbench.model import RankbenchError
 

@@ -17,17 +17,17 @@ from rankbench.across.conditions import match_candidates, parse_pairs, resolve
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import describe_control
 from rankbench.cli.decisions import is_finished, stopping
 from rankbench.cli.display import StatusLine, console
 from rankbench.cli.display import print_text as note
-from rankbench.cli.cases import describe_control
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import parse_option as understood
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from rankbench import extras
 from rankbench.across import trend
-from rankbench.cli.display import console, fill_table
+from rankbench.cli.campaigns import open_current
 from rankbench.cli.cases import choose_cases
+from rankbench.cli.display import console, fill_table
 from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
-from rankbench.cli.campaigns import open_current
 from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS

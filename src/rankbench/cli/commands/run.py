@@ -49,7 +49,7 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from rankbench.campaign import Decision, PreparedCampaign, CampaignRequest
+    from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign
     from rankbench.store import Store
 
 ORDER = 30

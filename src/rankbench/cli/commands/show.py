@@ -9,11 +9,11 @@ import polars as pl
 import typer
 from rich.text import Text
 
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import choose_cases, describe_missing, format_half_width, format_spread
 from rankbench.cli.display import StatusLine, answer, console, count_findings, fill_table, plain_table, spread_lines
-from rankbench.cli.cases import choose_cases, describe_missing, format_spread, format_half_width
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
-from rankbench.cli.campaigns import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError

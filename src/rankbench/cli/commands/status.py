@@ -8,6 +8,7 @@ import typer
 
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
+from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.cli.display import columns, console, print_text, spell_count
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.job_status import (
@@ -16,12 +17,11 @@ from rankbench.cli.job_status import (
     follow,
     is_sound,
     list_failed_launches,
+    print_job,
     query_job,
     show_status,
-    print_job,
 )
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench.exports.writing import file_name, write_text
+from rankbench.foreign.comparing import describe_core_value
 from rankbench.model import RankbenchError
 from rankbench.plots import captions
-from rankbench.foreign.comparing import describe_core_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +91,7 @@ def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the files of a folder. Memory is nothing that OSU's text could hold."""
     texts = dict(files(source.view))
     if not texts:
-        raise RankbenchError(f"{measured.store.folder}: no case has a time that OSU's text could hold")
+        raise RankbenchError(f"{source.store.folder}: no case has a time that OSU's text could hold")
     path.mkdir(exist_ok=True)
     for name, text in texts.items():
         yield write_text(path / name, text)

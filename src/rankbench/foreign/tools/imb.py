@@ -16,17 +16,17 @@ import msgspec
 from msgspec.structs import replace
 
 from rankbench.files import write
-from rankbench.model import Foreign, Form, Meaning, Operation
 from rankbench.foreign import Role, Row, Table, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_variant
 from rankbench.foreign.running import find_option, set_repetitions
+from rankbench.model import Foreign, Form, Meaning, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rankbench.model import Plan
     from rankbench.foreign import Line, Text
+    from rankbench.model import Plan
 
 NAME = "imb"
 TITLE = "Intel MPI Benchmarks"

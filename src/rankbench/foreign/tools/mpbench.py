@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rankbench.model import Meaning, RankbenchError
 from rankbench.foreign import Row, Table, make_benchmark
 from rankbench.foreign.fields import Drafts, Place, begins_a_row
+from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Form, Operation
     from rankbench.foreign import Line, Text
+    from rankbench.model import Form, Operation
 
 NAME = "mpbench"
 TITLE = "MPBench"

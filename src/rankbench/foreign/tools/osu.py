@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from rankbench.model import Meaning, RankbenchError
 from rankbench.foreign import Line, Row, Table, make_benchmark
 from rankbench.foreign.running import find_option, set_repetitions
+from rankbench.model import Meaning, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
     from pathlib import Path
 
-    from rankbench.model import Form, Operation, Plan
     from rankbench.foreign import Role, Text
+    from rankbench.model import Form, Operation, Plan
 
 NAME = "osu"
 TITLE = "OSU micro-benchmarks"

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from rankbench.model import Meaning
 from rankbench.foreign import Row, Table, make_benchmark
 from rankbench.foreign.fields import NONE, Drafts, Place, begins_a_row, make_slug, make_unknown
+from rankbench.model import Meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Operation
     from rankbench.foreign import Line, Role, Text
+    from rankbench.model import Operation
 
 NAME = "skampi"
 TITLE = "SKaMPI"

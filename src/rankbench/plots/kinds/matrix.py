@@ -179,7 +179,11 @@ def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: 
     return {
         "key": case.key,
         "pair": format_text("from {first} to {second}", first=first, second=second),
-        "seats": format_text("{low} to {high}", low=pair_map.places.describe_location(first), high=pair_map.places.describe_location(second)),
+        "seats": format_text(
+            "{low} to {high}",
+            low=pair_map.places.describe_location(first),
+            high=pair_map.places.describe_location(second),
+        ),
         "share": render(pair_map.between(pair)) or format_text("not known"),
         "group": format_text("{n} of {all}", n=pair_map.group[pair], all=len(pair_map.groups))
         if pair in pair_map.group

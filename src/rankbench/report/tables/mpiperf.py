@@ -13,11 +13,11 @@ import msgspec
 import polars as pl
 
 from rankbench import units
+from rankbench.foreign import tools
 from rankbench.language import format_text
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.foreign import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

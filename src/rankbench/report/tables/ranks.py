@@ -112,7 +112,10 @@ def time_table(part: CampaignView, by_case: dict[str, list[Row]], locations: Loc
             Cell(part.size_text(case), case=case.key),
             Cell(row["candidate"]),
             Cell(str(row["rank"])),
-            *(Cell(text) for text in describe_locations(locations.get((row["candidate"], case.placement, row["rank"]), {}))),
+            *(
+                Cell(text)
+                for text in describe_locations(locations.get((row["candidate"], case.placement, row["rank"]), {}))
+            ),
             *(Cell(text) for text in times(row, common=part.campaign.scheduled(case))),
         ]
         for case in part.cases

@@ -50,7 +50,11 @@ def tables(view: CampaignView) -> list[Table]:
     """Return all tables of rings; none where there are no rings."""
     if view.rings.is_empty():
         return []
-    return [table for part in lines(view) for table in (*make_value_tables(part), *costs(part), *places(part), *shapes(part))]
+    return [
+        table
+        for part in lines(view)
+        for table in (*make_value_tables(part), *costs(part), *places(part), *shapes(part))
+    ]
 
 
 def body(_whole: CampaignView) -> list[Block]:
@@ -127,7 +131,10 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
     for name, line_rows in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
         by_site = {entry["site"]: entry for entry in line_rows.iter_rows(named=True)}
         table_rows.append(
-            [*(Cell(str(value)) for value in name), *(cell for site in places for cell in make_ring_cells(by_site.get(site)))]
+            [
+                *(Cell(str(value)) for value in name),
+                *(cell for site in places for cell in make_ring_cells(by_site.get(site))),
+            ]
         )
     heads = [f"{site} {what}" for site in places for what in USUAL]
     return Table(caption, [*key, *heads], table_rows)

@@ -11,7 +11,17 @@ from markupsafe import Markup
 from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
-from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, make_value_cell, margin_interval, name_start, winner
+from rankbench.report.tables import (
+    Block,
+    Cell,
+    Hint,
+    Sizes,
+    Table,
+    make_value_cell,
+    margin_interval,
+    name_start,
+    winner,
+)
 from rankbench.statistics.placements import remove_placement
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import case_labels, measures

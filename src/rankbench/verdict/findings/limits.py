@@ -103,7 +103,9 @@ def _make_result(placement: Placement, summaries: Sequence[Summary], launches: S
     worst = max(summaries, key=lambda summary: sum(summary.failures.get(status, 0) for status in BROKEN))
     failures = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
     failed = sum(failures.values())
-    return PlacementResult(placement, worst.launches + worst.left_out + failed, failed, _describe_failure(failures, launches))
+    return PlacementResult(
+        placement, worst.launches + worst.left_out + failed, failed, _describe_failure(failures, launches)
+    )
 
 
 def _describe_failure(failures: dict[CaseStatus, int], launches: Sequence[Launch]) -> Text:
@@ -157,7 +159,9 @@ def _find_limit(results: Sequence[PlacementResult]) -> Limit | None:
     return None
 
 
-def _make_finding(view: CampaignView, name: str, limit: Limit, results_of: Sequence[tuple[str, list[PlacementResult]]]) -> Finding:
+def _make_finding(
+    view: CampaignView, name: str, limit: Limit, results_of: Sequence[tuple[str, list[PlacementResult]]]
+) -> Finding:
     failing = _choose_worst(results_of)
     start = limit.always or limit.least
     onward = [result for result in failing if AXES[limit.axis](result.placement) >= start]
@@ -222,7 +226,9 @@ def _choose_worst(results_of: Sequence[tuple[str, list[PlacementResult]]]) -> li
 
 
 def _describe_working(limit: Limit, results_of: Sequence[tuple[str, list[PlacementResult]]]) -> Text:
-    numbers = {AXES[limit.axis](result.placement) for _, results in results_of for result in results if not result.failed}
+    numbers = {
+        AXES[limit.axis](result.placement) for _, results in results_of for result in results if not result.failed
+    }
     below = sorted(numbers)
     return say(
         "It works at {where}.", where=_name_numbers(limit.axis, list_parts(map(str, below)), 1 if below == [1] else 2)
