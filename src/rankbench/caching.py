@@ -44,7 +44,7 @@ def find(kind: str, name: str) -> bytes | None:
     return None
 
 
-def keep(kind: str, name: str, content: bytes) -> None:
+def store(kind: str, name: str, content: bytes) -> None:
     """Keep something under a name. Where that cannot be written it is computed again next time."""
     for folder in _folders:
         with contextlib.suppress(OSError):

@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 PART = ".part"
 CHECK = ".check-"
-"""How the names of folders begin in which candidates are checked."""
+"""Prefix of the folders in which candidates are checked."""
 MODE = 0o666
-"""Less the umask."""
+"""Mode of new files, before the umask."""
 
 
 @contextlib.contextmanager
-def write_beside(path: Path) -> Iterator[Path]:
-    """Yield a new and empty file beside a path; it is renamed to the path if all went well. Raises OSError."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-    beside.unlink(missing_ok=True)
-    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, MODE))
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Yield a new file beside a path; without an error it is renamed to the path. Raises OSError."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    temporary.unlink(missing_ok=True)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, MODE))
     try:
-        yield beside
-        beside.rename(path)
+        yield temporary
+        temporary.rename(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, text as UTF-8. Raises OSError."""
-    with write_beside(path) as beside:
-        beside.write_bytes(content.encode() if isinstance(content, str) else content)
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def append(path: Path, content: bytes) -> None:

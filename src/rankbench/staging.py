@@ -1,4 +1,4 @@
-"""Folders that appear complete or not at all: filled beside their place, then renamed."""
+"""Folders that appear complete or not at all: filled under a temporary name, then renamed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 PREFIX = ".new-"
 STALE_S = 86_400
-"""Age from which a folder that was never put is that of a killed process."""
+"""Age above which an unpublished folder belongs to a killed process."""
 
 
 @contextlib.contextmanager
-def beside(parent: Path) -> Iterator[Path]:
-    """Yield a new folder in `parent`, made if need be, whose name starts with a dot; it is removed in the end."""
+def make_temporary_folder(parent: Path) -> Iterator[Path]:
+    """Yield a new hidden folder in `parent`, which is created if necessary; the new folder is removed at the end."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
         remove_stale(parent)
@@ -38,7 +38,7 @@ def beside(parent: Path) -> Iterator[Path]:
 
 
 def remove_stale(parent: Path) -> None:
-    """Remove the folders that killed processes have left in `parent`."""
+    """Remove the folders of killed processes in `parent`."""
     for folder in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(FileNotFoundError):
             if time.time() - folder.stat().st_mtime > STALE_S:
@@ -46,14 +46,14 @@ def remove_stale(parent: Path) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Bring the files of a folder to the disk, so that a power cut after `put` leaves none of them empty."""
+    """Sync the files of a folder to disk, so that a power cut after `publish` leaves none of them empty."""
     for path in folder.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
 
 
-def put(folder: Path, place: Path) -> None:
-    """Rename a folder to its place. Where another process was first, its equal result stays."""
+def publish(folder: Path, place: Path) -> None:
+    """Rename a folder to its place. If another process was first, its equal result stays."""
     try:
         folder.rename(place)
     except OSError:

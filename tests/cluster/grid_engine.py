@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankbench.lab import Done, Lab
+    from rankbench.lab import CommandResult, Lab
 
 PROGRAMS, DEFAULTS = Path("/usr/lib/gridengine"), Path("/usr/share/gridengine")
 """Where Debian has the parts that are not on the path, and the configurations to begin with."""
@@ -130,7 +130,7 @@ class Engine(NamedTuple):
             time.sleep(0.1)
         raise AssertionError(f"{command}: {printed}")
 
-    def run(self, *command: str | Path) -> Done:
+    def run(self, *command: str | Path) -> CommandResult:
         """Run one of its commands on the head."""
         return self.nodes.run(command, self.environment | {"LD_LIBRARY_PATH": str(PROGRAMS)})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench import lab, libraries
-from rankbench.lab import Delay, Done, Lab, Wanted
+from rankbench.lab import CommandResult, Delay, Lab, LabRequest
 from rankbench.model import Placement
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "Done", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
+__all__ = ["CommandResult", "Delay", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"
@@ -72,13 +72,13 @@ def cluster(
 ) -> AbstractContextManager[Lab]:
     """Bring up a node for each clock offset. Delays are the switch's, whatever the kernel has."""
     ahead_ns, folders = tuple(offsets_ns), (REPOSITORY, *shared)
-    wanted = Wanted(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
-    return lab.up(wanted, folder, limit_s=limit_s)
+    request = LabRequest(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
+    return lab.up(request, folder, limit_s=limit_s)
 
 
 def launch(
     nodes: Lab, library: Library, ranks: int, program: Sequence[str | Path], *, clocks_ns: Sequence[int] = ()
-) -> Done:
+) -> CommandResult:
     """Launch ranks, as many on each node, those of a node one after the other.
 
     With `clocks_ns` each rank has a clock of its own, that much ahead of the machine's, whatever its node's is.

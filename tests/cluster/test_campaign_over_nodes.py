@@ -14,7 +14,7 @@ from rankbench import store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cluster.nodes import Done, Lab
+    from cluster.nodes import CommandResult, Lab
 
 pytestmark = pytest.mark.needs("namespaces", "ip")
 
@@ -40,7 +40,7 @@ def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield nodes
 
 
-def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> Done:
+def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> CommandResult:
     """Run a plan from the head; everything lies in the folder that all nodes see."""
     plan = nodes.folder / f"{name}.toml"
     plan.write_text(text)
@@ -70,7 +70,7 @@ def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
     }
 
 
-def test_ranks_that_are_all_on_one_node_are_no_figure(pair: Lab, home: Path) -> None:
+def test_ranks_that_are_all_on_one_node_are_no_value(pair: Lab, home: Path) -> None:
     """A remote shell that goes to the first node, whichever it is asked for."""
     shell = pair.folder / "astray.sh"
     shell.write_text(

@@ -12,12 +12,12 @@ import pytest
 
 from cluster.grid_engine import Engine
 from rankbench import lab, store
-from rankbench.lab import Wanted
+from rankbench.lab import LabRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.lab import Done
+    from rankbench.lab import CommandResult
     from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "sge_qmaster", "sge_execd", "qconf")
@@ -45,18 +45,18 @@ LIBRARIES = {"mpich", "openmpi"}
 @pytest.fixture(scope="module")
 def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("grid_engine") / "lab"
-    with lab.up(Wanted(nodes=2, shared=(home,)), folder, limit_s=600) as running:
+    with lab.up(LabRequest(nodes=2, shared=(home,)), folder, limit_s=600) as running:
         engine = Engine(running)
         engine.start(slots=2)
         yield engine
 
 
-def rankbench(engine: Engine, home: Path, *words: str | Path) -> Done:
+def rankbench(engine: Engine, home: Path, *words: str | Path) -> CommandResult:
     """Run a command of rankbench on the head."""
     return engine.nodes.run([RANKBENCH, *words], engine.environment | {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
 
-def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = PLAN) -> Done:
+def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = PLAN) -> CommandResult:
     """Submit the plan of a campaign. Everything lies in the folder that all nodes see."""
     plan = folder.with_suffix(".toml")
     plan.write_text(text)
@@ -93,8 +93,8 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     assert (refused.exit_code, refused.printed.splitlines()[-1]) == (
         2,
         f"rankbench: Grid Engine did not take {folder}/job/job.sh: Unable to run job: unknown resource "
-        '"exclusive"; this site has no such resource by which a job gets nodes to itself; say --no-exclusive and share '
-        "them, or have what your site offers in job.options",
+        '"exclusive"; this site has no resource of this name for exclusive nodes; use --no-exclusive to share them, '
+        "or your site's option in job.options",
     )
     engine.offer_exclusive_use()
     sent = engine.nodes.bytes_sent("n2")
@@ -127,7 +127,7 @@ def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -
     assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
         1,
         [
-            f"its job ended by SIGUSR2 (not in the queue any more); log: {folder}/job/output.log",
+            f"its job ended by SIGUSR2 (no longer in the queue); log: {folder}/job/output.log",
             "next: submit it again; it continues where it stopped",
         ],
     )

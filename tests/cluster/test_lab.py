@@ -17,7 +17,7 @@ from fakes import thorough
 from cluster.nodes import Delay, in_use, one_way_ns
 from rankbench import build, lab, libraries, store
 from rankbench.cli.commands.lab import ran
-from rankbench.lab import Cores, Wanted
+from rankbench.lab import Cores, LabRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,7 +127,7 @@ KNOCK = "import socket; socket.socket().connect_ex(('head', 9))"
 
 @pytest.mark.parametrize("delay", [None, Delay(1_000, 1_000)], ids=["bridge", "delayed"])
 def test_a_node_that_comes_up_again_is_reached_as_before(delay: Delay | None) -> None:
-    with lab.up(Wanted(nodes=3, delay=delay)) as nodes:
+    with lab.up(LabRequest(nodes=3, delay=delay)) as nodes:
         before = one_way_ns(nodes)
         nodes.down("n2")
         assert nodes.run(["ssh", "n2", "hostname"]).printed == "ssh: n2 is down\n"
@@ -148,7 +148,7 @@ def test_a_node_that_comes_up_again_is_reached_as_before(delay: Delay | None) ->
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Lab]:
     """Two nodes of a Slurm which believes them to be larger than they are."""
-    with lab.up(Wanted(nodes=2, slurm=Cores(2, 4))) as nodes:
+    with lab.up(LabRequest(nodes=2, slurm=Cores(2, 4))) as nodes:
         yield nodes
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from cluster.nodes import Delay, cluster, in_use, launch, one_way_ns, preload
 from rankbench import lab
-from rankbench.lab import Wanted, making
-from rankbench.lab.making import CLOCKS, compile_program
+from rankbench.lab import LabRequest, setup
+from rankbench.lab.setup import CLOCKS, compile_program
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -219,9 +219,9 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(making, "PACKAGES", {"ip-of-nowhere": "iproute9", "sh": "dash"})
+    monkeypatch.setattr(setup, "PACKAGES", {"ip-of-nowhere": "iproute9", "sh": "dash"})
     with (
         pytest.raises(RankbenchError, match=r"^a lab needs iproute9; on Debian: apt-get install iproute9$"),
-        lab.up(Wanted(), tmp_path / "nodes"),
+        lab.up(LabRequest(), tmp_path / "nodes"),
     ):
         pass

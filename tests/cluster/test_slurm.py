@@ -11,12 +11,12 @@ import pytest
 from fakes import thorough
 
 from rankbench import lab, store
-from rankbench.lab import Cores, Wanted
+from rankbench.lab import Cores, LabRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.lab import Done, Lab
+    from rankbench.lab import CommandResult, Lab
     from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
@@ -43,16 +43,16 @@ LIBRARIES = {"mpich", "openmpi", "intel"}
 @pytest.fixture(scope="module")
 def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("slurm") / "lab"
-    with lab.up(Wanted(nodes=2, slurm=Cores(1, 2), shared=(home,)), folder, limit_s=600) as running:
+    with lab.up(LabRequest(nodes=2, slurm=Cores(1, 2), shared=(home,)), folder, limit_s=600) as running:
         yield running
 
 
-def rankbench(nodes: Lab, home: Path, *words: str | Path) -> Done:
+def rankbench(nodes: Lab, home: Path, *words: str | Path) -> CommandResult:
     """Run a command of rankbench on the head."""
     return nodes.run([RANKBENCH, *words], {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
 
 
-def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> Done:
+def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> CommandResult:
     """Submit a plan. Everything lies in the folder that all nodes see."""
     plan = nodes.folder / f"{name}.toml"
     plan.write_text(text)
@@ -153,7 +153,7 @@ def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
     assert process.exit_code == 0, process.printed
     results = store.open(folder)
     died, after = results.launches()
-    assert "no answer any more from n2" in died.reason
+    assert "no answer from n2" in died.reason
     # On a node that has just come back Slurm may miss the end of a step, for which the launcher then waits.
     assert (died.status, after.status in {"ok", "hung"}) == ("crashed", True), after.reason
     of_first, of_second = (set(results.cases().filter(launch=number)["case"]) for number in (1, 2))

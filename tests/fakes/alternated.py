@@ -10,8 +10,8 @@ import msgspec
 import fakes
 from fakes import campaigns
 from rankbench import store
+from rankbench.foreign.tools import osu
 from rankbench.model import ALL_RANKS, CaseResult, CaseStatus, Series
-from rankbench.suites.tools import osu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

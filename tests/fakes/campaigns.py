@@ -1,6 +1,6 @@
 """A maker of real stores with drawn samples of known truth: no MPI, no core, hundreds of launches in a second.
 
-What is true is reported by a function from candidate and case to `Truth`. The figures are drawn as
+What is true is reported by a function from candidate and case to `Truth`. The values are drawn as
 
     time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
 

@@ -54,7 +54,7 @@ def evaluation(
         verdict=verdict(cases),
         samples=counted,
         rank_samples=rank_samples(counted),
-        figures=statistics.launch_figures(counted),
+        launch_values=statistics.compute_launch_values(counted),
     )
 
 
@@ -72,7 +72,7 @@ def typical_ns(case: Case, candidate: str) -> float:
     return base * 2 if candidate == "beta" and case.size_bytes < 1024 else base
 
 
-def has_figures(case: Case, candidate: str) -> bool:
+def has_values(case: Case, candidate: str) -> bool:
     """Return whether a candidate finishes a case."""
     return not (case.key == CRASHED and candidate == "beta")
 
@@ -90,7 +90,7 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
         )
         for case in cases
         for number in range(BLOCKS * len(CANDIDATES))
-        if has_figures(case, CANDIDATES[number % 3])
+        if has_values(case, CANDIDATES[number % 3])
         for index in range(SAMPLES)
     ]
     frame = pl.LazyFrame(rows, schema=["launch", "block", "case", "candidate", "time_ns", "discarded"], orient="row")
@@ -168,7 +168,7 @@ def comparison(case: Case, other: str) -> Comparison:
 
 def case_verdict(case: Case) -> CaseVerdict:
     """Return who is fastest in a case."""
-    ranking = [name for name in CANDIDATES[:2] if has_figures(case, name)]
+    ranking = [name for name in CANDIDATES[:2] if has_values(case, name)]
     tied = len({typical_ns(case, name) for name in ranking}) == 1
     return CaseVerdict(
         case=case,
@@ -190,8 +190,8 @@ def verdict(cases: list[Case]) -> Verdict:
             Claim(text=Text("With 64 KiB the two are not distinguishable."), cases=[cases[1].key]),
         ],
         cases=[case_verdict(case) for case in cases],
-        summaries=[summary(case, name) for case in cases for name in CANDIDATES if has_figures(case, name)],
-        comparisons=[comparison(case, "beta") for case in cases if has_figures(case, "beta")],
+        summaries=[summary(case, name) for case in cases for name in CANDIDATES if has_values(case, name)],
+        comparisons=[comparison(case, "beta") for case in cases if has_values(case, "beta")],
         control=[alarm, *control[1:]],
         findings=[
             Finding(

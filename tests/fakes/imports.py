@@ -1,4 +1,4 @@
-"""Files as benchmarks print them, of known figures, and campaigns that are imported from them."""
+"""Files as benchmarks print them, of known values, and campaigns that are imported from them."""
 
 from __future__ import annotations
 

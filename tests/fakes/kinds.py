@@ -112,8 +112,8 @@ def time_ns(case: Case, candidate: str) -> float:
 
 def result(case: Case, candidate: str, block: int) -> CaseResult:
     """Return a case of one launch, without any scatter but that of blocks."""
-    figure = time_ns(case, candidate) * (1 + block / 1000)
-    times = [figure] * (1 if case.quantity == "memory" else SAMPLES)
+    value = time_ns(case, candidate) * (1 + block / 1000)
+    times = [value] * (1 if case.quantity == "memory" else SAMPLES)
     overlap = case.quantity == "overlap"
     messages = int(case.options.get("window", "64")) * RANKS // 2 if case.operation == "message-rate" else RANKS
     return CaseResult(
@@ -126,8 +126,8 @@ def result(case: Case, candidate: str, block: int) -> CaseResult:
         moved_bytes=messages * case.size_bytes,
         moved_messages=messages,
         # Computation takes as long as communication; alpha hides 80 % of it, beta nothing.
-        pure_ns=figure / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
-        compute_ns=figure / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
+        pure_ns=value / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
+        compute_ns=value / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
         growth_bytes=GROWTH_BYTES if case.quantity == "memory" else 0,
         series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[0] * len(times), late=[], overrun=[])],
     )

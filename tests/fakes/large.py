@@ -246,7 +246,7 @@ class Large:
             blocks=self.blocks,
             groups=self.groups(),
         )
-        figures = statistics.launch_figures(samples)
+        launch_values = statistics.compute_launch_values(samples)
         record = msgspec.structs.replace(record, plan=planned)
         return CampaignView(
             campaign=record,
@@ -254,5 +254,5 @@ class Large:
             verdict=verdict,
             samples=samples,
             rank_samples=samples.clear(),
-            figures=figures,
+            launch_values=launch_values,
         )

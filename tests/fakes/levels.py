@@ -1,4 +1,4 @@
-"""Figures of launches on a machine whose cores are near each other at times and far at others, of known truth."""
+"""Values of launches on a machine whose cores are near each other at times and far at others, of known truth."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LEVELS = Levels(NEAR, FAR, 79.0, 126.0)
 NAMES = ("a", "b", "c")
 
 
-def figures(
+def launch_values(
     near: np.ndarray, far: np.ndarray, share: np.ndarray, *, seed: int = 1, scatter: float = 0.02
 ) -> pl.DataFrame:
-    """Return the figures of launches.
+    """Return the values of launches.
 
     Args:
         near: logarithms of times by candidate and case while cores are near.

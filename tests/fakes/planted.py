@@ -1,6 +1,6 @@
 """Campaigns of known truth, drawn without a store: a hundred of them in seconds.
 
-What is true is reported by a function from candidate and case to the time of the case. Figures are drawn as
+What is true is reported by a function from candidate and case to the time of the case. Values are drawn as
 
     time x state (block, all candidates and cases alike) x spread (launch and case)
 """
@@ -81,8 +81,8 @@ def view(
     Student's with so many degrees of freedom: the fewer these `tails`, the farther off are single launches.
     """
     record = _record(cases, candidates, settings or {}, changes)
-    figures = draw_figures(time_of, Noise(seed, spread, state, tails), launches, cases, candidates)
-    comparisons = statistics.compare(figures, list(itertools.combinations(candidates, 2)), record.plan.threshold)
+    launch_values = draw_values(time_of, Noise(seed, spread, state, tails), launches, cases, candidates)
+    comparisons = statistics.compare(launch_values, list(itertools.combinations(candidates, 2)), record.plan.threshold)
     launch_records = [
         campaigns.launch(number, block, position, name, "socket")
         for number, block, position, name in launches_of(launches, candidates)
@@ -90,8 +90,8 @@ def view(
     return CampaignView(
         campaign=record,
         launches=launch_records,
-        verdict=make_draft(record, launch_records, summaries_of(figures), comparisons),
-        figures=figures.with_columns(uncertain=False, few=False),
+        verdict=make_draft(record, launch_records, summaries_of(launch_values), comparisons),
+        launch_values=launch_values.with_columns(uncertain=False, few=False),
         last_ranks=last_ranks,
     )
 
@@ -123,14 +123,14 @@ def launches_of(launches: int, candidates: Sequence[str]) -> list[tuple[int, int
     ]
 
 
-def draw_figures(
+def draw_values(
     time_of: TimeOf,
     noise: Noise,
     launches: int,
     cases: Sequence[Case],
     candidates: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the figures of all launches."""
+    """Return the values of all launches."""
     times = np.array([[time_of(name, case) for case in cases] for name in candidates])
     logs = noise.draw(launches, cases, candidates)
     rows = launches_of(launches, candidates)
@@ -147,11 +147,11 @@ def draw_figures(
     ).filter(pl.col("figure_ns").is_not_nan())
 
 
-def summaries_of(figures: pl.DataFrame) -> list[Summary]:
+def summaries_of(launch_values: pl.DataFrame) -> list[Summary]:
     """Return what verdicts need of summaries."""
-    figure = pl.col("figure_ns")
-    table = figures.group_by("case", "candidate", maintain_order=True).agg(
-        figure.len().alias("launches"), figure.median(), figure.min().alias("low"), figure.max().alias("high")
+    value = pl.col("figure_ns")
+    table = launch_values.group_by("case", "candidate", maintain_order=True).agg(
+        value.len().alias("launches"), value.median(), value.min().alias("low"), value.max().alias("high")
     )
     return [
         Summary(case=case, candidate=name, launches=n, samples=n, late=0, overrun=0, typical_ns=middle, low_ns=low,

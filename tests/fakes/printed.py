@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import strategies as st
 
+from rankbench.foreign import Line, Text
 from rankbench.model import RankbenchError
-from rankbench.suites import Line, Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
 FIELDS = ["", "nan", "-1", "inf", "0", "1e999", "9" * 30, "4.5", "---", "# begin result", "x", "\u0664", "1_0"]

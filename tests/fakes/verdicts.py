@@ -1,4 +1,4 @@
-"""Verdicts of campaigns without any scatter, by the whole way from a store: their texts and figures are exact."""
+"""Verdicts of campaigns without any scatter, by the whole way from a store: their texts and values are exact."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def judge_again(
     launches: Sequence[Launch] | None = None,
     **changes: object,
 ) -> Verdict:
-    """Judge a view's summaries, or others, without its figures, with changes to the campaign's record."""
+    """Judge a view's summaries, or others, without its values, with changes to the campaign's record."""
     record = msgspec.structs.replace(view.campaign, **changes)
     launches = view.launches if launches is None else list(launches)
     summaries = view.summaries if summaries is None else summaries

@@ -46,7 +46,7 @@ def test_more_ranks_than_cores_are_flagged(family: str, reach: list[Library], ho
         True,
         (
             f"{2 * cores} ranks share {cores} cores of {host}: times show how a library waits, and may be a "
-            "thousand times longer; compare none of them",
+            "thousand times longer; do not compare them",
         ),
     )
 

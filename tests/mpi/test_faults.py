@@ -22,7 +22,7 @@ from fakes import thorough
 from fakes.library import make
 
 from rankbench import build, campaign, evaluation, launch, libraries, plan, store
-from rankbench.campaign import Decision, Progress, Wanted
+from rankbench.campaign import CampaignRequest, Decision, Progress
 from rankbench.language import render
 from rankbench.model import Placement, RankbenchError, Step
 
@@ -218,7 +218,7 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
     planned = plan.load_plan(file, machine)
     if fault["FAULT"] in {"hang", "refuse"}:
         planned = msgspec.structs.replace(planned, launch_limit_s=PATIENCE_S)
-    prepared = campaign.prepare(Wanted(planned, place / "results", machine, home), lambda _: None)
+    prepared = campaign.prepare(CampaignRequest(planned, place / "results", machine, home), lambda _: None)
     watch = Progress(prepared.store.campaign)
     campaign.run(prepared, lambda _: Decision(stop=False, reason="more is wanted"), watch)
     return Ran(prepared.store, watch.failures)

@@ -74,7 +74,7 @@ def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library],
     [
         ("openmpi", "mpich", "started worlds of 1 instead of one world of 2 ranks: it belongs to another library"),
         ("intel-mpi", "openmpi", "started worlds of 1 instead of one world of 2 ranks: it belongs to another library"),
-        ("mpich", "openmpi", "the launcher speaks another process interface: it belongs to another library"),
+        ("mpich", "openmpi", "the launcher has another process interface: it belongs to another library"),
     ],
 )
 def test_foreign_launcher_is_caught(

@@ -25,7 +25,7 @@ def list_options(**options: str | int) -> list[str]:
     return [word for name, value in options.items() for word in ("--with", f"{name}={value}")]
 
 
-def figures(records: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+def list_failures(records: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     """Return what did not go well."""
     return [(record["operation"], record["status"], record["reason"]) for record in records if record["status"] != "ok"]
 
@@ -87,7 +87,7 @@ def test_threads_call_at_once_with_data_of_their_own(core: Core, tmp_path: Path)
     ]
     (first,) = core.stream(tmp_path, 2, *arguments, *SHORT)
     (second,) = core.stream(tmp_path, 2, *arguments, "--samples", "2", "--limit", "2", *list_options(threads=2))
-    assert figures([first, second]) == []
+    assert list_failures([first, second]) == []
     assert (first["moved_messages"], first["moved_bytes"]) == (4, 256)
     assert (second["moved_messages"], second["moved_bytes"]) == (8, 512)
 
@@ -143,14 +143,14 @@ def test_one_sided_data_arrive_in_every_epoch_and_window(core: Core, tmp_path: P
         {"operation": name, "bytes": 4096 if OPERATIONS[name].sized else 0, "epoch": epoch, "allocation": allocation}
         for name, epoch, allocation in ways
     ]
-    assert figures(core.job(tmp_path, 2, cases, "--probe")) == []
+    assert list_failures(core.job(tmp_path, 2, cases, "--probe")) == []
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_blocks_of_unequal_counts_arrive(core: Core, ranks: int, tmp_path: Path) -> None:
     names = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter")
     cases = [{"operation": name, "bytes": size, "counts": "unequal"} for name in names for size in (0, 8, 4096)]
-    assert figures(core.job(tmp_path, ranks, cases, "--probe")) == []
+    assert list_failures(core.job(tmp_path, ranks, cases, "--probe")) == []
 
 
 @pytest.mark.thorough

@@ -148,7 +148,7 @@ def test_a_launcher_that_gives_other_cores_gives_no_number(
     assert (check.works, check.reason) == (False, reason)
 
 
-def test_a_setting_that_switches_binding_off_is_reported_in_the_place_of_figures(home: Path, tmp_path: Path) -> None:
+def test_a_setting_that_switches_binding_off_is_reported_in_the_place_of_values(home: Path, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text("""
 operations = ["pingpong"]
 sizes = "8"

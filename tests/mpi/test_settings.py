@@ -196,7 +196,7 @@ def list_rules(library: Library, target: tuners.Target) -> list[Rule]:
     ]
 
 
-def check_with(library: Library, settings: dict[str, str], folder: Path, home: Path) -> preflight.Seen:
+def check_with(library: Library, settings: dict[str, str], folder: Path, home: Path) -> preflight.CheckedCandidate:
     """Return what the check of a library with settings finds before a campaign."""
     candidate = Candidate(name="tuned", library=library.name, settings=settings)
     placement = Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")

@@ -108,10 +108,7 @@ REFUSALS = {
     ("lmod", "nosuch/1"): 'The following module(s) are unknown: "nosuch/1"',
     ("environment-modules", "mpich/1 openmpi/1"): "Conflicting mpich is loaded",
     ("lmod", "mpich/1 openmpi/1"): 'Cannot load module "openmpi/1" because these module(s) are loaded: mpich',
-    **{
-        (name, "tools"): "they put no mpicc on PATH; name the module of an MPI library, after those that it needs"
-        for name in SYSTEMS
-    },
+    **{(name, "tools"): "they put no mpicc on PATH; name the module of an MPI library last" for name in SYSTEMS},
 }
 
 
@@ -261,7 +258,7 @@ def test_binary_that_runs_on_its_own_library_all_the_same_is_reported(
     assert not check.works
     (file,) = list_mapped(check) or {f"{other.prefix}/lib/libmpi.so.12"}
     assert libraries.explain_wrong_libmpi(library, file) == (
-        f"inside the launch libmpi is {file}, not {host.prefix}/lib/libmpi.so.12: the binary of {other.name} keeps to "
+        f"inside the launch libmpi is {file}, not {host.prefix}/lib/libmpi.so.12: the binary of {other.name} loads "
         "its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 

@@ -1,6 +1,6 @@
 """How a proof comes to its verdict: it repeats within its budget until it can show, or says why it cannot.
 
-A measured claim is never judged by one measurement. A figure is measured until the interval of its median lies inside
+A measured claim is never judged by one measurement. A value is measured until the interval of its median lies inside
 the claimed limits (holds) or outside (does not hold). What is either so or not is tried until it has been so three
 times (holds) or has failed three times more often than it has been so, on a quiet machine (does not hold): a machine
 at other work can only spoil a try, so that such a try counts for nothing.
@@ -48,7 +48,8 @@ def check_median(measure: Callable[[], float], low: float, high: float, budget_s
         assert most >= low, f"{text}, below {low:.4g}"
         if time.monotonic() - before.wall_s > budget_s:
             raise UndecidedError(
-                f"{text}, claimed {low:.4g}..{high:.4g}; other work had {measure_others_share(before):.0%} of the CPUs"
+                f"{text}, claimed {low:.4g}..{high:.4g}; "
+                f"other processes used {measure_others_share(before):.0%} of the CPUs"
             )
         values.append(measure())
 

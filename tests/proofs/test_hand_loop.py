@@ -1,6 +1,6 @@
 """The core's ping-pong against a loop written by hand, on the same library and clock, launches alternated.
 
-`pytest -s` shows the figures. Exchanges of some libraries take two times in turn, 200 and 500 ns for instance, as
+`pytest -s` shows the values. Exchanges of some libraries take two times in turn, 200 and 500 ns for instance, as
 messages share cache lines or do not, and how often differs from launch to launch. So the undisturbed exchanges are
 compared: the mean of each launch's fastest quarter, which is smooth where a quantile moves in steps of the clock.
 """
@@ -71,8 +71,8 @@ def test_the_core_measures_what_a_hand_written_loop_does(
 
     def ratio() -> float:
         first, second = next(turns)
-        figures = {first: first(), second: second()}
-        return figures[by_core] / figures[by_hand]
+        times = {first: first(), second: second()}
+        return times[by_core] / times[by_hand]
 
     turns = itertools.cycle([(by_hand, by_core), (by_core, by_hand)])
     check_median(ratio, 0.92, 1.08)

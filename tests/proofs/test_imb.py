@@ -1,4 +1,4 @@
-"""Figures of launches scatter as those of the Intel MPI benchmarks do, by the same library on the same cores."""
+"""Values of launches scatter as those of the Intel MPI benchmarks do, by the same library on the same cores."""
 
 from __future__ import annotations
 

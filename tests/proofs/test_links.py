@@ -10,7 +10,7 @@ from cluster.nodes import Delay, cluster, one_way_ns
 
 from proofs.judging import repeat
 from rankbench import lab
-from rankbench.lab import Wanted
+from rankbench.lab import LabRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +91,7 @@ def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
 
     What else the machine does only slows them: a bucket that is looked at too late has lost what flowed over.
     """
-    with lab.up(Wanted(nodes=2, rate_bit_s=rate_bit_s, delay=delay)) as nodes:
+    with lab.up(LabRequest(nodes=2, rate_bit_s=rate_bit_s, delay=delay)) as nodes:
         fastest = max(measure_rate_bit_s(nodes, rate_bit_s) for _ in range(3))
         for _ in range(40):
             if fastest < 0.97 * rate_bit_s:
@@ -119,7 +119,7 @@ def test_a_link_takes_as_much_longer_as_its_delay() -> None:
     """
     ways_ns = []
     for delay_ns in (5_000_000, 25_000_000):
-        with lab.up(Wanted(nodes=2, delay=Delay(delay_ns, delay_ns))) as nodes:
+        with lab.up(LabRequest(nodes=2, delay=Delay(delay_ns, delay_ns))) as nodes:
             there_ns, back_ns = one_way_ns(nodes)
         assert min(there_ns, back_ns) >= delay_ns
         ways_ns.append((there_ns + back_ns) / 2)

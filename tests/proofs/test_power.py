@@ -71,17 +71,17 @@ settings = {{ LD_PRELOAD = "{preloaded}", SLOWER = "allreduce {percent}" }}
 class Measured(NamedTuple):
     """A campaign, and what its launches came to."""
 
-    figures: pl.DataFrame
+    launch_values: pl.DataFrame
     twin: str
     wall_s: float
     """A block's of a campaign of two candidates and the twin."""
 
     @property
     def blocks(self) -> list[int]:
-        return self.figures["block"].unique().sort().to_list()
+        return self.launch_values["block"].unique().sort().to_list()
 
     def of(self, blocks: list[int]) -> pl.DataFrame:
-        return self.figures.filter(pl.col("block").is_in(blocks))
+        return self.launch_values.filter(pl.col("block").is_in(blocks))
 
 
 def slower(percent: int) -> str:
@@ -107,10 +107,10 @@ def run(core: Core, home: Path, folder: Path, percents: list[int], seconds: floa
 def measure(campaign_store: Store, estimator: str = "median") -> Measured:
     campaign = campaign_store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    figures = select_judgeable(statistics.launch_figures(campaign_store.samples(), estimator, by_ranks))
+    launch_values = select_judgeable(statistics.compute_launch_values(campaign_store.samples(), estimator, by_ranks))
     twin = next(candidate.name for candidate in campaign.candidates if candidate.control_of)
-    seconds = sum(launch.duration_s for launch in campaign_store.launches()) / figures["block"].n_unique()
-    return Measured(figures, twin, seconds * 3 / len(campaign.candidates))
+    seconds = sum(launch.duration_s for launch in campaign_store.launches()) / launch_values["block"].n_unique()
+    return Measured(launch_values, twin, seconds * 3 / len(campaign.candidates))
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_intervals_cover_what_the_next_campaign_finds(long: Measured) -> None:
 
 def scatter(of: Measured) -> float:
     """Return the standard deviation of a log ratio of equal things, from the median deviation; median over cases."""
-    logs = pair_logs(of.figures, BASE, of.twin).group_by("case").agg("log")["log"]
+    logs = pair_logs(of.launch_values, BASE, of.twin).group_by("case").agg("log")["log"]
     return float(np.median([scipy.stats.median_abs_deviation(log.to_numpy(), scale="normal") for log in logs]))
 
 
@@ -236,7 +236,7 @@ def test_launches_in_turn_are_worth_several(long: Measured, alone: Store) -> Non
 
 def usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
     """Return, of two repetitions of so many runs of a call 10 % slower, whether each names it the slower one."""
-    means = measure(alone, "mean").figures.drop(VISITS)
+    means = measure(alone, "mean").launch_values.drop(VISITS)
     logs = pair_logs(means, BASE, slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
     winners: list[tuple[bool, bool]] = []
     for (case_logs,) in logs.group_by("case").agg("log").select("log").iter_rows():

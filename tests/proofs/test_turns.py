@@ -57,12 +57,12 @@ library = "{name}"
 class Blocks(NamedTuple):
     """What blocks of one kind came to."""
 
-    figures: pl.DataFrame
+    launch_values: pl.DataFrame
     beside: Mapping[int, list[str]]
 
     @property
     def number(self) -> int:
-        return self.figures["block"].n_unique()
+        return self.launch_values["block"].n_unique()
 
 
 def block(home: Path, folder: Path, names: list[str], number: int, *, together: bool) -> Store:
@@ -77,14 +77,14 @@ def block(home: Path, folder: Path, names: list[str], number: int, *, together: 
 
 
 def gather(stores: list[Store]) -> Blocks:
-    """Return the figures of single blocks as those of one campaign, each launch with a number of its own."""
+    """Return the values of single blocks as those of one campaign, each launch with a number of its own."""
     frames: list[pl.DataFrame] = []
     beside: dict[int, list[str]] = {}
     first = 0
     for number, block_store in enumerate(stores, 1):
         by_ranks = [case.key for case in block_store.campaign.cases if not block_store.campaign.scheduled(case)]
-        figures = select_judgeable(statistics.launch_figures(block_store.samples(), "median", by_ranks))
-        frames.append(figures.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
+        launch_values = select_judgeable(statistics.compute_launch_values(block_store.samples(), "median", by_ranks))
+        frames.append(launch_values.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
         beside |= {first + launch.number: launch.beside for launch in block_store.launches() if launch.beside}
         first += max(launch.number for launch in block_store.launches())
     return Blocks(pl.concat(frames), beside)
@@ -127,7 +127,7 @@ def divide_by_state(both: tuple[Blocks, Blocks]) -> tuple[pl.DataFrame, pl.DataF
     Launches alone meet states of the machine at other times than launches in turns. Libraries react to it differently,
     so that without this what was compared would be states.
     """
-    hops = pl.concat([kind.figures["visit_hop_ns"].explode() for kind in both]).drop_nulls()
+    hops = pl.concat([kind.launch_values["visit_hop_ns"].explode() for kind in both]).drop_nulls()
     levels = find_levels(hops.to_list())
     hop, state = pl.col("visit_hop_ns"), pl.lit("")
     if levels:
@@ -135,7 +135,7 @@ def divide_by_state(both: tuple[Blocks, Blocks]) -> tuple[pl.DataFrame, pl.DataF
         state = pl.when(near).then(pl.lit("near")).when(hop >= levels.farthest_ns).then(pl.lit("far"))
     keys = ["case", "candidate", "block", "state"]
     turns, alone = (
-        kind.figures.explode("visit", "visit_ns", "visit_hop_ns")
+        kind.launch_values.explode("visit", "visit_ns", "visit_hop_ns")
         .with_columns(state=state, log=pl.col("visit_ns").log())
         .drop_nulls("state")
         .group_by(keys)
@@ -213,7 +213,7 @@ def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
 
 
 def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
-    effects = estimate_effects(both[0].figures, both[0].beside)
+    effects = estimate_effects(both[0].launch_values, both[0].beside)
     texts = [f"{effect.kind} {effect.level}: {math.expm1(effect.log):+.2%} (± {effect.half:.2%})" for effect in effects]
     print(f"effects over {both[0].number} blocks:", *texts, sep="\n")
     beyond = [text for effect, text in zip(effects, texts, strict=True) if effect.exceeds(WITHIN)]

@@ -121,7 +121,7 @@ def test_a_job_is_submitted_without_polars_and_taken_in_with_it(
         outcome = here.submit()
         assert outcome.exit_code == 0, outcome.printed
         text = here.wait_for_end()
-        line = f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}"
+        line = f"new launches of its job are not collected here; to collect them, install: {extras.command('run')}"
         assert " ".join(text.splitlines()).endswith(line)
         assert here.open_results().launches() == []
     assert "done: the plan's 1 block is done" in here.run("status").printed

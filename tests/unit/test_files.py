@@ -59,16 +59,16 @@ def test_a_folder_that_is_a_link(campaign: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_could_not_be_finished_leaves_what_was_there(campaign: Path) -> None:
     files.write(campaign / "page", "old")
-    with pytest.raises(KeyboardInterrupt), files.write_beside(campaign / "page") as beside:
+    with pytest.raises(KeyboardInterrupt), files.write_atomically(campaign / "page") as beside:
         beside.write_text("new")
         raise KeyboardInterrupt
     assert {path.name: path.read_text() for path in campaign.iterdir()} == {"page": "old"}
 
 
 def test_two_processes_do_not_write_the_same_unfinished_file(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with files.write_beside(campaign / "page") as first:
+    with files.write_atomically(campaign / "page") as first:
         monkeypatch.setattr(os, "getpid", lambda: 1)
-        with files.write_beside(campaign / "page") as second:
+        with files.write_atomically(campaign / "page") as second:
             assert first != second
 
 

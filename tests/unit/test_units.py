@@ -44,7 +44,7 @@ CONTRACTS = {
     ),
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
-    "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
+    "foreign/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
     "verdict/findings": ("TITLE", "find"),
     "plots/kinds": ("TITLE", "HELP", "SCOPE", "chart"),
     "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),
@@ -216,9 +216,9 @@ ADDED = {
         "from rankbench import statistics, store\n"
         "from rankbench.plan import notation\n"
         "samples = store.open(Path('made')).samples()\n"
-        "figures = [statistics.launch_figures(samples, notation.parse_estimator(name))['figure_ns']\n"
+        "values = [statistics.launch_figures(samples, notation.parse_estimator(name))['figure_ns']\n"
         "           for name in ('min', 'second-smallest', 'median')]\n"
-        "print((figures[0] <= figures[1]).all(), (figures[1] < figures[2]).all(), notation.ESTIMATOR_HELP)",
+        "print((values[0] <= values[1]).all(), (values[1] < values[2]).all(), notation.ESTIMATOR_HELP)",
         'True True "median", "min", "mean", "trimmed-mean", a percentile from "p1" to "p99" or "second-smallest"',
     ),
     "plan/stop_rules/half.py": (

@@ -33,7 +33,9 @@ VERBS = {"read", "feed", "need", "seed", "embed", "speed", "exceed", "proceed"}
 NO_CODE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Comments and strings of C."""
 TEXTS = re.compile(
-    r"\b(?:told|tells?(?!\(\))|mend(?:s|ed|ing)?|dear|takes least|asked of|what is far off)\b", re.IGNORECASE
+    r"\b(?:told|tells?(?!\(\))|mend(?:s|ed|ing)?|dear|takes least|asked of|what is far off|"
+    r"keepers?|hopeless|stillborn)\b",
+    re.IGNORECASE,
 )
 """Not in comments, messages, documentation and names of tests."""
 

@@ -1,8 +1,8 @@
-"""The gate: what is slower than it was, or than another candidate, or works no more: a check of each figure. Pure.
+"""The gate: what is slower than it was, or than another candidate, or works no more: a check of each value. Pure.
 
 A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5 %,
 adjusted, with three launches or blocks. Between campaigns the interval must lie beyond the threshold, too; within one
-the outcome is that of its tables. It fails too where a candidate lost a figure that was there. It passes where the
+the outcome is that of its tables. It fails too where a candidate lost a value that was there. It passes where the
 interval lies below the threshold, and is skipped where it spans it.
 """
 
@@ -24,7 +24,7 @@ from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.across.two_campaigns import CampaignPair, Change, ThenAndNow
+    from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -90,8 +90,8 @@ class Ratio(NamedTuple):
 # --- then and now -----------------------------------------------------------------------------------------------------
 
 
-def then_and_now(pair: CampaignPair) -> list[Check]:
-    """Return the checks of a campaign against an older one: of everything that had a figure then."""
+def check_campaign(pair: CampaignPair) -> list[Check]:
+    """Return the checks of a campaign against an older one: of everything that had a value then."""
     then, now, comparison = pair.then, pair.now, pair.comparison
     shared = {case.key for case in list_common_cases(then.campaign, now.campaign)}
     if not shared or not comparison.matches:
@@ -111,10 +111,12 @@ def check_missing(pair: CampaignPair) -> list[Check]:
     """Return a check for each candidate or case that is missing in the newer campaign."""
     shared = {case.key for case in list_common_cases(pair.then.campaign, pair.now.campaign)}
     partners = {match.new for match in pair.comparison.matches}
-    return [check for check in then_and_now(pair) if check.case not in shared or check.candidate not in partners]
+    return [check for check in check_campaign(pair) if check.case not in shared or check.candidate not in partners]
 
 
-def rule_change(old: Summary, new: Summary | None, change: Change | None, now: ThenAndNow, *, matched: bool) -> Ruling:
+def rule_change(
+    old: Summary, new: Summary | None, change: Change | None, now: CampaignComparison, *, matched: bool
+) -> Ruling:
     """Return the ruling on a value of the older campaign."""
     if not matched:
         advice = say(
@@ -168,12 +170,12 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
 
     Comparisons test against the threshold of the evaluation.
     """
-    worth = view.campaign.plan.threshold
+    threshold = view.campaign.plan.threshold
     checks = []
     for case, _, summary in list_measured(view, [old]):
         current = summary_of(view, case, new)
         comparison = _comparison(view, case, new, old)
-        ruling = find_loss(summary, current, view.campaign.name, say("({name} has figures)", name=old))
+        ruling = find_loss(summary, current, view.campaign.name, say("({name} has values)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), advise_more())
         if not ruling and comparison:
@@ -186,13 +188,15 @@ def check_candidate(view: CampaignView, new: str, old: str) -> list[Check]:
                 old=old,
             )
             ruling = (
-                _skip_reversal(comparison) if comparison.reverses else rule_as_tables(comparison, ratio, worth, finding)
+                _skip_reversal(comparison)
+                if comparison.reverses
+                else rule_as_tables(comparison, ratio, threshold, finding)
             )
             ruling = ruling._replace(relation=name_relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:
             checks.append(check(view, case, new, ruling, current))
     if not checks:
-        raise RankbenchError(f"{old} has no figures in campaign {view.campaign.name}; nothing to gate")
+        raise RankbenchError(f"{old} has no values in campaign {view.campaign.name}; nothing to gate")
     return checks
 
 
@@ -251,7 +255,7 @@ def _skip_reversal(comparison: Comparison) -> Ruling:
 
 
 def list_measured(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
-    """Yield every case and candidate that works and has figures."""
+    """Yield every case and candidate that works and has values."""
     for case in view.campaign.cases:
         for name in names:
             summary = summary_of(view, case, name)
@@ -285,7 +289,7 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
 
 
 def find_loss(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHING) -> Ruling | None:
-    """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
+    """Return what is wrong with a case that worked: not there, without values, or now and then not working."""
     if new is None:
         missing = say("not measured in {campaign}", campaign=campaign)
         return Ruling(

@@ -71,14 +71,14 @@ def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
 def _predict(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
     """Return a prediction for each case and candidate of the new campaign that has enough earlier values."""
     newest = stores[-1].campaign
-    figures = [trend.read_launch_values(store, newest.plan.estimator) for store in stores]
-    pasts = [trend.past_of(store, store.campaign.name, figure) for store, figure in zip(stores, figures, strict=True)]
+    frames = [trend.read_launch_values(store, newest.plan.estimator) for store in stores]
+    pasts = [trend.past_of(store, store.campaign.name, frame) for store, frame in zip(stores, frames, strict=True)]
     tracks = trend.follow_candidates(pasts)
     bases = _bases(pasts, tracks, base)
     series: dict[Key, list[float]] = {}
     for track in (track for track in tracks if track.names.get(len(stores) - 1, base) != base):
         logs_of = [
-            compute_typical_logs(figures[place], track.names.get(place, ""), bases.get(place, "") if base else None)
+            compute_typical_logs(frames[place], track.names.get(place, ""), bases.get(place, "") if base else None)
             for place in range(len(stores))
         ]
         for case in newest.cases:
@@ -105,21 +105,21 @@ def _version(campaign: Campaign, name: str) -> str:
     return conditions.library(campaign, name).version
 
 
-def compute_typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str, float]:
+def compute_typical_logs(launch_values: pl.DataFrame, name: str, base: str | None) -> dict[str, float]:
     """Return the logarithm of a candidate's typical value by case: its median over launches.
 
     With a base it is the median over blocks of the ratios to it, which are paired within blocks and visits.
     """
     if base is None:
-        frame = figures.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
+        frame = launch_values.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
         logs = frame.select("case", log=pl.col("figure_ns").log())
     else:
-        logs = pair_logs(figures, base, name)
+        logs = pair_logs(launch_values, base, name)
     return dict(logs.group_by("case").agg(pl.col("log").median()).iter_rows())
 
 
 def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction], threshold: float) -> list[Check]:
-    """Return a check of everything that had a figure in the campaign before the new one."""
+    """Return a check of everything that had a value in the campaign before the new one."""
     then, now = (evaluate(store) for store in stores[-2:])
     partners = {match.old: match.new for match in conditions.match_candidates(then.campaign, now.campaign, {})}
     checks = []
@@ -132,7 +132,7 @@ def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction]
         )
         checks.append(gate.check(now if current else then, case, who, ruling, current))
     if not checks:
-        raise RankbenchError(f"{then.campaign.name} has no figures; nothing to gate")
+        raise RankbenchError(f"{then.campaign.name} has no values; nothing to gate")
     return checks
 
 
@@ -142,7 +142,7 @@ def _rule_on_prediction(
     if summary and summary.candidate == base:
         return Ruling("passed", say("is the reference"))
     if prediction is None:
-        few = say("fewer than {n} earlier campaigns have this figure", n=FEWEST_PAST)
+        few = say("fewer than {n} earlier campaigns have this value", n=FEWEST_PAST)
         return Ruling("skipped", few, say("Run more campaigns, or name more by --history."))
     ratio = Ratio(prediction.ratio, prediction.low, prediction.high, prediction.p_adjusted, enough=True, memory=memory)
     text = say(

@@ -1,6 +1,6 @@
 """Over time: campaigns of the same plan in order of time, and since when a case has changed.
 
-Like `evaluation` it reads stores, but only the figures of launches: with many campaigns all else would be slow.
+Like `evaluation` it reads stores, but only the values of launches: with many campaigns all else would be slow.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Past(NamedTuple):
     name: str
     campaign: Campaign
     launches: list[Launch]
-    figures: dict[tuple[str, str], list[float]]
+    launch_values: dict[tuple[str, str], list[float]]
     """Of the launches that can be judged, by case and candidate."""
     moved: dict[str, tuple[int, int]]
     """Bytes and messages of one sample, by case."""
@@ -54,7 +54,7 @@ class Past(NamedTuple):
 
 
 class Point(Record, frozen=True):
-    """What a case took in one campaign. Of quantity `memory` figures are bytes."""
+    """What a case took in one campaign. Of quantity `memory` values are bytes."""
 
     campaign: int
     """Its place in the history, from 0."""
@@ -135,7 +135,7 @@ class History(NamedTuple):
         return all_changes
 
     def measure(self, case: str) -> Measure:
-        """Return what the figures of a case are."""
+        """Return what the values of a case are."""
         case_record = self.cases[case]
         newest = find_newest(self.pasts, case_record)
         return choose_measure(case_record, find_operation(newest.campaign, case_record), *newest.moved.get(case, ()))
@@ -205,15 +205,15 @@ def read_past(store: Store, name: str, estimator: str) -> Past:
 
 
 def read_launch_values(store: Store, estimator: str) -> pl.DataFrame:
-    """Read the figures of a campaign's launches that can be judged."""
+    """Read the values of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    return select_judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
+    return select_judgeable(statistics.compute_launch_values(store.samples(), estimator, by_ranks))
 
 
-def past_of(store: Store, name: str, figures: pl.DataFrame) -> Past:
-    """Return a campaign with these figures as far as its history is concerned."""
-    rows = figures.filter(pl.col("figure_ns") > 0).group_by("case", "candidate").agg("figure_ns")
+def past_of(store: Store, name: str, launch_values: pl.DataFrame) -> Past:
+    """Return a campaign with these values as far as its history is concerned."""
+    rows = launch_values.filter(pl.col("figure_ns") > 0).group_by("case", "candidate").agg("figure_ns")
     moved = store.cases().group_by("case").agg(pl.col("moved_bytes", "moved_messages").max())
     return Past(
         name,
@@ -266,13 +266,13 @@ def _title_track(names: dict[int, str], family: str, *, alone: bool) -> str:
 def make_lines(
     pasts: Sequence[Past], track: Track, cases: dict[str, Case], titles: dict[str, str], confidence: float
 ) -> list[Series]:
-    """Return the series of one candidate, one for each case that it has figures of; with as many ranks as at last."""
+    """Return the series of one candidate, one for each case that it has values of; with as many ranks as at last."""
     columns = []
     for key, case in cases.items():
         points = [
-            _make_point(place, name, pasts[place].figures[key, name], confidence)
+            _make_point(place, name, pasts[place].launch_values[key, name], confidence)
             for place, name in track.names.items()
-            if (key, name) in pasts[place].figures and case in pasts[place].campaign.cases
+            if (key, name) in pasts[place].launch_values and case in pasts[place].campaign.cases
         ]
         if points:
             memory = case.quantity == "memory"
@@ -293,8 +293,8 @@ def _name_case(pasts: Sequence[Past], case: Case) -> str:
     )
 
 
-def _make_point(place: int, name: str, figures: Sequence[float], confidence: float) -> Point:
-    ordered = np.sort(np.asarray(figures, dtype=np.float64))
+def _make_point(place: int, name: str, launch_values: Sequence[float], confidence: float) -> Point:
+    ordered = np.sort(np.asarray(launch_values, dtype=np.float64))
     first, last = _ranks(len(ordered), confidence)
     return Point(
         campaign=place,
@@ -308,7 +308,7 @@ def _make_point(place: int, name: str, figures: Sequence[float], confidence: flo
 
 @lru_cache
 def _ranks(count: int, confidence: float) -> tuple[int, int]:
-    """Return which of so many ordered figures the interval of their median ends at."""
+    """Return which of so many ordered values the interval of their median ends at."""
     low, high, _ = statistics.median_interval(np.arange(count, dtype=np.float64), confidence)
     return int(low), int(high)
 
@@ -364,9 +364,9 @@ def levels(pasts: Sequence[Past], column: Series, common: NDArray[np.float64]) -
     logs = np.log([point.typical_ns for point in column.points])
     if not column.memory:
         logs = logs - common[[point.campaign for point in column.points]]
-    figures = [np.log(pasts[point.campaign].figures[column.case, point.candidate]) for point in column.points]
+    logs = [np.log(pasts[point.campaign].launch_values[column.case, point.candidate]) for point in column.points]
     return changes.Levels(
-        logs, np.array([float(figure.var(ddof=1)) / len(figure) if len(figure) > 1 else 0.0 for figure in figures])
+        logs, np.array([float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0 for values in logs])
     )
 
 

@@ -12,7 +12,7 @@ from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec r
 from rankbench.evaluation import evaluate
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import RankbenchError, Record
-from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
+from rankbench.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
@@ -40,7 +40,7 @@ EXTREMES = 3
 
 
 class Remark(Record, frozen=True):
-    """Something that a reader of unpaired figures must know, and what to do about it."""
+    """Something that a reader of unpaired values must know, and what to do about it."""
 
     kind: str
     text: Text
@@ -100,7 +100,7 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
         return self.different and not self.explained
 
 
-class ThenAndNow(Record, frozen=True):
+class CampaignComparison(Record, frozen=True):
     """Two campaigns compared."""
 
     old: str
@@ -121,7 +121,7 @@ class CampaignPair(NamedTuple):
 
     then: CampaignView
     now: CampaignView
-    comparison: ThenAndNow
+    comparison: CampaignComparison
 
 
 def hold(
@@ -136,15 +136,15 @@ def hold(
     planned = new.campaign.plan
     matched = conditions.match_candidates(old.campaign, new.campaign, requests or {})
     then, now = evaluate(old, planned.estimator, planned.confidence), evaluate(new)
-    worth = planned.threshold if threshold is None else threshold
+    limit = planned.threshold if threshold is None else threshold
     probes = conditions.compare_probes(then.launches, now.launches)
-    all_changes = changes(then, now, matched, worth, probes)
-    then_and_now = ThenAndNow(
+    all_changes = changes(then, now, matched, limit, probes)
+    comparison = CampaignComparison(
         old=old.campaign.name,
         new=new.campaign.name,
         old_created=old.campaign.created,
         new_created=new.campaign.created,
-        threshold=worth,
+        threshold=limit,
         matches=matched,
         probes=probes,
         changes=all_changes,
@@ -152,9 +152,9 @@ def hold(
             *_report_other_estimator(old.campaign.plan, planned),
             *list_remarks(then, now, matched, all_changes, probes),
         ],
-        sentences=list(list_sentences(all_changes, worth, planned.confidence)),
+        sentences=list(list_sentences(all_changes, limit, planned.confidence)),
     )
-    return CampaignPair(then, now, then_and_now)
+    return CampaignPair(then, now, comparison)
 
 
 def changes(
@@ -166,7 +166,7 @@ def changes(
     titles = {key: title_case(new, case) for key, case in cases.items()}
     pairs = [(match.old, match.new) for match in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
-    then, now = select_judgeable(old.figures), select_judgeable(new.figures)
+    then, now = select_judgeable(old.launch_values), select_judgeable(new.launch_values)
     rows = compare_at_levels(
         then.filter(then["case"].is_in(list(cases))),
         now,
@@ -397,7 +397,7 @@ def _report_state(probes: Probes) -> Iterator[Remark]:
 
 def _report_far_shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     """Say that cores were far from each other in other shares of the visits than then."""
-    then, now = old.judged_figures, new.judged_figures
+    then, now = old.judged_values, new.judged_values
     levels = _levels(then, now, new.campaign)
     if not levels:
         return
@@ -506,7 +506,7 @@ def join_differences(differences: Iterable[Difference]) -> Text:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def list_sentences(all_changes: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
+def list_sentences(all_changes: Sequence[Change], threshold: float, confidence: float = CONFIDENCE) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
     if not all_changes:
         yield say("No case has values in both campaigns.")
@@ -526,9 +526,9 @@ def _counts(all_changes: Sequence[Change], threshold: float, *, memory: bool) ->
     different = [change for change in all_changes if change.different]
     above, explained = sum(change.ratio > 1 for change in different), sum(change.explained for change in different)
     text = say(
-        "{above} of {all:count figure} {above:of is|are} larger now, {below} smaller"
+        "{above} of {all:count value} {above:of is|are} larger now, {below} smaller"
         if memory
-        else "{above} of {all:count figure} {above:of is|are} slower now, {below} faster",
+        else "{above} of {all:count value} {above:of is|are} slower now, {below} faster",
         above=above,
         all=len(all_changes),
         below=len(different) - above,

@@ -207,7 +207,7 @@ def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
 
 def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
     """Compile the core beside its place and rename the folder; a failure leaves a log in its stead."""
-    with staging.beside(place.parent) as folder:
+    with staging.make_temporary_folder(place.parent) as folder:
         (folder / "missing.h").write_text(recipe.render_stand_ins, encoding="utf-8")
         try:
             link(recipe, folder, compile_objects(recipe, folder))
@@ -220,7 +220,7 @@ def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
         receipt = make_receipt(recipe, library, folder / BINARY)
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
         staging.sync(folder)
-        staging.put(folder, place)
+        staging.publish(folder, place)
 
 
 def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:

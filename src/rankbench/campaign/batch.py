@@ -1,4 +1,4 @@
-"""A campaign whose launches are made by a job script, where no rankbench runs: what the script is to do.
+"""The job script of a campaign, which makes the launches where rankbench does not run.
 
 The turns are those of the loop, in the same recorded order; `collect_results.py` stores their launches.
 """
@@ -16,7 +16,7 @@ import msgspec
 from rankbench import files, libraries, plan, samples
 from rankbench.campaign import launching
 from rankbench.campaign.history import Turn
-from rankbench.campaign.launching import SPEAKS_TO_MPI, LaunchRequest
+from rankbench.campaign.launching import MPI_VARIABLES, LaunchRequest
 from rankbench.campaign.loop import can_interleave, launch_groups, placement_of
 from rankbench.launch import script
 from rankbench.model import CommandLine, RankbenchError, Record
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.campaign.foreign import Program
-    from rankbench.campaign.preparation import Prepared
+    from rankbench.campaign.preparation import PreparedCampaign
     from rankbench.model import Campaign, Candidate, Case, Library, Placement
 
 
 ENOUGH = "enough"
 """A file that stops the script before its next block."""
 PROGRAMS = "programs"
-"""Folder below the script's: how each foreign program is launched."""
+"""Subfolder of the script's, with the launch line of each foreign program."""
 CHECKING = ""
-"""The group of the core's cases whose check decides whether foreign programs can be launched."""
+"""The launch group of the core whose check also decides about foreign programs."""
 
 
-class Supplied(Record, frozen=True):
-    """How a line launches a foreign program, or why it does not."""
+class ForeignLaunch(Record, frozen=True):
+    """How a launch line starts a foreign program, or why it does not."""
 
     command: CommandLine | None = None
     reason: str = ""
@@ -86,7 +86,7 @@ def name_launch_functions(campaign: Campaign) -> dict[tuple[str, str, str], str]
     return names
 
 
-def command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
+def make_command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
     """Return the command line of a candidate in a placement."""
     library = library_of(campaign, candidate)
     return libraries.find_family(library).make_launch_line(library, placement, candidate.settings, program)
@@ -97,8 +97,8 @@ def library_of(campaign: Campaign, candidate: Candidate) -> Library:
     return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
-def make_script(prepared: Prepared) -> script.Script:
-    """Return what the job script of a campaign does."""
+def make_script(prepared: PreparedCampaign) -> script.Script:
+    """Return the description of a campaign's job script."""
     campaign, command_lines = prepared.store.campaign, list(list_launch_lines(prepared))
     names = {line.name for line in command_lines}
     blocks = groupby((place for place in list_places(campaign) if place.line in names), lambda place: place.turn.block)
@@ -109,7 +109,9 @@ def make_script(prepared: Prepared) -> script.Script:
         lines=command_lines,
         blocks=[
             [
-                script.Turn(turn.name, turn.line, turn.cases_file, alone(prepared, turn), group(campaign, turn))
+                script.Turn(
+                    turn.name, turn.line, turn.cases_file, must_run_alone(prepared, turn), name_group(campaign, turn)
+                )
                 for turn in turns
             ]
             for _, turns in blocks
@@ -117,11 +119,11 @@ def make_script(prepared: Prepared) -> script.Script:
         remote_shell=campaign.plan.placements[0].remote_shell,
         silence_s=campaign.plan.launch_limit_s,
         threshold=campaign.plan.threshold,
-        speaks_to_mpi=SPEAKS_TO_MPI,
+        mpi_variables=MPI_VARIABLES,
     )
 
 
-def alone(prepared: Prepared, place: Place) -> bool:
+def must_run_alone(prepared: PreparedCampaign, place: Place) -> bool:
     """Return whether a turn's launches must run alone."""
     campaign, turn = prepared.store.campaign, place.turn
     candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
@@ -129,13 +131,13 @@ def alone(prepared: Prepared, place: Place) -> bool:
     return not can_interleave(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
 
 
-def group(campaign: Campaign, place: Place) -> str:
-    """Return a name for the turns of a block that run at the same time; empty: all do."""
+def name_group(campaign: Campaign, place: Place) -> str:
+    """Return the name of the group of turns that run at the same time; empty: all turns of the block."""
     groups = launch_groups(campaign, place.turn.block)
     return f"group{groups[place.turn.candidate] + 1}" if any(groups.values()) else ""
 
 
-def list_launch_lines(prepared: Prepared) -> Iterator[script.Line]:
+def list_launch_lines(prepared: PreparedCampaign) -> Iterator[script.Line]:
     """Yield the launch line of each candidate and placement that has a program."""
     campaign = prepared.store.campaign
     candidates = {candidate.name: candidate for candidate in campaign.candidates}
@@ -147,7 +149,9 @@ def list_launch_lines(prepared: Prepared) -> Iterator[script.Line]:
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         cases = foreign_cases(campaign, where, group)
         if not cases:
-            started = command(campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)])
+            started = make_command(
+                campaign, candidates[name], placement, [str(core), *launching.list_core_flags(group)]
+            )
             family = libraries.find_family(library_of(campaign, candidates[name]))
             reports = family.encode_settings(family.report_settings)
             yield script.Line(line, title, core, placement.ranks, started, reports=reports)
@@ -168,32 +172,32 @@ def make_foreign_command(
     """Return the command line of a foreign program, with its arguments and the files that it reads."""
     library = library_of(campaign, candidate)
     turn = Turn(1, candidate.name, placement.name, cases[0].launch_group)
-    order = LaunchRequest(0, turn, 0, candidate, library, placement, campaign.plan, program.path, cases, program)
+    request = LaunchRequest(0, turn, 0, candidate, library, placement, campaign.plan, program.path, cases, program)
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        line = launching.make_launch_line(order, [], Path(folder))
+        line = launching.make_launch_line(request, [], Path(folder))
         files = {str(path): path for path in Path(folder).absolute().iterdir()}
         texts = {path.name: path.read_text(encoding="utf-8") for path in files.values()}
     words = [files[word].name if word in files else word for word in line.arguments]
     return msgspec.structs.replace(line, arguments=words, files=line.files | texts)
 
 
-def list_programs(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
-    """Yield how each line launches a foreign program, or why it does not."""
+def list_programs(prepared: PreparedCampaign) -> Iterator[tuple[str, ForeignLaunch]]:
+    """Yield, by launch line, how it starts a foreign program, or why it does not."""
     campaign = prepared.store.campaign
     library = {candidate.name: candidate.library for candidate in campaign.candidates}
     command_lines = {line.name: line.command for line in list_launch_lines(prepared)}
     for (name, where, group), line in name_launch_functions(campaign).items():
         if cases := foreign_cases(campaign, where, group):
             reason = prepared.without.get((library[name], cases[0].operation), "")
-            yield line, Supplied(command=command_lines.get(line), reason=reason)
+            yield line, ForeignLaunch(command=command_lines.get(line), reason=reason)
 
 
-def case_files(campaign: Campaign) -> dict[str, list[Case]]:
-    """Return the cases of each file of cases; all candidates of a block have the same."""
+def list_case_files(campaign: Campaign) -> dict[str, list[Case]]:
+    """Return the cases of each case file; all candidates of a block use the same files."""
     return {place.cases_file: place.cases for place in list_places(campaign)}
 
 
-def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
+def write(prepared: PreparedCampaign, text: str) -> tuple[Path, bool]:
     """Write the script and its lists of cases into the campaign's folder; return the script's path.
 
     An edited script is not replaced; the second value is then true.
@@ -206,11 +210,11 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
         for name in ("cases", PROGRAMS):
             files.make_folder(folder / name)
         (folder / ENOUGH).unlink(missing_ok=True)
-        for name, cases in case_files(store.campaign).items():
+        for name, cases in list_case_files(store.campaign).items():
             samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once_operations)
         for name, program in list_programs(prepared):
             files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(program))
-        is_edited = edited(path, copy)
+        is_edited = differs(path, copy)
         if not is_edited:
             for place in (path, copy):
                 files.write(place, text)
@@ -220,6 +224,6 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
     return path, is_edited
 
 
-def edited(path: Path, copy: Path) -> bool:
+def differs(path: Path, copy: Path) -> bool:
     """Return whether a script differs from its copy as written."""
     return path.exists() and copy.exists() and path.read_bytes() != copy.read_bytes()

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Plan, Stop
     from rankbench.store import Store
 
-FREE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
+ADOPTABLE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
 """Fields of a plan for the length of the campaign and its evaluation, not for what is measured."""
-UNSEEN = ("text", "file", "notes")
-"""Fields that follow from others."""
+DERIVED = ("text", "file", "notes")
+"""Fields that are derived from others."""
 KEYS = {"sizes_bytes": "sizes", "case_limit_s": "case_limit", "launch_limit_s": "launch_limit", "starts": "start",
         "sampling": "samples", "every_pair": "pairs"}  # fmt: skip
 """Names of fields in a plan's file, if different."""
 
 
 def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed: int) -> None:
-    """Refuse a plan, or a seed other than 0, with which the campaign would measure something else.
+    """Refuse a plan or a seed that would change what the campaign measures. Seed 0 is any.
 
     The settings of the recorded candidates must be in the plan too: they are set where launchers run.
     """
@@ -33,7 +33,7 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
     settings = [spec.settings for spec in wanted.candidates]
     if not all(candidate.settings in settings for candidate in record.candidates):
         different.append("candidates")
-    measured = [KEYS.get(name, name) for name in dict.fromkeys(different) if name not in FREE]
+    measured = [KEYS.get(name, name) for name in dict.fromkeys(different) if name not in ADOPTABLE]
     if measured:
         verb = "differs" if len(measured) == 1 else "differ"
         raise RankbenchError(
@@ -49,7 +49,7 @@ def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed:
 def differences(first: Plan, other: Plan) -> list[str]:
     """Return the fields in which two plans differ."""
     before, after = (msgspec.structs.replace(plan, stop=rule(plan.stop)) for plan in (first, other))
-    names = [name for name in after.__struct_fields__ if name not in UNSEEN]
+    names = [name for name in after.__struct_fields__ if name not in DERIVED]
     return [name for name in names if getattr(before, name) != getattr(after, name)]
 
 
@@ -82,7 +82,7 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
         count = "1 block" if blocks == 1 else f"{blocks} blocks"
         notes.append(f"the plan was changed after {count}: {', '.join(changed)}")
     if more and store.looks():
-        store.append_look(everything_open(record, blocks, blocks + more))
+        store.append_look(make_open_look(record, blocks, blocks + more))
     store.change_plan(msgspec.structs.replace(record, plan=plan, notes=notes))
 
 
@@ -91,7 +91,7 @@ def list_past_looks(stop: Stop, blocks: int) -> list[int]:
     return sorted({*(number for number in list_looks(stop) if number <= blocks), *([blocks] if blocks else [])})
 
 
-def everything_open(record: Campaign, block: int, until: int) -> Look:
+def make_open_look(record: Campaign, block: int, until: int) -> Look:
     """Return an interim analysis after which every case is measured with every candidate."""
     names = [candidate.name for candidate in record.candidates if not candidate.control_of]
     return Look(

@@ -1,4 +1,4 @@
-"""Converts the launches of a job script into launches of the store: each once, when it is complete.
+"""Converts each launch of a job script, once it is complete, into a launch of the store.
 
 `batch.py` describes the script and its files.
 """
@@ -13,7 +13,15 @@ import msgspec
 
 from rankbench import files, samples
 from rankbench.campaign import doctor, exit_causes, foreign, launching, preflight
-from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, list_places, name_launch_functions
+from rankbench.campaign.batch import (
+    ENOUGH,
+    PROGRAMS,
+    ForeignLaunch,
+    library_of,
+    list_places,
+    make_command,
+    name_launch_functions,
+)
 from rankbench.campaign.loop import Loop, make_untried, placement_of, replay_store
 from rankbench.campaign.preflight import Refusal
 from rankbench.launch import script
@@ -43,7 +51,7 @@ ENDING, DONE, STOPPED = "ending", "done", "stopped"
 """Files that the script writes when a launch, a turn and the job have ended."""
 
 
-class Left(Record, frozen=True):
+class EndingFile(Record, frozen=True):
     """The file `ending` of a launch."""
 
     exit_code: int
@@ -68,7 +76,7 @@ class Left(Record, frozen=True):
         )
 
 
-def take_in(store: Store, watch: Watch) -> int:
+def collect_launches(store: Store, watch: Watch) -> int:
     """Add the new launches of a job script to the store; return their number.
 
     Raises RankbenchError if a file of the script is damaged; launches stored before are safe.
@@ -77,20 +85,20 @@ def take_in(store: Store, watch: Watch) -> int:
     known = {launch.folder for launch in store.launches()}
     loop = Loop(store, campaign, {}, watch, replay_store(store, watch), {})
     launches = [
-        tries
+        attempt
         for place in list_places(campaign)
-        for tries in list_finished(store.folder, place)
-        if tries.folder not in known
+        for attempt in list_finished(store.folder, place)
+        if attempt.folder not in known
     ]
     if launches and not campaign.usage:
         store.add_usage(list(list_usages(store)))
-    for tried in sorted(launches, key=lambda launch: launch.ending.started):
-        loop.keep(*Taking(store, loop).take(tried))
+    for attempt in sorted(launches, key=lambda launch: launch.ending.started):
+        loop.store_launch(*Collector(store, loop).convert(attempt))
     return len(launches)
 
 
-class Tried(NamedTuple):
-    """A launch made by a script."""
+class Attempt(NamedTuple):
+    """A launch made by a job script."""
 
     place: Place
     number: int
@@ -100,7 +108,7 @@ class Tried(NamedTuple):
     path: Path
     folder: str
     """The path relative to the campaign's folder."""
-    ending: Left
+    ending: EndingFile
 
     def cases(self, store: Store) -> list[Case]:
         """Return its cases."""
@@ -117,7 +125,7 @@ class Tried(NamedTuple):
         )
 
 
-def list_finished(campaign: Path, place: Place) -> Iterator[Tried]:
+def list_finished(campaign: Path, place: Place) -> Iterator[Attempt]:
     """Yield the complete launches of a turn."""
     turn = campaign / script.FOLDER / "launches" / place.name
     is_done = (turn / DONE).exists()
@@ -126,69 +134,69 @@ def list_finished(campaign: Path, place: Place) -> Iterator[Tried]:
         path = turn / str(number)
         last = is_done and number == numbers[-1]
         if last or number < numbers[-1] or read_lost_nodes(path):
-            yield Tried(place, number, last, path, str(path.relative_to(campaign)), ending(path))
+            yield Attempt(place, number, last, path, str(path.relative_to(campaign)), read_ending(path))
 
 
-def ending(path: Path) -> Left:
+def read_ending(path: Path) -> EndingFile:
     """Return how a launch ended."""
     try:
-        end = msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
-        counted = path / "output_bytes"  # If the middle of `output.log` was removed.
+        end = msgspec.json.decode((path / ENDING).read_bytes(), type=EndingFile)
+        counted = path / "output_bytes"  # It exists if the middle of `output.log` was removed.
         output_bytes = int(counted.read_text()) if counted.exists() else (path / "output.log").stat().st_size
         return msgspec.structs.replace(end, output_bytes=output_bytes)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         raise RankbenchError(f"{path / ENDING}: damaged ({error}); remove its folder and submit again") from None
 
 
-class Taking(NamedTuple):
-    """Makes a launch of the store from a script's files."""
+class Collector(NamedTuple):
+    """Converts the files of a launch into records of the store."""
 
     store: Store
     loop: Loop
 
-    def take(self, tried: Tried) -> tuple[Launch, list[CaseResult]]:
+    def convert(self, attempt: Attempt) -> tuple[Launch, list[CaseResult]]:
         """Return the launch and the rows of its cases."""
-        cases = tried.cases(self.store)
-        order = self.order(tried, cases)
-        log = launching.tail(tried.path / "output.log")
-        end = self.ending(tried, order, log)
-        if lost := read_lost_nodes(tried.path):
-            end = end._replace(reason=f"{end.reason}; no answer any more from {lost}")
-        if wrong := doctor.check_library(order.library, end.stream):
-            end = exit_causes.LaunchExit(LaunchStatus.REFUSED, wrong, tried.ending.outcome, exit_causes.EMPTY)
-        nodes = (tried.path / "nodes").read_text(encoding="utf-8").split()
-        line = self.line(tried, order)
+        cases = attempt.cases(self.store)
+        request = self.make_request(attempt, cases)
+        log = launching.tail(attempt.path / "output.log")
+        end = self.ending(attempt, request, log)
+        if lost := read_lost_nodes(attempt.path):
+            end = end._replace(reason=f"{end.reason}; no answer from {lost}")
+        if wrong := doctor.check_library(request.library, end.stream):
+            end = exit_causes.LaunchExit(LaunchStatus.REFUSED, wrong, attempt.ending.outcome, exit_causes.EMPTY)
+        nodes = (attempt.path / "nodes").read_text(encoding="utf-8").split()
+        line = self.line(attempt, request)
         line = msgspec.structs.replace(line, arguments=[insert_nodes(word, nodes) for word in line.arguments])
-        surroundings = read_context(tried, line, list_neighbours(self.store.campaign, tried))
-        launch, results = launching.make_records(order, line, end, surroundings, log)
+        context = read_context(attempt, line, list_neighbours(self.store.campaign, attempt))
+        launch, results = launching.make_records(request, line, end, context, log)
         # A repeated launch of a foreign program in a turn starts at its first size.
-        remaining = self.loop.history.list_remaining(order.turn, cases)
+        remaining = self.loop.history.list_remaining(request.turn, cases)
         rows = [row for row in results if row.case.key in {case.key for case in remaining}]
         return launch, [
             *rows,
-            *self.list_untried(tried, remaining, rows, f"the launch {launch.status}: {launch.reason}"),
+            *self.list_untried(attempt, remaining, rows, f"the launch {launch.status}: {launch.reason}"),
         ]
 
-    def ending(self, tried: Tried, order: launching.LaunchRequest, log: str) -> LaunchExit:
+    def ending(self, attempt: Attempt, request: launching.LaunchRequest, log: str) -> LaunchExit:
         """Return how the launch ended, from the core's stream or a foreign program's output."""
-        if operation := tried.operation(self.store):
-            return foreign.classify(order, operation, tried.ending.outcome, tried.path / "output.log", log)
-        return launching.classify(order, tried.ending.outcome, tried.path / "stream.jsonl", log)
+        if operation := attempt.operation(self.store):
+            return foreign.classify(request, operation, attempt.ending.outcome, attempt.path / "output.log", log)
+        return launching.classify(request, attempt.ending.outcome, attempt.path / "stream.jsonl", log)
 
-    def line(self, tried: Tried, order: launching.LaunchRequest) -> CommandLine:
+    def line(self, attempt: Attempt, request: launching.LaunchRequest) -> CommandLine:
         """Return its command line."""
-        theirs = find_program(self.store, tried.place).command
-        return theirs or command(self.store.campaign, order.candidate, order.placement, [str(order.binary)])
+        theirs = find_program(self.store, attempt.place).command
+        return theirs or make_command(self.store.campaign, request.candidate, request.placement, [str(request.binary)])
 
-    def order(self, tried: Tried, cases: list[Case]) -> launching.LaunchRequest:
+    def make_request(self, attempt: Attempt, cases: list[Case]) -> launching.LaunchRequest:
         """Return the request for the launch."""
-        campaign, turn = self.store.campaign, tried.place.turn
+        campaign, turn = self.store.campaign, attempt.place.turn
         candidate = next(candidate for candidate in campaign.candidates if candidate.name == turn.candidate)
         placement = next(placement for placement in campaign.plan.placements if placement.name == turn.placement)
         return launching.LaunchRequest(
             number=self.loop.history.last_number + 1,
             turn=turn,
-            position=tried.place.position,
+            position=attempt.place.position,
             candidate=candidate,
             library=library_of(campaign, candidate),
             placement=placement_of(turn, placement),
@@ -198,26 +206,28 @@ class Taking(NamedTuple):
             once=campaign.once_operations,
         )
 
-    def list_untried(self, tried: Tried, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:
-        """Yield rows for the cases that the turn's launches did not reach, or that were not in their job."""
-        if tried.last:
+    def list_untried(
+        self, attempt: Attempt, cases: list[Case], rows: list[CaseResult], why: str
+    ) -> Iterator[CaseResult]:
+        """Yield rows for the cases that the turn's launches did not reach, or that their job does not contain."""
+        if attempt.last:
             reached = {row.case.key for row in rows}
             yield from (make_untried(case, CaseStatus.NOT_RUN, why) for case in cases if case.key not in reached)
-        if tried.number == 1:
+        if attempt.number == 1:
             keys = {case.key for case in cases}
-            for case in tried.place.cases:
+            for case in attempt.place.cases:
                 if case.key not in keys:
-                    reason = self.loop.history.hopeless(tried.place.turn, case) or "taken out of the job by hand"
+                    reason = self.loop.history.explain_skip(attempt.place.turn, case) or "taken out of the job by hand"
                     yield make_untried(case, CaseStatus.NOT_RUN, reason)
 
 
-def find_program(store: Store, place: Place) -> Supplied:
+def find_program(store: Store, place: Place) -> ForeignLaunch:
     """Return the command of a turn's foreign program, or why there is none; empty for the core."""
     path = store.folder / script.FOLDER / PROGRAMS / f"{place.line}.json"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Supplied) if place.cases[0].suite else Supplied()
+        return msgspec.json.decode(path.read_bytes(), type=ForeignLaunch) if place.cases[0].suite else ForeignLaunch()
     except (OSError, msgspec.MsgspecError) as error:
-        raise RankbenchError(f"{path}: damaged ({error}); submit again, which writes it anew") from None
+        raise RankbenchError(f"{path}: damaged ({error}); submit again to write a new one") from None
 
 
 def read_lost_nodes(path: Path) -> str:
@@ -226,33 +236,33 @@ def read_lost_nodes(path: Path) -> str:
     return " and ".join(lost.read_text(encoding="utf-8").split()) if lost.exists() else ""
 
 
-def list_neighbours(campaign: Campaign, tried: Tried) -> list[str]:
+def list_neighbours(campaign: Campaign, attempt: Attempt) -> list[str]:
     """Return the candidates of the launches that took turns with one, by position."""
-    path = tried.path / "beside"
+    path = attempt.path / "beside"
     names = {line: name for (name, _, _), line in name_launch_functions(campaign).items()}
-    alone = tried.ending.together == 1 or not path.exists()
+    alone = attempt.ending.together == 1 or not path.exists()
     return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
 
 
-def read_context(tried: Tried, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
+def read_context(attempt: Attempt, line: CommandLine, beside: list[str]) -> launching.LaunchContext:
     """Return the context of a launch, as the script recorded it."""
-    before, after = (read_state(tried.path / f"{when}.json") for when in ("before", "after"))
-    alone = tried.path / "alone"
-    texts = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
+    before, after = (read_state(attempt.path / f"{when}.json") for when in ("before", "after"))
+    alone = attempt.path / "alone"
+    texts = (attempt.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
     ambient = dict(line.split("=", 1) for line in texts if "=" in line)
     return launching.LaunchContext(
-        started=tried.ending.started,
-        load=tried.ending.load,
-        stolen_s=tried.ending.stolen_s / tried.ending.together,
+        started=attempt.ending.started,
+        load=attempt.ending.load,
+        stolen_s=attempt.ending.stolen_s / attempt.ending.together,
         before=before,
         after=after,
         state_reason="" if before and after else "the core reported no state in the job",
         environment=ambient | line.environment,
-        job=tried.ending.job,
-        together=tried.ending.together,
+        job=attempt.ending.job,
+        together=attempt.ending.together,
         beside=beside,
-        share_s=tried.ending.duration_s / tried.ending.together,
-        folder=tried.folder,
+        share_s=attempt.ending.duration_s / attempt.ending.together,
+        folder=attempt.folder,
         alone=alone.read_text(encoding="utf-8").strip() if alone.exists() else "",
     )
 
@@ -287,7 +297,7 @@ def list_refusals(store: Store) -> dict[tuple[str, str], Refusal]:
 
 
 def list_usages(store: Store) -> Iterator[Usage]:
-    """Yield what the libraries of candidates reported in the job's checks, which all come before its first launch."""
+    """Yield the reports of libraries from the job's checks, which all run before its first launch."""
     campaign, known = store.campaign, set()
     candidates = {candidate.name: candidate for candidate in campaign.candidates if not candidate.control_of}
     placements = {placement.name: placement for placement in campaign.plan.placements}
@@ -304,7 +314,7 @@ def list_usages(store: Store) -> Iterator[Usage]:
 
 def read_refusal(library: Library, placement: Placement, path: Path) -> Refusal:
     """Return the result of a check that failed in a job."""
-    end, output = ending(path), path / "output.log"
+    end, output = read_ending(path), path / "output.log"
     check = doctor.judge_check(library, placement, end.outcome, path / "stream.jsonl", output)
     reason = check.reason or "its check failed in the job"
     return Refusal(reason, output.read_text(encoding="utf-8", errors="replace"))
@@ -328,7 +338,7 @@ def record_refusals(store: Store, watch: Watch) -> None:
             loop.record_lack(place.turn, place.position, place.cases, reason)
 
 
-# --- where it stands --------------------------------------------------------------------------------------------------
+# --- progress ---------------------------------------------------------------------------------------------------------
 
 
 class TurnCount(NamedTuple):
@@ -372,12 +382,12 @@ def blocks_done(store: Store) -> int:
     return most
 
 
-def end(store: Store, reason: str) -> None:
+def request_end(store: Store, reason: str) -> None:
     """End the job before its next block."""
     files.write(store.folder / script.FOLDER / ENOUGH, reason + "\n")
 
 
 def read_enough(store: Store) -> str:
-    """Return why the job was asked to end; empty: it was not."""
+    """Return why the job is to end before its next block; empty: it is not."""
     path = store.folder / script.FOLDER / ENOUGH
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""

@@ -48,7 +48,7 @@ class Check(Record, frozen=True):
     ranks: tuple[RankFact, ...] = ()
     nodes: tuple[NodeNetwork, ...] = ()
     functions: tuple[str, ...] = ()
-    """Of the library, for collectives; empty: it does not show them."""
+    """Functions of the library for collectives; empty: it does not report them."""
     elsewhere: bool = False
     """Whether it works, but with ranks elsewhere than the placement says."""
     flags: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Trial(NamedTuple):
     folder: Path
     settings: Mapping[str, str] = {}
     size_bytes: int = SIZE_BYTES
-    """Of its messages. Some libraries take memory of /dev/shm as messages need it."""
+    """Size of its messages. Some libraries allocate /dev/shm memory as messages need it."""
 
     @property
     def output(self) -> Path:
@@ -88,10 +88,10 @@ def check_together(trials: Sequence[Trial]) -> list[Check]:
     checks = [Check(works=False, reason=find_unknown_host(trial.placement)) for trial in trials]
     pending = [place for place, check in enumerate(checks) if not check.reason]
     for _ in range(TRIES):
-        tried = check_trials([trials[place] for place in pending])
-        for place, (check, _) in zip(pending, tried, strict=True):
+        results = check_trials([trials[place] for place in pending])
+        for place, (check, _) in zip(pending, results, strict=True):
             checks[place] = check
-        pending = [place for place, (_, unexplained) in zip(pending, tried, strict=True) if unexplained]
+        pending = [place for place, (_, unexplained) in zip(pending, results, strict=True) if unexplained]
     return checks
 
 
@@ -120,7 +120,7 @@ def make_step(trial: Trial) -> Step | RankbenchError:
 def examine(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
     """Return the result of a trial, and whether it failed without a known reason."""
     if isinstance(end, RankbenchError):
-        return Check(works=False, reason=str(end)), isinstance(end, launch.UnwatchedError)
+        return Check(works=False, reason=str(end)), isinstance(end, launch.SupervisorKilledError)
     try:
         result = judge_check(trial.library, trial.placement, end, trial.folder / "stream.jsonl", trial.output)
         known = result.works or result.facts or end.hung or explain(trial.library, end, trial.output)
@@ -200,7 +200,7 @@ def find_crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
         cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
         if 0 < cores < count:
             on = f"{count} ranks share {cores} core{'s' * (cores > 1)} of {host}"
-            yield f"{on}: times show how a library waits, and may be a thousand times longer; compare none of them"
+            yield f"{on}: times show how a library waits, and may be a thousand times longer; do not compare them"
 
 
 def check_world(library: Library, placement: Placement, stream: Stream) -> str:
@@ -211,7 +211,7 @@ def check_world(library: Library, placement: Placement, stream: Stream) -> str:
     if placement.launcher == "srun":
         return (
             f"srun started worlds of {ranks} instead of one world of {placement.ranks} ranks: it and the library "
-            'have no process interface in common; launch by the library\'s own mpiexec: launcher = "mpiexec"'
+            'have no common process interface; launch by the library\'s own mpiexec: launcher = "mpiexec"'
         )
     return (
         f"{library.launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "
@@ -234,7 +234,7 @@ def explain_end(outcome: Outcome, stream: Stream, explanation: str | None, text:
 
 
 def check_library(library: Library, stream: Stream) -> str:
-    """Return why the library inside the launch is another one than planned; one without a name passes."""
+    """Return why the library in the launch is not the planned one; empty: it is, or has no name."""
     inside = stream.facts.library_version if stream.facts else ""
     recognised = libraries.recognise(inside)
     if not inside or (

@@ -12,7 +12,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.launch.topology import text
+from rankbench.launch.topology import read_text
 from rankbench.model import CaseStatus, LaunchStatus, Outcome, Record, Stream
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ COLLATERAL = {"SIGKILL", "SIGTERM"}
 FROM_OUTSIDE = {"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}
 """Signals that users, schedulers and the kernel send to a launcher, but no library does."""
 DEATH = 128
-"""What shells and launchers add to the number of a signal."""
+"""Offset that shells and launchers add to a signal's number."""
 SIGNAL_PATTERNS = (
     r"EXIT STRING: .*\(signal (?P<number>\d+)\)",
     r"RANK \d+ PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: (?P<number>\d+)",
@@ -55,7 +55,7 @@ EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
 MEANINGS = (
     (
         r"symbol lookup error: .*undefined symbol: (?P<symbol>\w+)",
-        "the binary calls {symbol}, which this library lacks; let the older of the two make the binary: binary_of",
+        "the binary calls {symbol}, which this library lacks; compile with the older of the two: binary_of",
     ),
     (
         r"ssh: Could not resolve hostname (?P<host>[^\s:]+)",
@@ -67,7 +67,7 @@ MEANINGS = (
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: Connection refused",
-        "host {host} refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell",
+        "host {host} refuses ssh; let sshd run there, or name another remote shell: --remote-shell",
     ),
     (
         r"ssh: connect to host (?P<host>\S+) port \d+: (?:No route to host|Network is unreachable)",
@@ -90,16 +90,16 @@ MEANINGS = (
     ),
     (
         r"If srun is being used to launch application|PMI2_Init failed to intialize|PMI_Init returned -1",
-        "srun and the library have no process interface in common, so that each rank is a world of its own; launch by "
+        "srun and the library have no common process interface, so each rank started its own world; launch by "
         'the library\'s own mpiexec: launcher = "mpiexec"',
     ),
-    (r"DUE TO TIME LIMIT", "the scheduler's job was at the end of its time; ask for more: time in [job]"),
-    (r"DUE TO PREEMPTION", "the scheduler took the nodes back for another job; run again to continue"),
+    (r"DUE TO TIME LIMIT", "the job reached its time limit; request more: time in [job]"),
+    (r"DUE TO PREEMPTION", "the job was preempted; run again to continue"),
     (
         r"[Nn]ode failure on (?P<host>[^\s,]+)",
-        "node {host} was lost; run again to continue with the nodes that are left",
+        "node {host} was lost; run again to continue with the remaining nodes",
     ),
-    (r"NODE FAILURE", "a node was lost; run again to continue with the nodes that are left"),
+    (r"NODE FAILURE", "a node was lost; run again to continue with the remaining nodes"),
     (
         r"(?i)oom[-_ ]kill|task \S+: Out Of Memory",
         "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes",
@@ -125,7 +125,7 @@ MEANINGS = (
 SIGNALS = {
     "SIGXFSZ": "a file reached the greatest size allowed; raise `ulimit -f`",
     "SIGXCPU": "the CPU time allowed is used up; raise `ulimit -t`",
-    "SIGBUS": "memory that was promised is not there; is /dev/shm full?",
+    "SIGBUS": "memory could not be provided; is /dev/shm full?",
     "SIGILL": "the library or the core was built for another processor; build it on this one",
 }
 """Explanations of signals that do not mean a defect of the program."""
@@ -143,30 +143,30 @@ NO_RETURN = "a call does not return"
 UNFINISHED = "all was measured; MPI_Finalize did not return"
 
 
-class Surroundings(Record, frozen=True):
+class MachineCounters(Record, frozen=True):
     """Counters of the machine before and after a launch."""
 
     killed_for_memory: int
     """Processes ended by the kernel for lack of memory, in this container or since boot."""
     free_bytes: int
-    """On the disk of the launch's files."""
+    """Free bytes on the disk of the launch's files."""
 
 
-def count_kills(folder: Path, root: Path = Path("/")) -> Surroundings:
+def count_kills(folder: Path, root: Path = Path("/")) -> MachineCounters:
     """Return the counters now."""
     disk = os.statvfs(folder)
-    return Surroundings(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
+    return MachineCounters(killed_for_memory=count_memory_kills(root), free_bytes=disk.f_bavail * disk.f_frsize)
 
 
 def count_memory_kills(root: Path) -> int:
     """Return how many processes the kernel ended for lack of memory, in the container or else on the system."""
-    matches = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
+    matches = (re.search(r"^oom_kill (\d+)$", read_text(path), re.MULTILINE) for path in counters(root))
     return next((int(match[1]) for match in matches if match), 0)
 
 
 def counters(root: Path) -> Iterator[Path]:
     """Yield files with this counter: of control groups version 2 and 1, and of the system."""
-    groups = re.findall(r"^\d+:([^:]*):(.*)$", text(root / "proc/self/cgroup"), re.MULTILINE)
+    groups = re.findall(r"^\d+:([^:]*):(.*)$", read_text(root / "proc/self/cgroup"), re.MULTILINE)
     places = {controllers: place.lstrip("/") for controllers, place in groups}
     yield root / "sys/fs/cgroup" / places.get("", "") / "memory.events"
     yield root / "sys/fs/cgroup/memory" / places.get("memory", "") / "memory.oom_control"
@@ -176,7 +176,7 @@ def counters(root: Path) -> Iterator[Path]:
 LEAST_FREE_BYTES = 1 << 20
 
 
-def evidence(before: Surroundings, after: Surroundings) -> str:
+def evidence(before: MachineCounters, after: MachineCounters) -> str:
     """Return a machine event during a launch that may have ended it; empty: none."""
     killed = after.killed_for_memory - before.killed_for_memory
     texts = [

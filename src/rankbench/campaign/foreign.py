@@ -23,25 +23,25 @@ import msgspec
 from rankbench import libraries, units
 from rankbench.campaign import exit_causes
 from rankbench.campaign.exit_causes import EMPTY, LaunchExit
+from rankbench.foreign import Text, lines, reading, tools
+from rankbench.foreign.case_results import make_case_result
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
-from rankbench.suites import Text, lines, reading, tools
-from rankbench.suites.figures import make_case_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from rankbench.campaign.launching import LaunchRequest
+    from rankbench.foreign import Line, Row, Table
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
-    from rankbench.suites import Line, Row, Table
 
 RUNS = ("program", "arguments", "apply_plan", "list_type_arguments")
 """Attributes of a tool that can be run."""
 PLACE = "suites"
-"""Folder below rankbench's with builds of tarballs."""
+"""Subfolder of RANKBENCH_HOME with builds of tarballs."""
 
 
-MOST_TOLD = 8
+MOST_SIZES = 8
 """Longest list of sizes in a message."""
 
 
@@ -89,7 +89,7 @@ def spec(name: str, key: str, where: str) -> SuiteSpec:
     return SuiteSpec(name=name, path=where) if key == "path" else SuiteSpec(name=name, source=where)
 
 
-# --- where programs are -----------------------------------------------------------------------------------------------
+# --- programs ---------------------------------------------------------------------------------------------------------
 
 
 def find_programs(
@@ -120,7 +120,7 @@ def find_program(
     suite = operation.foreign.suite
     tool = units.module(tools, suite)
     name = tool.program(operation)
-    path, where, besides = look_for(name, spec, library, reach, home)
+    path, where, besides = search_program(name, spec, library, reach, home)
     if path is None:
         raise RankbenchError(
             f'{operation.name}: no {name} in {where}; say where it is: [suites.{suite}] path = "FOLDER", source = '
@@ -131,31 +131,33 @@ def find_program(
     return Program(path.absolute(), environment, operation, [*tool.list_type_arguments(operation, path), *extra])
 
 
-class Looked(NamedTuple):
+class ProgramSearch(NamedTuple):
     """The result of a search for a program."""
 
     path: Path | None
     where: str
-    """In words."""
+    """The places that were searched, in words."""
     besides: Mapping[str, str] = {}
     """Variables set by its modules."""
 
 
-def look_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> Looked:
+def search_program(
+    name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path
+) -> ProgramSearch:
     """Return a program from the plan's location, or beside the launcher of a library that ships it."""
     if spec and spec.modules:
         modules = libraries.load_modules(library, spec.modules)
         executable = shutil.which(name, path=modules.path)
         where = f"what {modules.names} put{'s' * (' ' not in modules.names)} on PATH"
-        return Looked(Path(executable) if executable else None, where, modules.environment)
+        return ProgramSearch(Path(executable) if executable else None, where, modules.environment)
     if spec and spec.source:
         folder = build_tarball(Path(spec.source).expanduser(), library, home)
-        return Looked(find_below(folder, name), f"what was built from {spec.source}")
+        return ProgramSearch(find_below(folder, name), f"what was built from {spec.source}")
     if spec and spec.path:
         folder = find_folder(spec, library)
-        return Looked(find_below(folder, name), str(folder))
+        return ProgramSearch(find_below(folder, name), str(folder))
     beside = find_shipped(name, [library, *reach])
-    return Looked(find_below(beside, name) if beside else None, "the libraries that rankbench finds")
+    return ProgramSearch(find_below(beside, name) if beside else None, "the libraries that rankbench finds")
 
 
 def find_below(folder: Path, name: str) -> Path | None:
@@ -170,7 +172,7 @@ def find_folder(spec: SuiteSpec, library: Library) -> Path:
         return Path(spec.path.format(**texts)).expanduser()
     except (LookupError, ValueError, AttributeError):
         raise RankbenchError(
-            f'suites.{spec.name}.path: found "{spec.path}"; in braces can stand only '
+            f'suites.{spec.name}.path: found "{spec.path}"; braces may contain only '
             f"{', '.join(f'{{{name}}}' for name in texts)}"
         ) from None
 
@@ -232,18 +234,18 @@ def list_build_commands(configure: Path, library: Library) -> list[list[str]]:
 # --- launches ---------------------------------------------------------------------------------------------------------
 
 
-def command(order: LaunchRequest, benchmark: Program, folder: Path) -> list[str]:
+def command(request: LaunchRequest, benchmark: Program, folder: Path) -> list[str]:
     """Return a program with its arguments for the cases of a launch."""
     assert benchmark.operation.foreign
     tool = units.module(tools, benchmark.operation.foreign.suite)
-    sizes = sorted({case.size_bytes for case in order.cases})
-    arguments = tool.arguments(benchmark.operation, sizes, order.placement.ranks, order.plan, folder)
+    sizes = sorted({case.size_bytes for case in request.cases})
+    arguments = tool.arguments(benchmark.operation, sizes, request.placement.ranks, request.plan, folder)
     return [str(benchmark.path), *arguments, *benchmark.arguments]
 
 
-def classify(order: LaunchRequest, operation: Operation, outcome: Outcome, output: Path, log: str) -> LaunchExit:
+def classify(request: LaunchRequest, operation: Operation, outcome: Outcome, output: Path, log: str) -> LaunchExit:
     """Return how a launch ended, with the results in its output; the first missing size is the one that failed."""
-    how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
+    how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
     try:
         text = Text(str(output), read_printed(output, complete=not outcome.hung and not outcome.exit_code))
         tables = [table for table in reading.read_text(text) if is_of(table, operation)]
@@ -251,29 +253,29 @@ def classify(order: LaunchRequest, operation: Operation, outcome: Outcome, outpu
     except RankbenchError as error:
         tables, unreadable = [], str(error)
     if outcome.hung:
-        end = LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s"
+        end = LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s"
     elif outcome.exit_code:
         end = LaunchStatus.CRASHED, how
     elif unreadable:
         end = LaunchStatus.CRASHED, f"its output cannot be read: {unreadable}"
-    elif wrong := check_world(order, operation, tables) or check_datatype(operation, tables):
+    elif wrong := check_world(request, operation, tables) or check_datatype(operation, tables):
         return LaunchExit(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
     else:
         end = LaunchStatus.OK, ""
-    return LaunchExit(*end, outcome, stream_of(order.cases, tables[:1], ended_well=end[0] == LaunchStatus.OK))
+    return LaunchExit(*end, outcome, stream_of(request.cases, tables[:1], ended_well=end[0] == LaunchStatus.OK))
 
 
 def read_printed(output: Path, *, complete: bool) -> Iterator[Line]:
-    """Return the lines of an output; of one that was cut off, all but what there is of the last."""
+    """Return the lines of an output; without the last one if it was cut off."""
     if complete:
         return lines.read_file(output)
     text = output.read_bytes()
     return lines.read_lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
 
 
-def check_world(order: LaunchRequest, operation: Operation, tables: Sequence[Table]) -> str:
-    """Return why a program did not run as so many ranks of one world."""
-    ranks = order.placement.ranks
+def check_world(request: LaunchRequest, operation: Operation, tables: Sequence[Table]) -> str:
+    """Return why a program did not run as one world with the number of ranks requested."""
+    ranks = request.placement.ranks
     others = {table.ranks for table in tables} - {0, ranks, operation.ranks_exactly}
     if len(tables) == 1 and not others:
         return ""
@@ -295,7 +297,7 @@ def is_of(table: Table, operation: Operation) -> bool:
 
 
 def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -> Stream:
-    """Return the results of the cases of a launch, and in which it ended if not well: sizes come in rising order."""
+    """Return the results of a launch, and the case in which it failed. Programs measure sizes in rising order."""
     by_size: defaultdict[int, list[Row]] = defaultdict(list)
     for table in tables:
         for row in table.rows:
@@ -315,10 +317,12 @@ def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -
 
 def make_missing_row(case: Case, table: Table) -> CaseResult:
     """Return the row of a size that a program did not measure."""
-    measured = ", ".join(str(row.size_bytes) for row in table.rows[:MOST_TOLD])
-    more = " ..." if len(table.rows) > MOST_TOLD else ""
+    measured = ", ".join(str(row.size_bytes) for row in table.rows[:MOST_SIZES])
+    more = " ..." if len(table.rows) > MOST_SIZES else ""
     return CaseResult(
-        case=case, status=CaseStatus.REFUSED, reason=f"the program has not this size; it measured {measured}{more} B"
+        case=case,
+        status=CaseStatus.REFUSED,
+        reason=f"the program does not measure this size; it measured {measured}{more} B",
     )
 
 

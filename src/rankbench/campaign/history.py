@@ -1,4 +1,4 @@
-"""What a campaign has done, replayed from its launches: the only source of what a resumed campaign still has to do."""
+"""What a campaign has done, replayed from its stored launches. A resumed campaign derives the rest from it alone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Launch
 
 TRIES = 2
-"""Blocks in which a case may crash or hang with a candidate before it is no longer tried with it, and in which a
-candidate may measure nothing beside others before it is launched alone."""
+"""After this number of blocks in which a case crashes or hangs with a candidate, it is no longer tried with it. After
+as many in which a candidate measures nothing beside others, it is launched alone."""
 RESTLESS = "its processes did not rest while others measured"
-DEADLY = {CaseStatus.CRASHED: "crashed", CaseStatus.HUNG: "hung"}
+FATAL = {CaseStatus.CRASHED: "crashed", CaseStatus.HUNG: "hung"}
 
 
 class Turn(NamedTuple):
@@ -40,16 +40,16 @@ class History:
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
         self._failed_checks: set[tuple[str, str]] = set()
         self._rest: defaultdict[tuple[int, str, tuple[str, ...]], dict[str, float]] = defaultdict(dict)
-        """What CPU time launches took while they slept, by block, placement and all that ran together; by candidate."""
+        """CPU time of sleeping launches, by block, placement and simultaneous launches; then by candidate."""
         self._nothing_beside: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         """Why launches measured nothing beside others, by candidate and placement, then by block."""
-        self._stillborn: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
+        self._failed_starts: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
 
     def add(self, launch: Launch, rows: Iterable[tuple[Case, CaseStatus]]) -> None:
-        """Take in a launch and the statuses of its cases. Only one that was not made has cases of several groups."""
+        """Add a launch and the statuses of its cases. Only a refused launch has cases of several groups."""
         self.last_number = max(self.last_number, launch.number)
         self._failed_checks.discard((launch.candidate, launch.placement))
-        if not launch.command:  # Only a launch that was not made, for its check had failed, has no command.
+        if not launch.command:  # The check of the candidate failed, and the launch was not made.
             self._failed_checks.add((launch.candidate, launch.placement))
         rows = list(rows)
         if launch.together > 1:
@@ -62,22 +62,22 @@ class History:
             groups.add(case.launch_group)
             self._rows.add((launch.block, launch.candidate, case.key))
             reached |= status not in {CaseStatus.NOT_RUN, CaseStatus.REFUSED}
-            if status in DEADLY:
+            if status in FATAL:
                 self._deaths[launch.candidate, case.key][launch.block] = status
         for group in groups:
             self.launches[Turn(launch.block, launch.candidate, launch.placement, group)] += 1
             if launch.command and launch.status != LaunchStatus.OK and not reached:
-                self._stillborn[launch.candidate, launch.placement, group][launch.block] = launch.status
+                self._failed_starts[launch.candidate, launch.placement, group][launch.block] = launch.status
 
-    def alone(self, candidate: str, placement: str) -> str:
-        """Return why a candidate is launched alone in a placement from now on, or nothing."""
+    def explain_alone(self, candidate: str, placement: str) -> str:
+        """Return why a candidate is launched alone in a placement from now on, or an empty text."""
         groups = {group: shares for group, shares in self._rest.items() if group[1] == placement}
         if candidate in find_restless(groups, self._threshold):
             return RESTLESS
-        return self.fails_beside(candidate, placement)
+        return self.explain_failing_beside(candidate, placement)
 
-    def fails_beside(self, candidate: str, placement: str) -> str:
-        """Return that launches of a candidate measured nothing beside others, and why, where there were enough."""
+    def explain_failing_beside(self, candidate: str, placement: str) -> str:
+        """Return why a candidate fails beside others, once enough of its launches measured nothing; else empty."""
         reasons = self._nothing_beside[candidate, placement]
         return (
             f"two launches measured nothing beside the others: {max(reasons.items())[1]}"
@@ -90,18 +90,18 @@ class History:
         return any(turn.block == block for turn in self.launches)
 
     def failed_check(self, candidate: str, placement: str) -> bool:
-        """Return whether the last that is stored of a candidate in a placement is that its check failed."""
+        """Return whether the check of a candidate in a placement failed, and no launch was stored since."""
         return (candidate, placement) in self._failed_checks
 
     def list_remaining(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
         """Return the cases that have no row in this turn yet."""
         return [case for case in cases if (turn.block, turn.candidate, case.key) not in self._rows]
 
-    def hopeless(self, turn: Turn, case: Case) -> str:
-        """Return why a case is not to be tried in this turn, or nothing."""
-        deaths = {block: DEADLY[status] for block, status in self._deaths[turn.candidate, case.key].items()}
-        stillborn = self._stillborn[turn.candidate, turn.placement, turn.group]
-        for what, blocks in ((" and ".join(sorted(set(deaths.values()))), deaths), ("did not start", stillborn)):
+    def explain_skip(self, turn: Turn, case: Case) -> str:
+        """Return why a case is skipped in this turn, or an empty text."""
+        deaths = {block: FATAL[status] for block, status in self._deaths[turn.candidate, case.key].items()}
+        failed_starts = self._failed_starts[turn.candidate, turn.placement, turn.group]
+        for what, blocks in ((" and ".join(sorted(set(deaths.values()))), deaths), ("did not start", failed_starts)):
             before = sorted(block for block in blocks if block < turn.block)
             if len(before) >= TRIES:
                 return f"{what} in blocks {' and '.join(map(str, before[:TRIES]))}; not tried again"

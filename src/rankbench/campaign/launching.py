@@ -1,4 +1,4 @@
-"""One launch: the command is made and run, and what came out is classed."""
+"""One launch: makes its command, runs it and classifies its result."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ JOB = "job.txt"
 """Beside the stream, in the folder of a launch."""
 WRONG_DATA_EXIT = 3
 """The core's exit code when all went well but for some data."""
-SPEAKS_TO_MPI = (
+MPI_VARIABLES = (
     *("OMPI_", "OPAL_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "HYDRA_", "I_MPI_", "MV2_", "MVP_"),
     *("UCX_", "FI_", "PSM", "LD_", "OMP_", "KMP_", "MALLOC_", "GLIBC_"),
 )
-"""Beginnings of environment variables that change what a library does, whoever set them."""
+"""Prefixes of environment variables that may change how a library behaves."""
 
 
 class LaunchRequest(NamedTuple):
-    """All that one launch needs."""
+    """Everything that a launch needs."""
 
     number: int
     turn: Turn
@@ -64,17 +64,17 @@ class LaunchRequest(NamedTuple):
     binary: Path
     cases: list[Case]
     program: Program | None = None
-    """Of a foreign tool, in the core's place."""
+    """A foreign program to run instead of the core."""
     once: frozenset[str] = frozenset()
-    """Operations that happen once in a launch."""
+    """Operations that are called once per launch."""
     among: Sequence[Case] = ()
-    """Of launches that measure in turn: the cases of all, in their order. None: these are all."""
+    """For launches that measure in turn: the cases of all of them, in order. Empty: `cases` is all."""
     alone: str = ""
     """Why it does not take turns with others, where its candidate cannot."""
 
 
 class LaunchContext(NamedTuple):
-    """What surrounded a launch."""
+    """The circumstances of a launch."""
 
     started: str
     """ISO 8601, UTC."""
@@ -87,99 +87,103 @@ class LaunchContext(NamedTuple):
     job: str = ""
     folder: str = ""
     evidence: str = ""
-    """What happened to the machine meanwhile that may have ended it."""
+    """Events on the machine during the launch that may have ended it."""
     together: int = 1
-    """How many launches ran at the same time and measured in turn, this one included."""
+    """Number of launches that ran at the same time and measured in turn, this one included."""
     beside: Sequence[str] = ()
-    """Their candidates, by their places."""
+    """The candidates of these launches, by position."""
     share_s: float = 0.0
-    """Of these launches, each one's share of the time."""
+    """The share of each of these launches in their time."""
     alone: str = ""
     """Why it does not take turns with others, where its candidate cannot."""
 
 
-Made = tuple[Launch, list[CaseResult]]
+LaunchRecords = tuple[Launch, list[CaseResult]]
 """A launch and its rows."""
 
 
-def make(order: LaunchRequest, folder: Path) -> Made:
-    """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts.
+def make(request: LaunchRequest, folder: Path) -> LaunchRecords:
+    """Launch the cases once. Job, stream and output go into the folder; files of earlier launches are replaced.
 
-    Raises UnwatchedError where the launch was ended for a reason outside of it, and has to be made again.
+    Raises SupervisorKilledError if the launch was ended for an external reason and must be repeated.
     """
-    (answer,) = _make([order], folder, _perform)
-    if isinstance(answer, launch.UnwatchedError):
+    (answer,) = _make([request], folder, _perform)
+    if isinstance(answer, launch.SupervisorKilledError):
         raise answer
     return answer
 
 
-def make_together(orders: Sequence[LaunchRequest], folder: Path) -> list[Made | launch.UnwatchedError]:
-    """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
-    cases = len(orders[0].among or orders[0].cases)
-    with closing(launch.Turns(len(orders), cases, over_hosts=bool(orders[0].placement.hosts))) as turns:
-        return _make(orders, folder, partial(_perform, turn_ended=turns.end_launch), turns)
+def make_together(
+    requests: Sequence[LaunchRequest], folder: Path
+) -> list[LaunchRecords | launch.SupervisorKilledError]:
+    """Make launches at the same time, which measure in turn, case by case; each in a subfolder of its own."""
+    cases = len(requests[0].among or requests[0].cases)
+    with closing(launch.Turns(len(requests), cases, over_hosts=bool(requests[0].placement.hosts))) as turns:
+        return _make(requests, folder, partial(_perform, turn_ended=turns.end_launch), turns)
 
 
 def _perform(
-    orders: Sequence[LaunchRequest], steps: Sequence[Step], turn_ended: Callable[[int], None] = lambda _: None
-) -> list[LaunchExit | launch.UnwatchedError]:
+    requests: Sequence[LaunchRequest], steps: Sequence[Step], turn_ended: Callable[[int], None] = lambda _: None
+) -> list[LaunchExit | launch.SupervisorKilledError]:
     outcomes = launch.run_together(steps, turn_ended)
     return [
-        outcome if isinstance(outcome, launch.UnwatchedError) else classify_end(order, step, outcome)
-        for order, step, outcome in zip(orders, steps, outcomes, strict=True)
+        outcome if isinstance(outcome, launch.SupervisorKilledError) else classify_end(request, step, outcome)
+        for request, step, outcome in zip(requests, steps, outcomes, strict=True)
     ]
 
 
 def _make(
-    orders: Sequence[LaunchRequest],
+    requests: Sequence[LaunchRequest],
     folder: Path,
-    performed: Callable[[Sequence[LaunchRequest], Sequence[Step]], list[LaunchExit | launch.UnwatchedError]],
+    perform: Callable[[Sequence[LaunchRequest], Sequence[Step]], list[LaunchExit | launch.SupervisorKilledError]],
     turns: launch.Turns | None = None,
-) -> list[Made | launch.UnwatchedError]:
-    steps = [_step(order, folder / str(place) if turns else folder, turns, place) for place, order in enumerate(orders)]
-    before, unknown_before = measure_state(orders[0])
+) -> list[LaunchRecords | launch.SupervisorKilledError]:
+    steps = [
+        _step(request, folder / str(place) if turns else folder, turns, place) for place, request in enumerate(requests)
+    ]
+    before, unknown_before = measure_state(requests[0])
     around = exit_causes.count_kills(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
-    endings = performed(orders, steps)
+    endings = perform(requests, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
-    after, unknown_after = measure_state(orders[0])
+    after, unknown_after = measure_state(requests[0])
     evidence = exit_causes.evidence(around, exit_causes.count_kills(folder))
-    answers: list[Made | launch.UnwatchedError] = []
+    answers: list[LaunchRecords | launch.SupervisorKilledError] = []
     outcomes = [end.outcome for end in endings if isinstance(end, LaunchExit) and end.outcome]
-    for order, step, ending in zip(orders, steps, endings, strict=True):
-        if isinstance(ending, launch.UnwatchedError):
+    for request, step, ending in zip(requests, steps, endings, strict=True):
+        if isinstance(ending, launch.SupervisorKilledError):
             answers.append(ending)
             continue
         log = tail(step.output)
-        code = ending.outcome.exit_code if ending.outcome and not order.program else None
+        code = ending.outcome.exit_code if ending.outcome and not request.program else None
         if why := exit_causes.explain_stream_error(code, log):
             raise RankbenchError(f"{step.watch}: cannot be written ({why}); what was stored before is safe")
-        circumstances = LaunchContext(
+        context = LaunchContext(
             started=started.isoformat(timespec="milliseconds"),
             load=load,
-            stolen_s=stolen_s / len(orders),
+            stolen_s=stolen_s / len(requests),
             before=before,
             after=after,
             state_reason=unknown_before or unknown_after,
             environment=list_variables(step.command),
             evidence=evidence,
-            together=len(orders),
-            beside=[order.candidate.name for order in orders] if len(orders) > 1 else [],
-            alone=order.alone,
-            share_s=max((outcome.duration_s for outcome in outcomes), default=0.0) / len(orders),
+            together=len(requests),
+            beside=[request.candidate.name for request in requests] if len(requests) > 1 else [],
+            alone=request.alone,
+            share_s=max((outcome.duration_s for outcome in outcomes), default=0.0) / len(requests),
         )
-        answers.append(make_records(order, step.command, ending, circumstances, log))
+        answers.append(make_records(request, step.command, ending, context, log))
     return answers
 
 
-def _step(order: LaunchRequest, folder: Path, turns: launch.Turns | None, place: int) -> Step:
-    """Return how a launch is made."""
-    job, stream, output = prepare_files(order, folder)
-    taking = turns.arguments(place) if turns else []
+def _step(request: LaunchRequest, folder: Path, turns: launch.Turns | None, place: int) -> Step:
+    """Return the step that makes a launch."""
+    job, stream, output = prepare_files(request, folder)
+    turn_arguments = turns.arguments(place) if turns else []
     core = [
-        str(order.binary),
-        *list_core_flags(order.turn.group),
-        *taking,
+        str(request.binary),
+        *list_core_flags(request.turn.group),
+        *turn_arguments,
         "--job",
         str(job),
         "--stream",
@@ -187,37 +191,39 @@ def _step(order: LaunchRequest, folder: Path, turns: launch.Turns | None, place:
         "--quiet",
     ]
     return Step(
-        command=make_launch_line(order, core, folder),
+        command=make_launch_line(request, core, folder),
         output=output,
-        watch=output if order.program else stream,
-        limit_s=order.plan.launch_limit_s,
-        sign=turns.sign(place) if turns else None,
+        watch=output if request.program else stream,
+        limit_s=request.plan.launch_limit_s,
+        heartbeat=turns.heartbeat(place) if turns else None,
     )
 
 
-def make_launch_line(order: LaunchRequest, core: list[str], folder: Path) -> CommandLine:
-    """Return how the core is launched, or a foreign program in its place."""
-    library, program = order.library, core
-    if order.program:
-        environment = library.environment | order.program.environment
+def make_launch_line(request: LaunchRequest, core: list[str], folder: Path) -> CommandLine:
+    """Return the launch line of the core, or of the foreign program that runs instead."""
+    library, program = request.library, core
+    if request.program:
+        environment = library.environment | request.program.environment
         library = msgspec.structs.replace(library, environment=environment)
-        program = foreign.command(order, order.program, folder.absolute())
-    return libraries.find_family(library).make_launch_line(library, order.placement, order.candidate.settings, program)
+        program = foreign.command(request, request.program, folder.absolute())
+    return libraries.find_family(library).make_launch_line(
+        library, request.placement, request.candidate.settings, program
+    )
 
 
 def make_records(
-    order: LaunchRequest, command: CommandLine, ending: LaunchExit, around: LaunchContext, log: str
+    request: LaunchRequest, command: CommandLine, ending: LaunchExit, around: LaunchContext, log: str
 ) -> tuple[Launch, list[CaseResult]]:
-    """Return the record of a launch that has ended, and its rows."""
-    well, family = ending.status == LaunchStatus.OK, libraries.find_family(order.library)
+    """Return the record of a launch and its rows."""
+    well, family = ending.status == LaunchStatus.OK, libraries.find_family(request.library)
     code = ending.outcome.exit_code if ending.outcome else None
-    meaning = None if well else family.explain(log) or exit_causes.explain_log(log, code, order.placement.ranks)
+    meaning = None if well else family.explain(log) or exit_causes.explain_log(log, code, request.placement.ranks)
     record = Launch(
-        number=order.number,
-        block=order.turn.block,
-        position=order.position,
-        candidate=order.candidate.name,
-        placement=order.placement.name,
+        number=request.number,
+        block=request.turn.block,
+        position=request.position,
+        candidate=request.candidate.name,
+        placement=request.placement.name,
         status=ending.status,
         reason="; ".join(filter(None, [ending.reason, meaning, "" if well else around.evidence])),
         started=around.started,
@@ -245,23 +251,23 @@ def make_records(
         log=log,
     )
     return record, list(
-        drop_moved(order.placement, ending.stream.ranks, drop_network_bytes(list_rows(ending), record.output_bytes))
+        drop_moved(request.placement, ending.stream.ranks, drop_network_bytes(list_rows(ending), record.output_bytes))
     )
 
 
 def drop_network_bytes(results: list[CaseResult], output_bytes: int) -> list[CaseResult]:
-    """Return rows without `printed_bytes` where ranks wrote more than the launch printed: it went to the network.
+    """Return rows without `printed_bytes` if the ranks wrote more than the launch printed.
 
-    Ranks count all that they write by write() and its kin, which some libraries use for sockets and devices as well.
+    Ranks count all bytes of write() and similar calls, which some libraries also use for sockets and devices.
     """
     if sum(result.printed_bytes for result in results) <= output_bytes:
         return results
     return [msgspec.structs.replace(result, printed_bytes=0) for result in results]
 
 
-def measure_state(order: LaunchRequest) -> tuple[State | None, str]:
-    """Return the state of the machine, or why it is unknown; this never fails a launch."""
-    command = CommandLine(arguments=[str(order.binary), "--state"], environment=order.library.environment)
+def measure_state(request: LaunchRequest) -> tuple[State | None, str]:
+    """Return the state of the machine, or why it is unknown. A failure here does not fail the launch."""
+    command = CommandLine(arguments=[str(request.binary), "--state"], environment=request.library.environment)
     try:
         return launch.state(command), ""
     except RankbenchError as error:
@@ -269,54 +275,54 @@ def measure_state(order: LaunchRequest) -> tuple[State | None, str]:
 
 
 def list_core_flags(group: str) -> list[str]:
-    """Return what all ranks of a launch group must know before they start MPI; the job is read by rank 0 alone."""
+    """Return the options that all ranks of a launch group need before they start MPI; only rank 0 reads the job."""
     return ["--threads"] if group == THREADS else []
 
 
-def prepare_files(order: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]:
-    """Return paths for the job, written, and for stream and output, cleared of those of an earlier launch."""
-    folder = folder.absolute()  # Ranks on other nodes may begin elsewhere.
+def prepare_files(request: LaunchRequest, folder: Path) -> tuple[Path, Path, Path]:
+    """Write the job and empty stream and output; return the paths of the three."""
+    folder = folder.absolute()  # Ranks on other nodes may have another working directory.
     job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
     try:
         files.make_folder(folder)
         for path in (stream, output):
             files.write(path, b"")
-        samples.write_job(job, order.cases, order.plan, order.once, order.among)
+        samples.write_job(job, request.cases, request.plan, request.once, request.among)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); correct that and run again") from None
     return job, stream, output
 
 
-def perform(order: LaunchRequest, step: Step) -> LaunchExit:
-    """Run the step, again if its keeper is killed, and say how it ended."""
+def run_step(request: LaunchRequest, step: Step) -> LaunchExit:
+    """Run the step, again if its supervisor is killed; return how it ended."""
     try:
-        return classify_end(order, step, launch.run(step))
-    except launch.UnwatchedError:
+        return classify_end(request, step, launch.run(step))
+    except launch.SupervisorKilledError:
         raise
     except RankbenchError as error:
-        return classify_end(order, step, error)
+        return classify_end(request, step, error)
 
 
-def classify_end(order: LaunchRequest, step: Step, outcome: Outcome | RankbenchError) -> LaunchExit:
-    """Return how a step ended that ran, or was refused."""
+def classify_end(request: LaunchRequest, step: Step, outcome: Outcome | RankbenchError) -> LaunchExit:
+    """Return how a step ended, or that it was refused."""
     if isinstance(outcome, RankbenchError):
         return LaunchExit(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
-    if order.program:
-        return foreign.classify(order, order.program.operation, outcome, step.output, tail(step.output))
-    return classify(order, outcome, step.watch, tail(step.output))
+    if request.program:
+        return foreign.classify(request, request.program.operation, outcome, step.output, tail(step.output))
+    return classify(request, outcome, step.watch, tail(step.output))
 
 
-def classify(order: LaunchRequest, outcome: Outcome, stream_file: Path, log: str = "") -> LaunchExit:
-    """Return how a launch ended, by its exit code, by what its stream says, and by what its launcher printed."""
+def classify(request: LaunchRequest, outcome: Outcome, stream_file: Path, log: str = "") -> LaunchExit:
+    """Return how a launch ended, by its exit code, its stream and the output of its launcher."""
     try:
-        lines = samples.read_job(stream_file.with_name(JOB), order.cases, order.plan, order.once)
+        lines = samples.read_job(stream_file.with_name(JOB), request.cases, request.plan, request.once)
         stream = samples.read(stream_file, lines)
     except RankbenchError as error:
         return LaunchExit(LaunchStatus.CRASHED, f"its stream cannot be read: {error}", outcome, EMPTY)
     ranks = stream.facts.ranks if stream.facts else 0
-    if stream.facts and ranks != order.placement.ranks:
+    if stream.facts and ranks != request.placement.ranks:
         reason = (
-            f"started a world of {ranks} instead of {order.placement.ranks} ranks; is the launcher another library's?"
+            f"started a world of {ranks} instead of {request.placement.ranks} ranks; is the launcher another library's?"
         )
         return LaunchExit(LaunchStatus.REFUSED, reason, outcome, EMPTY)
     if stream.damage:
@@ -325,12 +331,12 @@ def classify(order: LaunchRequest, outcome: Outcome, stream_file: Path, log: str
     if outcome.hung and stream.complete:
         return LaunchExit(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
     if outcome.hung:
-        return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
+        return LaunchExit(LaunchStatus.HUNG, f"no sign of life for {request.plan.launch_limit_s:g} s", outcome, stream)
     if not stream.complete and (stuck_case := exit_causes.find_stuck_phase(log)):
         case_status, reason = stuck_case
         launch_status = LaunchStatus.HUNG if case_status == CaseStatus.HUNG else LaunchStatus.CRASHED
         return LaunchExit(launch_status, reason, outcome, stream, case_status)
-    how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
+    how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
     if not stream.facts:
         return LaunchExit(LaunchStatus.REFUSED, f"did not start: {how}", outcome, stream)
     if not stream.complete:
@@ -341,24 +347,24 @@ def classify(order: LaunchRequest, outcome: Outcome, stream_file: Path, log: str
 
 
 def list_rows(ending: LaunchExit) -> list[CaseResult]:
-    """Return the rows of the launch: what was measured, and the case in which it crashed or hung."""
+    """Return the rows of the launch: the measured cases, and the case in which it crashed or hung."""
     unfinished = ending.stream.unfinished
     if unfinished is None:
         return ending.stream.results
-    deadly = CaseStatus.HUNG if ending.status == LaunchStatus.HUNG else CaseStatus.CRASHED
-    deadly = ending.case_status or deadly
+    status = CaseStatus.HUNG if ending.status == LaunchStatus.HUNG else CaseStatus.CRASHED
+    status = ending.case_status or status
     others = [result for result in ending.stream.results if result.case.key != unfinished.key]
-    return [*others, CaseResult(case=unfinished, status=deadly, reason=ending.reason)]
+    return [*others, CaseResult(case=unfinished, status=status, reason=ending.reason)]
 
 
 def list_variables(command: CommandLine) -> dict[str, str]:
-    """Return what is set that a library may listen to: by the launch line, or by whoever started rankbench."""
-    ambient = {name: value for name, value in os.environ.items() if name.startswith(SPEAKS_TO_MPI)}
+    """Return the variables that a library may read: those of the launch line, and those of rankbench's environment."""
+    ambient = {name: value for name, value in os.environ.items() if name.startswith(MPI_VARIABLES)}
     return ambient | command.environment
 
 
 def tail(path: Path) -> str:
-    """Return the end of a log, without reading the rest: a log may be larger than the memory."""
+    """Return the end of a log without reading the rest, which may be larger than the memory."""
     with path.open("rb") as log:
         log.seek(max(0, path.stat().st_size - LOG_BYTES))
         return log.read().decode(errors="replace")

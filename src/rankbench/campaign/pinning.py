@@ -1,6 +1,6 @@
-"""Whether ranks sat where their placement says, by what they reported themselves from inside the launch.
+"""Checks whether ranks ran where their placement says, from the reports of the ranks themselves.
 
-Of ranks that are not bound nothing is asked but that they are on as many nodes as the placement has.
+For unbound ranks only the number of nodes is checked.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 CPU_FOLDER = Path("/sys/devices/system/cpu")
 NOT_AS_ASKED = "not as asked"
 MOST_THREADS = 8
-"""Of one core, of any processor that there is."""
+"""Most hardware threads of a core, of any processor."""
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 MOVED = re.compile(r"rank (\d+) from CPU (\d+) to CPU (\d+)")
-"""As the core shows it."""
+"""The core's report of a moved rank."""
 
 
 def check_placement(placement: Placement, ranks: Sequence[RankFact]) -> str:
-    """Return one line on which ranks sat elsewhere than the placement says, nothing if none did."""
-    looks = (check_nodes, check_sockets, check_cpus, find_shared_cores)
-    reasons = (reason for look in looks for reason in look(placement, ranks))
+    """Return one line on ranks that ran elsewhere than the placement says; empty: none."""
+    checks = (check_nodes, check_sockets, check_cpus, find_shared_cores)
+    reasons = (reason for check in checks for reason in check(placement, ranks))
     return next((f"{NOT_AS_ASKED}: {reason}" for reason in reasons), "")
 
 
 def check_nodes(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
-    """Yield ranks that share a host and should not, or the other way round: ranks fill node after node."""
+    """Yield ranks that share a host and should not, or that should and do not. Ranks fill node after node."""
     first_on: dict[str, RankFact] = {}
     first_of: dict[int, RankFact] = {}
     for rank in ranks:
@@ -51,7 +51,7 @@ def check_nodes(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str
 
 
 def check_sockets(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
-    """Yield ranks on one socket where sockets take turns, and on two where one is asked for."""
+    """Yield ranks on one socket where the placement alternates sockets, and on two where it says one."""
     kind = placement.name.partition(":")[0]
     if placement.binding == "none" or kind not in {"socket", "sockets", FARTHEST}:
         return
@@ -66,24 +66,24 @@ def check_sockets(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[s
 
 
 def check_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
-    """Yield ranks that may run elsewhere than asked for; where no CPUs are named, on more than one core."""
+    """Yield ranks that may run on other CPUs than requested, or, without requested CPUs, on more than one core."""
     if placement.binding == "none":
         return
     for rank in ranks:
-        allowed, seat_cpus = parse_list(rank.cpus), seat(placement, rank.rank)
-        if seat_cpus and not (allowed and allowed <= seat_cpus):
+        allowed, requested = parse_list(rank.cpus), find_requested_cpus(placement, rank.rank)
+        if requested and not (allowed and allowed <= requested):
             named = (
-                f"CPU {format_ranges(seat_cpus)} was"
-                if len(seat_cpus) == 1
-                else f"CPUs {format_ranges(seat_cpus)} were"
+                f"CPU {format_ranges(requested)} was"
+                if len(requested) == 1
+                else f"CPUs {format_ranges(requested)} were"
             )
             yield f"rank {rank.rank} may run on CPUs {rank.cpus}, {named} asked for"
-        elif not seat_cpus and not on_one_core(rank, ranks):
+        elif not requested and not on_one_core(rank, ranks):
             yield f"rank {rank.rank} may run on CPUs {rank.cpus} and is not bound to one core"
 
 
 def find_shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]:
-    """Yield ranks that are bound to one core where each should have one of its own."""
+    """Yield ranks that are bound to the same core and should not be."""
     if placement.binding == "none" or placement.cpus:
         return
     first_on: dict[tuple[str, int], RankFact] = {}
@@ -94,8 +94,8 @@ def find_shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterat
             yield f"ranks {fact.rank} and {rank.rank} are bound to the same core (CPUs {fact.cpus} and {rank.cpus})"
 
 
-def seat(placement: Placement, rank: int) -> set[int]:
-    """Return the CPUs that a rank was asked to sit on, nothing where none are named."""
+def find_requested_cpus(placement: Placement, rank: int) -> set[int]:
+    """Return the CPUs requested for a rank; empty: none are named."""
     return set(placement.cpus[rank % placement.ranks_per_node]) if placement.cpus else set()
 
 
@@ -105,7 +105,7 @@ def is_here(rank: RankFact) -> bool:
 
 
 def on_one_core(rank: RankFact, ranks: Sequence[RankFact]) -> bool:
-    """Return whether a rank may run on one core only. Of other hosts it is known on which cores ranks ran."""
+    """Return whether a rank may run on one core only. On other hosts, cores are known from where ranks ran."""
     allowed = parse_list(rank.cpus)
     if is_here(rank):
         return len({core(cpu) for cpu in allowed}) == 1
@@ -116,7 +116,7 @@ def on_one_core(rank: RankFact, ranks: Sequence[RankFact]) -> bool:
 
 
 def core(cpu: int) -> int:
-    """Return the name of a core of this host: the first of the CPUs that are its hardware threads."""
+    """Return the number of a core of this host: the first CPU among its hardware threads."""
     siblings = CPU_FOLDER / f"cpu{cpu}" / "topology" / "thread_siblings_list"
     return min(parse_list(siblings.read_text(encoding="ascii"))) if siblings.exists() else cpu
 
@@ -125,31 +125,31 @@ def core(cpu: int) -> int:
 
 
 def drop_moved(placement: Placement, ranks: Sequence[RankFact], results: Sequence[CaseResult]) -> Iterator[CaseResult]:
-    """Yield results in their order, those of ranks that did not sit as asked without what was measured.
+    """Yield results in their order; misplaced ranks have no values.
 
-    A rank that was moved stays where it is, so that nothing counts that the launch measures after it.
+    A moved rank stays where it is, so later results of the launch do not count either.
     """
     reason, moved_before = check_placement(placement, ranks), ""
     for result in results:
-        moved = result.moved if left_its_seat(placement, ranks, result.moved) else ""
+        moved = result.moved if has_moved(placement, ranks, result.moved) else ""
         later = moved_before and f"{NOT_AS_ASKED}: {moved_before} in an earlier case"
         text = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
         moved_before = moved or moved_before
         yield make_misplaced_row(result, text) if text and result.status == CaseStatus.OK else result
 
 
-def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
-    """Return whether a rank left its core; threads of one core are one place."""
+def has_moved(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
+    """Return whether a rank left its core. A move between threads of a core does not count."""
     match = MOVED.fullmatch(moved)
     if placement.binding == "none" or not match:
         return False
     rank, start, end = map(int, match.groups())
-    seat_cpus = seat(placement, rank)
-    if seat_cpus or not ranks or is_here(ranks[rank]):
-        return end not in seat_cpus if seat_cpus else core(start) != core(end)
-    return end not in parse_list(ranks[rank].cpus)  # All of one core, else it did not sit as asked.
+    requested = find_requested_cpus(placement, rank)
+    if requested or not ranks or is_here(ranks[rank]):
+        return end not in requested if requested else core(start) != core(end)
+    return end not in parse_list(ranks[rank].cpus)  # These are all of one core, or the check above had failed.
 
 
 def make_misplaced_row(result: CaseResult, reason: str) -> CaseResult:
-    """Return the row of a case that was measured elsewhere than asked for."""
+    """Return the row of a case that was measured on other CPUs than requested."""
     return CaseResult(case=result.case, status=CaseStatus.NOT_AS_ASKED, reason=reason)

@@ -1,4 +1,4 @@
-"""Before block 1: which candidates work where they are to be launched. Only those that do are launched."""
+"""Checks before block 1 whether each candidate works in each placement. Only those that work are launched."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rankbench.model import Candidate, Library, Placement, Stream
 
 LOOK_S = 0.01
-"""Time between two looks at what checks use of the machine's resources. Nothing is measured meanwhile."""
+"""Time between two readings of the resources that checks use. Nothing is measured meanwhile."""
 SCARCE = 0.5
-"""The part of what is free from which on checks are made one by one."""
+"""If checks use more than this share of what is free, they run one by one."""
 MOST_BYTES = 4 << 20
-"""Of a check's messages; of longer ones libraries send parts, or copy from process to process."""
+"""Largest messages of a check; longer ones are sent in parts, or copied from process to process."""
 AT_ONCE = 4
-"""Checks at the same time."""
+"""Checks that run at the same time."""
 
 
 class Refusal(NamedTuple):
@@ -34,36 +34,36 @@ class Refusal(NamedTuple):
     reason: str
     log: str
     status: CaseStatus = CaseStatus.REFUSED
-    """Of its cases."""
+    """The status of its cases."""
 
 
-class Seen(NamedTuple):
-    """What the check of a candidate in a placement found, and what it printed."""
+class CheckedCandidate(NamedTuple):
+    """The result and the output of a candidate's check in a placement."""
 
     candidate: Candidate
     placement: Placement
     check: doctor.Check
     log: str
     used: Amounts
-    """What its launch took of each resource."""
+    """Amount of each resource that its launch used."""
     usage: Usage | None = None
-    """What its library reported; none where it reported nothing."""
+    """The report of its library; None: it reported nothing."""
 
     @property
     def refusal(self) -> Refusal:
-        """Return it as the reason not to launch the candidate there."""
+        """Return the refusal that follows from a failed check."""
         status = CaseStatus.NOT_AS_ASKED if self.check.elsewhere else CaseStatus.REFUSED
         return Refusal(self.check.reason, self.log, status)
 
 
-class Examined(NamedTuple):
-    """What checks found, by the names of candidate and placement; a twin is its original."""
+class CheckResults(NamedTuple):
+    """Results of checks, by the names of candidate and placement; a twin has those of its original."""
 
     refused: dict[tuple[str, str], Refusal]
     uses: Uses
-    """What those that work use of the machine."""
+    """Resources that the working candidates use."""
     usage: list[Usage]
-    """What their libraries reported."""
+    """Reports of their libraries."""
 
 
 def examine(
@@ -73,8 +73,8 @@ def examine(
     builds: Mapping[str, Build],
     folder: Path,
     size_bytes: int = doctor.SIZE_BYTES,
-) -> Examined:
-    """Check each candidate in each placement, with messages as long as the largest that are to be measured."""
+) -> CheckResults:
+    """Check each candidate in each placement, with messages as long as the largest of the plan."""
     bytes_checked = min(max(size_bytes, doctor.SIZE_BYTES), MOST_BYTES)
     checks = list(check_candidates(candidates, placements, used, builds, folder, bytes_checked))
     failed = {(look.candidate.name, look.placement.name): look.refusal for look in checks if not look.check.works}
@@ -85,7 +85,7 @@ def examine(
         for placement in placements
         if ((original := candidate.control_of or candidate.name), placement.name) in failed
     }
-    return Examined(refused, uses, [look.usage for look in checks if look.usage])
+    return CheckResults(refused, uses, [look.usage for look in checks if look.usage])
 
 
 def check_candidates(
@@ -95,8 +95,8 @@ def check_candidates(
     builds: Mapping[str, Build],
     folder: Path,
     size_bytes: int = doctor.SIZE_BYTES,
-) -> Iterator[Seen]:
-    """Check each candidate that is no twin in each placement, and yield what was found."""
+) -> Iterator[CheckedCandidate]:
+    """Check each candidate but the twin in each placement, and yield the results."""
     for placement in placements:
         originals = [candidate for candidate in candidates if not candidate.control_of]
         for at, batch in enumerate(batches(originals, placement)):
@@ -114,11 +114,11 @@ def check_candidates(
             for candidate, trial, (check, amounts) in zip(batch, trials, check_reporting(trials), strict=True):
                 text = read_output(trial.output)
                 usage = read_usage(candidate, trial.library, placement, text, check) if check.works else None
-                yield Seen(candidate, placement, check, text, amounts, usage)
+                yield CheckedCandidate(candidate, placement, check, text, amounts, usage)
 
 
 def check_reporting(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:
-    """Check while libraries report what they use; what fails so is checked without, since reports hide the reason."""
+    """Check with the libraries' reports on; repeat failed checks without them, since reports can hide the reason."""
     reporting = [trial._replace(settings=report_settings(trial) | dict(trial.settings)) for trial in trials]
     checks = check_alone_if_scarce(reporting)
     again = [
@@ -132,14 +132,14 @@ def check_reporting(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, 
 
 
 def report_settings(trial: doctor.Trial) -> dict[str, str]:
-    """Return the settings with which the library of a trial reports what it uses."""
+    """Return the settings that make a library report what it uses."""
     return dict(libraries.find_family(trial.library).report_settings)
 
 
 def read_usage(
     candidate: Candidate, library: Library, placement: Placement, text: str, check: doctor.Check | Stream
 ) -> Usage | None:
-    """Return what a library reported in a check, and devices that counted it; none where nothing is known."""
+    """Return what a library and the network devices reported in a check; None: nothing."""
     family = libraries.find_family(library)
     usage = Usage(
         candidate=candidate.name,
@@ -152,7 +152,7 @@ def read_usage(
 
 
 def check_alone_if_scarce(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.Check, Amounts]]:
-    """Check at the same time, and again one by one where the machine has too little for that; with what each used."""
+    """Check at the same time, or one by one if resources are scarce; return each result with the amounts used."""
     with launch.Monitor(LOOK_S) as monitor:
         checks = doctor.check_together(trials)
     if len(trials) > 1 and any(used > SCARCE * monitor.before[name] for name, used in monitor.used.items()):
@@ -161,9 +161,9 @@ def check_alone_if_scarce(trials: Sequence[doctor.Trial]) -> list[tuple[doctor.C
 
 
 def batches(candidates: Sequence[Candidate], placement: Placement) -> list[Sequence[Candidate]]:
-    """Return which candidates are checked at the same time: some where a rank has a CPU of this machine, else one.
+    """Return groups of candidates to check at the same time: several if each rank has a CPU here, else one.
 
-    On nodes a scheduler or ssh may be in the way of several, and more ranks than CPUs wait for each other for long.
+    On nodes, a scheduler or ssh may not allow several; and more ranks than CPUs wait for each other for a long time.
     """
     here = not placement.hosts and placement.launcher == "mpiexec" and placement.ranks <= (os.cpu_count() or 1)
     count = AT_ONCE if here else 1
@@ -171,5 +171,5 @@ def batches(candidates: Sequence[Candidate], placement: Placement) -> list[Seque
 
 
 def read_output(output: Path) -> str:
-    """Return what a check printed."""
+    """Return the output of a check."""
     return output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""

@@ -1,6 +1,6 @@
-"""From a plan to a campaign that can run: libraries found, cores built, cases made, candidates checked, a folder begun.
+"""Prepares a campaign from a plan: finds libraries, builds cores, makes cases, checks candidates, creates the folder.
 
-Or, where the folder holds a campaign of the same plan, that campaign again, if nothing it rests on has changed.
+If the folder holds a campaign of the same plan, it is resumed, provided that libraries and core are unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import msgspec
 
 from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import changes, doctor, foreign
-from rankbench.campaign.preflight import Examined, Refusal, examine
+from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import tuned
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
@@ -37,27 +37,27 @@ if TYPE_CHECKING:
 
 Show = Callable[[str], None]
 EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of")
-"""Fields of a library that decide what is run."""
+"""Fields of a library that determine what is executed."""
 Refusals = dict[tuple[str, str], Refusal]
 
 
-class Prepared(NamedTuple):
-    """A campaign that can run."""
+class PreparedCampaign(NamedTuple):
+    """A campaign that is ready to run."""
 
     store: Store
     binaries: dict[str, Path]
-    """The cores by library."""
+    """The core of each library."""
     refused: Refusals
     programs: Programs
-    """Of foreign tools."""
+    """Programs of foreign tools."""
     without: dict[tuple[str, str], str]
     """Why a library has no program for a foreign operation."""
     uses: Uses
-    """What a launch takes of the machine's resources; empty: not known here."""
+    """Resources of the machine that a launch uses; empty: unknown."""
 
 
-class Wanted(NamedTuple):
-    """What a campaign is asked to be."""
+class CampaignRequest(NamedTuple):
+    """A request for a campaign: its plan, folder, machine and options."""
 
     plan: Plan
     folder: Path
@@ -66,56 +66,56 @@ class Wanted(NamedTuple):
     """Where libraries and builds are kept."""
     prefixes: Sequence[Path] = ()
     modules: Sequence[str] = ()
-    """Environment modules to look for libraries in, each text a list to load together."""
+    """Environment modules with libraries; each text is a list of modules to load together."""
     seed: int = 0
-    """Of the random orders; 0 leaves it to the plan, and 0 there to chance."""
+    """Seed of the random orders; 0: that of the plan, and if that is 0, too, a random one."""
     more: int = 0
-    """Blocks to measure beyond those that are stored, whatever the plan says; 0: as the plan says."""
+    """Blocks to measure in addition to those stored; 0: as many as the plan says."""
     rules: Mapping[str, Sequence[Rule]] = MappingProxyType({})
-    """Of candidates that a tuning made: which variant their settings use for which calls."""
+    """For candidates of a tuning: which variant their settings select for which calls."""
     scheduled: bool = False
-    """Whether a scheduler's job makes the launches, and the checks before them, on other machines than this."""
+    """Whether a job of a scheduler makes checks and launches, on other machines than this one."""
     reach: Callable[[], list[Library]] | None = None
-    """Returns the libraries in reach, where somebody looks for them already."""
+    """Returns the libraries in reach, if a search for them is already running."""
 
 
-def prepare(wanted: Wanted, show: Show) -> Prepared:
-    """Return the campaign in the wanted folder, begun if it is not there. `show` takes lines on what is being done.
+def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
+    """Return the campaign in the requested folder, new or resumed. `show` prints what is being done.
 
-    The folder is locked first: of two runs at the same time one goes on, and the other changes nothing.
+    The folder is locked first: of two simultaneous runs one continues, and the other changes nothing.
     """
-    make_writable(wanted.folder)
-    lock_file = store.lock(wanted.folder)
+    make_writable(request.folder)
+    lock_file = store.lock(request.folder)
     try:
-        files.remove_leftovers(wanted.folder)
-        return (resume if (wanted.folder / "campaign.json").exists() else begin_campaign)(wanted, lock_file, show)
+        files.remove_leftovers(request.folder)
+        return (resume if (request.folder / "campaign.json").exists() else begin_campaign)(request, lock_file, show)
     except BaseException:
         lock_file.close()
         raise
 
 
-def begin_campaign(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
-    """Make a new campaign; nothing but its lock is left in its folder if it cannot be made."""
-    candidates, used = find_candidates(wanted)
-    builds = build_cores(used.values(), wanted.home, show)
-    description = foreign.add_operations(build.describe(next(iter(builds.values()))), wanted.plan)
-    machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
-    cases, notes = plan.expand_plan(wanted.plan, description, machine)
-    refused, uses, usage = check_candidates(candidates, wanted, used, builds, show)
+def begin_campaign(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
+    """Create a new campaign. If that fails, only the lock remains in its folder."""
+    candidates, used = find_candidates(request)
+    builds = build_cores(used.values(), request.home, show)
+    description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
+    machine = UNKNOWN_MACHINE if request.scheduled else request.machine
+    cases, notes = plan.expand_plan(request.plan, description, machine)
+    refused, uses, usage = check_candidates(candidates, request, used, builds, show)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
-    programs, without = find_programs(wanted, operations, used)
+    programs, without = find_programs(request, operations, used)
     record = Campaign(
         format=store.FORMAT,
-        name=wanted.folder.name,
+        name=request.folder.name,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         rankbench=version("rankbench"),
-        plan=wanted.plan,
-        seed=wanted.seed or wanted.plan.seed or secrets.randbits(32),
+        plan=request.plan,
+        seed=request.seed or request.plan.seed or secrets.randbits(32),
         machine=machine,
         libraries=list(used.values()),
         receipts=[core.receipt for core in builds.values()],
-        candidates=add_control(candidates, wanted.plan, refused),
+        candidates=add_control(candidates, request.plan, refused),
         cases=cases,
         operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
@@ -124,79 +124,79 @@ def begin_campaign(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared
     )
     for note in record.notes:
         show(f"note: {note}")
-    show(str(plan.estimate_footprint(wanted.plan, cases, record.operations)))
-    campaign_store = store.create(wanted.folder, record, lock_file)
-    return Prepared(campaign_store, binaries(builds), refused, programs, without, uses)
+    show(str(plan.estimate_footprint(request.plan, cases, record.operations)))
+    campaign_store = store.create(request.folder, record, lock_file)
+    return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses)
 
 
-def resume(wanted: Wanted, lock_file: IO[bytes], show: Show) -> Prepared:
-    """Open a campaign, of the same plan and seed, and check that libraries and core are what they were."""
-    opened = store.open(wanted.folder, lock_file)
+def resume(request: CampaignRequest, lock_file: IO[bytes], show: Show) -> PreparedCampaign:
+    """Open a campaign of the same plan and seed, and check that libraries and core are unchanged."""
+    opened = store.open(request.folder, lock_file)
     record = opened.campaign
-    changes.require_same_measurement(wanted.folder, record, wanted.plan, wanted.seed)
-    if not wanted.scheduled:
-        require_machine(wanted.folder, began=record.machine, here=wanted.machine)
-    if record.plan.placements != wanted.plan.placements:
+    changes.require_same_measurement(request.folder, record, request.plan, request.seed)
+    if not request.scheduled:
+        require_machine(request.folder, recorded=record.machine, here=request.machine)
+    if record.plan.placements != request.plan.placements:
         raise RankbenchError(
-            f"{wanted.folder}: holds a campaign on other hosts or CPUs; continue on those, or choose another name: "
+            f"{request.folder}: holds a campaign on other hosts or CPUs; continue on those, or choose another name: "
             "--name NAME"
         )
-    require_libraries(wanted, record)
-    require_baseline(wanted.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
-    show(f"continuing {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
+    require_libraries(request, record)
+    require_baseline(request.plan, [candidate.name for candidate in record.candidates if not candidate.control_of])
+    show(f"continuing {request.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
-    builds = build_cores(used.values(), wanted.home, show)
+    builds = build_cores(used.values(), request.home, show)
     for receipt in record.receipts:
         if strip_hash(builds[receipt.library].receipt) != strip_hash(receipt):
             raise RankbenchError(
-                f"{wanted.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
-                "begin another: --name NAME"
+                f"{request.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
+                "start another: --name NAME"
             )
-    if wanted.plan.calls != record.plan.calls:
-        description = foreign.add_operations(build.describe(next(iter(builds.values()))), wanted.plan)
-        for note in plan.check_calls(wanted.plan, description, record.cases):
+    if request.plan.calls != record.plan.calls:
+        description = foreign.add_operations(build.describe(next(iter(builds.values()))), request.plan)
+        for note in plan.check_calls(request.plan, description, record.cases):
             show(f"note: {note}")
-    refused, uses, _ = check_candidates(record.candidates, wanted, used, builds, show)
+    refused, uses, _ = check_candidates(record.candidates, request, used, builds, show)
     for line in list_refusals(refused):
         show(f"note: {line}; not launched now")
-    changes.take_over(opened, wanted.plan, wanted.more)
-    return Prepared(opened, binaries(builds), refused, *find_programs(wanted, record.operations, used), uses)
+    changes.take_over(opened, request.plan, request.more)
+    return PreparedCampaign(opened, binaries(builds), refused, *find_programs(request, record.operations, used), uses)
 
 
 def find_programs(
-    wanted: Wanted, operations: Sequence[Operation], used: Mapping[str, Library]
+    request: CampaignRequest, operations: Sequence[Operation], used: Mapping[str, Library]
 ) -> tuple[Programs, dict[tuple[str, str], str]]:
-    """Return the programs of foreign operations for each library, and why others have none."""
-    theirs = [operation for operation in operations if operation.foreign]
-    if not theirs:
+    """Return the programs of foreign operations for each library, and why some libraries have none."""
+    foreign_operations = [operation for operation in operations if operation.foreign]
+    if not foreign_operations:
         return {}, {}
-    reach = find_libraries(wanted)
-    return foreign.find_programs(wanted.plan, theirs, used.values(), reach, wanted.home)
+    reach = find_libraries(request)
+    return foreign.find_programs(request.plan, foreign_operations, used.values(), reach, request.home)
 
 
-def require_libraries(wanted: Wanted, record: Campaign) -> None:
-    """Refuse libraries that are not found here as recorded: a record from elsewhere may name any program as wrapper."""
-    reach = find_libraries(wanted)
-    plan_libraries = [libraries.resolve_library(spec, reach) for spec in wanted.plan.candidates]
+def require_libraries(request: CampaignRequest, record: Campaign) -> None:
+    """Refuse libraries that differ from the record: a record from elsewhere may name any program as wrapper."""
+    reach = find_libraries(request)
+    plan_libraries = [libraries.resolve_library(spec, reach) for spec in request.plan.candidates]
     here = {library.name: library for library in (*reach, *plan_libraries)}
     for library in record.libraries:
         for what in EXECUTED:
             before, now = getattr(library, what), getattr(here.get(library.name), what, None)
             if before != now:
                 raise RankbenchError(
-                    f"{wanted.folder}: {library.name} is recorded with {what} {before or 'none'}, found here with "
-                    f"{now or 'none'}; give the --prefix or --modules of then, or begin another campaign: --name NAME"
+                    f"{request.folder}: {library.name} is recorded with {what} {before or 'none'}, found here with "
+                    f"{now or 'none'}; give the --prefix or --modules used then, or start another campaign: --name NAME"
                 )
 
 
-def require_machine(folder: Path, began: Machine, here: Machine) -> None:
-    """Refuse to go on elsewhere than where a campaign began: its figures would be those of two machines."""
+def require_machine(folder: Path, recorded: Machine, here: Machine) -> None:
+    """Refuse to continue on another machine: the values of one campaign would be those of two machines."""
     for what in ("host", "cpu", "cores"):
-        before, now = getattr(began, what), getattr(here, what)
+        before, now = getattr(recorded, what), getattr(here, what)
         if before != now:
             raise RankbenchError(
                 f"{folder}: began on another machine ({what} {before}, here {now}); "
-                "go on there, or begin another campaign here: --name NAME"
+                "continue there, or start another campaign here: --name NAME"
             )
 
 
@@ -206,12 +206,12 @@ def list_refusals(refused: Refusals) -> list[str]:
 
 
 def strip_hash(receipt: Receipt) -> Receipt:
-    """Return a receipt less the binary's hash: compiled again, equal sources need not give equal bytes."""
+    """Return a receipt without the binary's hash: equal sources need not compile to equal bytes."""
     return msgspec.structs.replace(receipt, binary_sha256="")
 
 
 def make_writable(folder: Path) -> None:
-    """Make a folder and find out whether it can be written, before time is spent."""
+    """Create a folder, and refuse one that cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -222,39 +222,39 @@ def make_writable(folder: Path) -> None:
         ) from None
 
 
-def find_libraries(wanted: Wanted) -> list[Library]:
-    """Return the libraries in reach, in a list of the caller's, which may add to it."""
-    if wanted.reach:
-        return list(wanted.reach())
-    return libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
+def find_libraries(request: CampaignRequest) -> list[Library]:
+    """Return the libraries in reach, as a list that the caller may extend."""
+    if request.reach:
+        return list(request.reach())
+    return libraries.find(libraries.make_search(request.home, request.prefixes, request.modules))
 
 
-def find_candidates(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
+def find_candidates(request: CampaignRequest) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates and the libraries that they use."""
-    reach = find_libraries(wanted)
+    reach = find_libraries(request)
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
-    for spec in wanted.plan.candidates:
+    for spec in request.plan.candidates:
         library = libraries.resolve_library(spec, reach)
         used[library.name] = library
-        candidate = make_candidate(spec, library, wanted)
+        candidate = make_candidate(spec, library, request)
         if candidate.name in candidates:
             raise RankbenchError(
-                f"{wanted.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
+                f"{request.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
             )
         candidates[candidate.name] = candidate
-    require_baseline(wanted.plan, candidates)
+    require_baseline(request.plan, candidates)
     return list(candidates.values()), used
 
 
-def make_candidate(spec: CandidateSpec, library: Library, wanted: Wanted) -> Candidate:
-    """Return a candidate of a plan; one that is wanted as tuned has the newest proven settings of its library."""
+def make_candidate(spec: CandidateSpec, library: Library, request: CampaignRequest) -> Candidate:
+    """Return a candidate of a plan; a `tuned` one has the newest proven settings of its library."""
     if not tuned.split_name(spec.library)[1]:
         name = spec.name or library.name
-        rules = list(wanted.rules.get(name, ()))
+        rules = list(request.rules.get(name, ()))
         return Candidate(name=name, library=library.name, settings=spec.settings, rules=rules)
-    host = "" if wanted.scheduled else wanted.machine.host
-    proven = tuned.find_proven(library, wanted.home, host)
+    host = "" if request.scheduled else request.machine.host
+    proven = tuned.find_proven(library, request.home, host)
     return Candidate(
         name=spec.name or f"{library.name}{tuned.SUFFIX}",
         library=library.name,
@@ -273,7 +273,7 @@ def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
 
 
 def build_cores(used: Iterable[Library], home: Path, show: Show) -> dict[str, Build]:
-    """Build the core for each library, if it was not yet."""
+    """Build the core for each library, unless it is built already."""
     all_used = list(used)
     began = monotonic()
     builds = {}
@@ -286,30 +286,28 @@ def build_cores(used: Iterable[Library], home: Path, show: Show) -> dict[str, Bu
 
 def check_candidates(
     candidates: Sequence[Candidate],
-    wanted: Wanted,
+    request: CampaignRequest,
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     show: Show,
-) -> Examined:
-    """Check every candidate in every placement, and what it uses of the machine. It is an error if none works.
+) -> CheckResults:
+    """Check every candidate in every placement, and its use of resources. It is an error if none works.
 
-    What the checks leave lies in the campaign's own folder, which other nodes see as well. A job checks for itself.
+    The checks write to the campaign's folder, which other nodes see as well. A job of a scheduler makes its own checks.
     """
-    if wanted.scheduled:
-        return Examined({}, {}, [])
+    if request.scheduled:
+        return CheckResults({}, {}, [])
     show(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
-    placements = wanted.plan.placements
-    with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
-        preparation = examine(
-            candidates, placements, used, builds, Path(folder).absolute(), max(wanted.plan.sizes_bytes)
-        )
-    refused = preparation.refused
+    placements = request.plan.placements
+    with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=request.folder) as folder:
+        results = examine(candidates, placements, used, builds, Path(folder).absolute(), max(request.plan.sizes_bytes))
+    refused = results.refused
     if len(refused) == len(candidates) * len(placements):
         for reason in filter(None, map(doctor.find_unknown_host, placements)):  # No library is to blame.
-            raise RankbenchError(f"{wanted.plan.file}: hosts: {reason}")
+            raise RankbenchError(f"{request.plan.file}: hosts: {reason}")
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
-    return preparation
+    return results
 
 
 def add_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:
@@ -324,5 +322,5 @@ def add_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusal
 
 
 def binaries(builds: Mapping[str, Build]) -> dict[str, Path]:
-    """Return the cores by library."""
+    """Return the binary of the core for each library."""
     return {name: core.binary for name, core in builds.items()}

@@ -1,6 +1,6 @@
-"""What libraries have and do right: every operation in every form called once, untimed, and the answer kept.
+"""Which operations a library has and executes correctly: each is called once in every form, without timing.
 
-It lies beside the build of the core, whose name changes with the core and the library, so that it is asked once.
+The results are stored beside the build of the core, whose name changes with core and library: each is probed once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RANKS = 2
 
 
 class Answer(Record, frozen=True, omit_defaults=True):
-    """What became of one operation in one form."""
+    """The result of one operation in one form."""
 
     operation: str
     form: Form
@@ -36,27 +36,27 @@ class Answer(Record, frozen=True, omit_defaults=True):
 
 
 class Probe(Record, frozen=True):
-    """All that a library answered."""
+    """The results of a library."""
 
     answers: list[Answer]
 
 
 def probe_library(library: Library, home: Path, show: Callable[[str], None]) -> Probe:
-    """Return what a library has and does right; `show` hears of it where it must be asked, which takes a while.
+    """Return the stored results of a library, or probe it, which takes a while and is announced by `show`.
 
-    Raises RankbenchError where the core cannot be built with it, or does not start.
+    Raises RankbenchError if the core cannot be built with the library, or does not start.
     """
     core = build.build(library, home)
     place = core.binary.with_name(FILE)
     if answer := read_answer(place):
         return answer
-    show(f"asking {library.name} which operations it has, once for this build of the core …")
-    fresh = ask(library, home)
-    keep(place, fresh)
-    return fresh
+    show(f"probing the operations of {library.name}, once for this build of the core …")
+    probe = call_operations(library, home)
+    write_answer(place, probe)
+    return probe
 
 
-def ask(library: Library, home: Path) -> Probe:
+def call_operations(library: Library, home: Path) -> Probe:
     """Call every operation in every form."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         results = selftest.probe_operations(selftest.prepare_bench(library, RANKS, home, Path(folder)))
@@ -69,15 +69,15 @@ def ask(library: Library, home: Path) -> Probe:
 
 
 def read_answer(place: Path) -> Probe | None:
-    """Return the answer that is kept, nothing where there is none or another rankbench wrote it."""
+    """Return the stored results, or None if there are none or they have another format."""
     try:
         return msgspec.json.decode(place.read_bytes(), type=Probe)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def keep(place: Path, answer: Probe) -> None:
-    """Write the answer beside its place and rename it. Where that cannot be written, it is asked again next time."""
+def write_answer(place: Path, answer: Probe) -> None:
+    """Store the results atomically. If that fails, the library is probed again next time."""
     with contextlib.suppress(OSError):
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f"{FILE}.", delete=False) as file:
             file.write(msgspec.json.format(msgspec.json.encode(answer)))

@@ -1,4 +1,4 @@
-"""How far a campaign is: counts, time left and first figures, kept while it runs. It prints and judges nothing."""
+"""The progress of a running campaign: counts, remaining time and first values. It prints nothing."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
     from rankbench.plan.stop_rules import Decision
 
 
-TOLD_OTHERWISE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
-"""Cases that end so are good, or the same in their whole launch."""
+WITHOUT_LINE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
+"""Statuses without a line: good ones, and those that all cases of a launch share."""
 
 
 class Progress:
-    """The state of a campaign that is shown while it runs; a `Watch`."""
+    """A `Watch` that holds what is shown while a campaign runs."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
         self.running: Sequence[Turn] = ()
-        """Turns whose launches run now: one, or several that measure in turn."""
+        """The turns of the running launches: one, or several that measure in turn."""
         self.running_cases = 0
-        """Of each."""
+        """Number of cases of each."""
         self._behind: set[tuple[str, str]] = set()
-        """Candidates and placements whose turns in the running block are over."""
+        """Candidates and placements whose turns in the current block are over."""
         self._began_s = monotonic()
         self._this_run_s = self._began_s
         self._before_s = 0.0
-        """What launches of earlier runs took."""
+        """Time of the launches of earlier runs."""
         self.note: Words = ""
         self.look: Look | None = None
-        """What the campaign saw when it looked last."""
+        """The last interim analysis."""
         self.turns = list_turn_cases(campaign, ())
-        """Cases of each candidate's turn in each placement, in the blocks that follow from the last look."""
+        """Number of cases of each candidate in each placement, in blocks after the last look."""
         self.failures: list[str] = []
         self.notes: list[str] = []
         self._took: list[tuple[int, float]] = []
         """Cases and seconds of every launch."""
         self._medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
 
-    def starts(self, turns: Sequence[Turn], cases: int) -> None:
-        """Take note of the launches that begin."""
+    def on_start(self, turns: Sequence[Turn], cases: int) -> None:
+        """Note which launches begin."""
         same_block = self.running and self.running[0].block == turns[0].block
         before = {(turn.candidate, turn.placement) for turn in self.running}
         now = {(turn.candidate, turn.placement) for turn in turns}
@@ -62,30 +62,32 @@ class Progress:
         """Count a launch of an earlier run."""
         self._took.append((cases, launch.duration_s))
         self._before_s += launch.duration_s
-        self.failures += failures(launch, ())
+        self.failures += list_failures(launch, ())
 
     def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
-        """Count a launch and what it brought."""
+        """Count a launch and its results."""
         self._took.append((len(results), launch.duration_s))
         for result in results:
             if result.own_series:
                 discarded = result.own_series.find_discarded(overruns=self.campaign.discards_overruns(result.case))
-                self._medians[launch.candidate, result.case.key].append(launch_median(result.own_series, discarded))
-        self.failures += failures(launch, results)
+                self._medians[launch.candidate, result.case.key].append(
+                    compute_launch_median(result.own_series, discarded)
+                )
+        self.failures += list_failures(launch, results)
 
     def on_note(self, note: str) -> None:
-        """Keep what changes how the campaign goes on."""
+        """Collect a note on how the campaign continues."""
         self.notes.append(note)
 
     def on_decision(self, decision: Decision) -> None:
-        """Take note of why another block follows, or not."""
+        """Note why another block follows, or not."""
         self.note = decision.reason or self.note
         if decision.look:
             self.look, self.turns = decision.look, list_turn_cases(self.campaign, [decision.look])
 
     @property
     def block(self) -> int:
-        """Return the running block."""
+        """Return the current block."""
         return self.running[0].block if self.running else 1
 
     @property
@@ -95,7 +97,7 @@ class Progress:
 
     @property
     def turns_done(self) -> int:
-        """Return how many turns of the running block are over."""
+        """Return how many turns of the current block are over."""
         return len(self._behind)
 
     def _of_a_block(self) -> list[tuple[str, str]]:
@@ -108,7 +110,7 @@ class Progress:
 
     @property
     def blocks(self) -> int:
-        """Return the block that is to be reached next: of the first look, or that in which all should be decided."""
+        """Return the target block: that of the first look, or that by which all cases should be decided."""
         stop = self.campaign.plan.stop
         if self.block <= stop.blocks_min:
             return stop.blocks_min
@@ -116,11 +118,11 @@ class Progress:
 
     @property
     def share_done(self) -> float:
-        """Return the share of the way to there that is behind."""
+        """Return which share of the blocks up to the target is done."""
         return min(1.0, (self.block - 1 + self.turns_done / len(self._of_a_block())) / self.blocks)
 
     def seconds(self, cases: int) -> float:
-        """Return how long a launch of so many cases takes: so long each, and as long for the launch itself."""
+        """Return the expected time of a launch: linear in its number of cases, with a constant part for the launch."""
         counts, times = [cases for cases, _ in self._took], [took for _, took in self._took]
         if len(set(counts)) == 1:
             return mean(times) * cases / max(counts[0], 1)
@@ -128,7 +130,7 @@ class Progress:
         return max(0.0, float(line.intercept) + float(line.slope) * cases)
 
     def seconds_left(self, blocks: int) -> float | None:
-        """Return a forecast of the time until so many blocks are complete, from what launches took."""
+        """Return the expected time until this number of blocks is complete, from the times of launches."""
         if not self._took:
             return None
         took = {turn: self.seconds(cases) for turn, cases in self.turns.items()}
@@ -136,7 +138,7 @@ class Progress:
         return max(0.0, rest + sum(took.values()) * max(0, blocks - self.block) - self.running_s)
 
     def forecast_s(self) -> tuple[float, float] | None:
-        """Return the shortest and the longest time that is left: by the plan's bounds, or by what is still open."""
+        """Return the least and the most remaining time: by the bounds of the plan, or by the open cases."""
         stop = self.campaign.plan.stop
         least, most = self.seconds_left(max(stop.blocks_min, self.block)), self.seconds_left(stop.blocks_max)
         if least is None or most is None:
@@ -148,7 +150,7 @@ class Progress:
             least = self.seconds_left(self.blocks) or 0.0
         return least, max(least, most)
 
-    def figure_ns(self, candidate: str, case: Case) -> float | None:
+    def find_value_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""
         medians = self._medians[candidate, case.key]
         return median(medians) if medians else None
@@ -161,17 +163,17 @@ def list_turn_cases(campaign: Campaign, looks: Sequence[Look]) -> Counter[tuple[
     return Counter((name, placement[case]) for case, name in open_cases)
 
 
-def launch_median(series: Series, discarded: Container[int]) -> float:
+def compute_launch_median(series: Series, discarded: Container[int]) -> float:
     """Return the median of the samples that count."""
     times = [time for index, time in enumerate(series.time_ns) if index not in discarded]
     return median(times or series.time_ns)
 
 
-def failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
+def list_failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
     """Return a line for each thing that went wrong in a launch."""
     where = f"block {launch.block}, {launch.candidate}"
     elsewhere = Counter(result.reason for result in results if result.status == CaseStatus.NOT_AS_ASKED)
-    odd = [result for result in results if result.status not in TOLD_OTHERWISE]
+    odd = [result for result in results if result.status not in WITHOUT_LINE]
     lines = [
         f"{where} on {launch.placement}: {reason}: {count} case{'s' * (count > 1)}"
         for reason, count in elsewhere.items()

@@ -1,4 +1,4 @@
-"""The libraries of two campaigns in one: the plan of the newer one, with its candidates and those of the older one.
+"""One campaign with the libraries of two: the plan of the newer campaign, with the candidates of both.
 
 Each library must be here as it was recorded: another build in its place would be compared under its name.
 """
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Candidate, Library, Plan
 
 COMPARED = (*EXECUTED, "version", "abi", "origin")
-"""Fields of a library that differ where it is another build, as far as a record shows it."""
+"""Recorded fields of a library that identify its build."""
 FEWEST = 3
-"""Blocks, at least, of a campaign that has a limit of time."""
+"""Least number of blocks of a campaign with a time limit."""
 MOST = 1000
 
 
-class Both(NamedTuple):
+class JointPlan(NamedTuple):
     """The plan that measures both sides, and the names of its candidates."""
 
     plan: Plan
@@ -35,15 +35,15 @@ class Both(NamedTuple):
 
 def make_joint_plan(
     old: Campaign, new: Campaign, pairs: Sequence[tuple[str, str]], reach: list[Library], stop: Stop | None
-) -> Both:
+) -> JointPlan:
     """Return the plan of the newer campaign with the candidates of both sides of the pairs.
 
     Args:
         old: the older campaign.
         new: the newer campaign.
         pairs: names of candidates, old and new, none of which has the same record in both campaigns.
-        reach: the libraries found here; it grows by those that a plan names by their place.
-        stop: when the campaign ends, if not as the newer plan says.
+        reach: the libraries found here; libraries that the plan names by their location are added.
+        stop: the stop rule, if it is not that of the newer plan.
     """
     titles = _titles(pairs)
     sides = {
@@ -59,13 +59,13 @@ def make_joint_plan(
         f"# It ends by: {ends.until}, {ends.blocks_min} to {ends.blocks_max} blocks.\n"
     )
     plan = msgspec.structs.replace(planned, text=head + planned.text, candidates=specs, baseline="", stop=ends)
-    return Both(plan, [(titles[0][old_name], titles[1][new_name]) for old_name, new_name in pairs])
+    return JointPlan(plan, [(titles[0][old_name], titles[1][new_name]) for old_name, new_name in pairs])
 
 
 def make_stop(seconds: str, blocks: int) -> Stop | None:
-    """Return when a campaign ends that has a limit of time, of blocks, or both; nothing where it has none.
+    """Return the stop rule for a limit of time, of blocks, or of both; None without a limit.
 
-    `seconds` is as a plan writes it: "60s", "2m".
+    `seconds` has the notation of plans: "60s", "2m".
     """
     if seconds:
         most = blocks or MOST
@@ -73,7 +73,7 @@ def make_stop(seconds: str, blocks: int) -> Stop | None:
     return Stop(blocks_min=blocks, blocks_max=blocks, until="blocks") if blocks else None
 
 
-def recorded_alike(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
+def is_recorded_same(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
     """Return whether two campaigns record the same build and the same settings of two candidates."""
     candidate, two = (candidate_of(campaign, name) for campaign, name in zip((old, new), pair, strict=True))
     builds = library_of(old, candidate), library_of(new, two)
@@ -81,17 +81,17 @@ def recorded_alike(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
 
 
 def candidate_of(campaign: Campaign, name: str) -> Candidate:
-    """Return the candidate of a name."""
+    """Return the candidate with a name."""
     return next(candidate for candidate in campaign.candidates if candidate.name == name)
 
 
 def library_of(campaign: Campaign, candidate: Candidate) -> Library:
-    """Return the library of a candidate as its campaign recorded it."""
+    """Return the recorded library of a candidate."""
     return next(library for library in campaign.libraries if library.name == candidate.library)
 
 
 def _titles(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return how the plan names the candidates of either side: `NAME (old)` where both sides have a name."""
+    """Return the names of both sides' candidates in the plan: `NAME (old)` and `NAME (new)` if both have one."""
     old, new = {name for name, _ in pairs}, {name for _, name in pairs}
     return _apart(old, old & new, "old"), _apart(new, old & new, "new")
 
@@ -101,7 +101,7 @@ def _apart(names: Iterable[str], shared: Collection[str], side: str) -> dict[str
 
 
 def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> CandidateSpec:
-    """Return a candidate as a plan names it, whose library is the one that was recorded."""
+    """Return the plan's candidate whose library is the recorded one."""
     candidate = candidate_of(campaign, name)
     library = library_of(campaign, candidate)
     if same := next((other for other in reach if not find_difference(library, other)), None):
@@ -117,7 +117,7 @@ def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> Ca
 
 
 def _derive(spec: CandidateSpec, reach: list[Library]) -> Library | None:
-    """Return the library that a plan's candidate means here, such as one with another compiler, if there is one."""
+    """Return the derived library that a candidate names here, such as one with another compiler, if there is one."""
     try:
         return libraries.resolve_library(spec, reach)
     except RankbenchError:
@@ -125,12 +125,12 @@ def _derive(spec: CandidateSpec, reach: list[Library]) -> Library | None:
 
 
 def find_difference(recorded: Library, here: Library) -> str:
-    """Return the first field in which two libraries are not the same build, empty where they are."""
+    """Return the first field in which the builds of two libraries differ; empty: they are the same."""
     return next((what for what in COMPARED if getattr(recorded, what) != getattr(here, what)), "")
 
 
 def report_missing(campaign: Campaign, library: Library, here: Library | None) -> str:
-    """Return that a library is not here as it was measured, and what to do."""
+    """Return a message that the measured build of a library is missing, and what to do."""
     get = f" or install it again: rankbench get {library.family}=={library.version}" if library.source == "pypi" else ""
     if here is None:
         return (
@@ -141,5 +141,5 @@ def report_missing(campaign: Campaign, library: Library, here: Library | None) -
     before, now = getattr(library, what) or "none", getattr(here, what) or "none"
     return (
         f"{library.name} of campaign {campaign.name} is another build here ({what} {before} then, {now} here); "
-        f"give the --prefix or --modules of then{get}"
+        f"give the --prefix or --modules used then{get}"
     )

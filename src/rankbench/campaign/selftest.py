@@ -37,33 +37,33 @@ if TYPE_CHECKING:
     from rankbench.samples.study import Study
 
     Failing = Callable[[list[list[CaseResult]]], set[str]]
-    """Names of the starts whose figures are wrong, from the results by launch."""
+    """Returns the names of the starts with wrong values, from the results of each launch."""
 
 SIZES = "8,64K"
-"""Of data checks: a message that most libraries send at once, and one that waits until it is asked for."""
+"""Sizes of data checks: one for the eager protocol of most libraries, and one for the rendezvous protocol."""
 MEMORY = (Memory(), Memory(buffers="in-place"), Memory(root=ROTATING))
-"""Of data checks: what may make a library take another path."""
+"""States of memory in data checks: each may make a library take another path."""
 OF_TIMES = {"quantity", "arrival"}
-"""Options that change what is timed and not what is sent."""
+"""Options that change what is timed, but not what is sent."""
 INTEGERS = "int"
-"""Datatype that every reduction knows."""
+"""Datatype that every reduction supports."""
 THREADS = 2
-"""They are free to use other cores than their rank's: bound, they would wait for each other."""
+"""Threads are not bound to their rank's core, where they would wait for each other."""
 PROBED_BYTES = 64
-"""Size of the messages by which a library is asked what it has."""
+"""Size of the messages of a probe."""
 PROBE = "--probe"
-"""Makes the core check data and time nothing."""
+"""Option of the core: check data, time nothing."""
 PROBE_LIMIT_S = 20.0
-"""After this long without a sign of life a call that is not even timed counts as hung."""
+"""After this time without a sign of life, an untimed call counts as hung."""
 MOST_LAUNCHES = 24
-"""Of one round of checks: each crash and each hang costs one."""
+"""Most launches of one round of checks; each crash and each hang costs one."""
 SAMPLES = 1000
 LAUNCHES = 3
-"""Of a start whose figures are wrong in the first: one launch may have been disturbed, the median of three was not."""
+"""Launches of a start with wrong values in the first one, which may have been disturbed; the median of three is not."""
 
 
 class Bench(NamedTuple):
-    """A library that works in a placement, with its core: what self-tests are launched on."""
+    """A library and its core, checked in a placement, for launching self-tests."""
 
     library: Library
     build: Build
@@ -73,11 +73,11 @@ class Bench(NamedTuple):
     facts: LaunchFacts
     ranks: list[RankFact]
     folder: Path
-    """Takes what launches leave."""
+    """Folder for the files of launches."""
 
 
 def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
-    """Build the core and check it with so many ranks. They share cores only where there are not enough."""
+    """Build the core and check it with a number of ranks, which share cores only if there are too few."""
     machine = launch.machine()
     placement = Placement(
         name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding="core" if ranks <= machine.cores else "none"
@@ -91,7 +91,7 @@ def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Ben
 
 
 def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
-    """Return the core's study of the clocks, during which it is silent for `wait_s` at a time."""
+    """Return the core's study of the clocks, which prints nothing for up to `wait_s`."""
     stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
     stream_file.write_bytes(b"")
     program = [str(bench.build.binary), "--clocks", *arguments, "--stream", str(stream_file)]
@@ -108,12 +108,12 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
 
 
 def data(bench: Bench) -> list[CaseResult]:
-    """Call every operation in every form, with every state of memory, for the sake of its data checks alone."""
+    """Check the data of every operation in every form, with every state of memory."""
     return check_data(bench, memory=list(MEMORY))
 
 
 def thorough_data(bench: Bench) -> list[CaseResult]:
-    """Check data with every datatype and every value of every option, one unusual thing at a time."""
+    """Check data with every datatype and every value of every option, one deviation from the defaults at a time."""
     usual = {operation.name: operation.datatype for operation in bench.description.operations}
     options = {option.name: option for operation in bench.description.operations for option in operation.options}
     every = [datatype.name for datatype in bench.description.datatypes]
@@ -132,14 +132,14 @@ def has_option(name: str) -> Callable[[Case], bool]:
 
 
 def check_data(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **others: object) -> list[CaseResult]:
-    """Check data of every operation and form, as far as wanted, as a plan has them that differs in something."""
-    planned_so = make_plan(bench, forms=list(FORMS), launch_limit_s=PROBE_LIMIT_S, **others)
-    cases, _ = plan.expand_plan(planned_so, bench.description, bench.machine)
-    return run(bench, planned_so, [case for case in cases if wanted(case)], PROBE)
+    """Check data of the selected cases of all operations and forms; `others` are fields of the plan."""
+    test_plan = make_plan(bench, forms=list(FORMS), launch_limit_s=PROBE_LIMIT_S, **others)
+    cases, _ = plan.expand_plan(test_plan, bench.description, bench.machine)
+    return run(bench, test_plan, [case for case in cases if wanted(case)], PROBE)
 
 
 def probe_operations(bench: Bench) -> list[CaseResult]:
-    """Call every operation in every form, to learn which the library has and does right."""
+    """Call every operation in every form; the results show which the library has and executes correctly."""
     return check_data(bench, sizes_bytes=[PROBED_BYTES])
 
 
@@ -148,13 +148,13 @@ class Waits(NamedTuple):
 
     by_launch: list[list[CaseResult]]
     others: float
-    """Share of the machine's CPU time that other work had while they ran."""
+    """Share of the machine's CPU time that other processes used meanwhile."""
 
 
 def measure_waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> Waits:
     """Run operations of known time with every start by one time source.
 
-    Starts that are `failing` after the first launch are launched again, LAUNCHES times in all.
+    Starts that `failing` names after the first launch are measured in LAUNCHES launches.
     """
     began = occupancy.read_times()
     wanted = make_plan(bench, clock=clock, sampling=Sampling(good=SAMPLES))
@@ -167,23 +167,23 @@ def measure_waits(bench: Bench, operations: Sequence[str], clock: str, failing: 
 
 
 def wait_case(bench: Bench, operation: str, start: str) -> Case:
-    """Return the case of an operation that has no data, also with starts that it has no use for."""
+    """Return the case of an operation without data; any start is allowed."""
     place = bench.placement
     return Case(operation=operation, form="blocking", size_bytes=0, datatype="byte", placement=place.name,
                 ranks=place.ranks, start=start)  # fmt: skip
 
 
 def make_plan(bench: Bench, **others: object) -> Plan:
-    """Return a plan of this library as it is, and all operations."""
+    """Return a plan of this library without settings, with all operations."""
     text = f"candidates = ['{bench.library.family}']\noperations = ['all']\nsizes = '{SIZES}'\n"
     parsed = plan.parse_plan(text, "self-test", bench.machine)
     return msgspec.structs.replace(parsed, placements=[bench.placement], **others)
 
 
 def run(bench: Bench, wanted: Plan, cases: Sequence[Case], *mode: str) -> list[CaseResult]:
-    """Launch cases as a campaign does; where one crashes or hangs, those after it in a launch of their own.
+    """Launch cases as a campaign does; after a crash or hang the remaining cases get another launch.
 
-    After a few such launches what is left is not run.
+    After MOST_LAUNCHES launches the rest is not run.
     """
     results: list[CaseResult] = []
     remaining = list(cases)
@@ -197,15 +197,15 @@ def run(bench: Bench, wanted: Plan, cases: Sequence[Case], *mode: str) -> list[C
 
 
 def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> list[CaseResult]:
-    """Launch cases once; return the results of those that had their turn, or of all if none had."""
+    """Launch cases once; return the results of those that began, or `not run` for all if none did."""
     library, place = bench.library, bench.placement
     candidate = Candidate(name=library.name, library=library.name)
     turn = Turn(1, candidate.name, place.name)
-    order = launching.LaunchRequest(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
-    job, stream, output = launching.prepare_files(order, bench.folder)
+    request = launching.LaunchRequest(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
+    job, stream, output = launching.prepare_files(request, bench.folder)
     group = cases[0].launch_group
     program = [
-        str(order.binary),
+        str(request.binary),
         *launching.list_core_flags(group),
         *mode,
         "--job",
@@ -216,7 +216,9 @@ def launch_cases(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> l
     ]
     family = libraries.find_family(library)
     command = family.make_launch_line(library, place, {}, program)
-    ending = launching.perform(order, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))
+    ending = launching.run_step(
+        request, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s)
+    )
     if rows := launching.list_rows(ending):
         return rows
     reason = "; ".join(filter(None, [ending.reason, family.explain(launching.tail(output))]))

@@ -1,7 +1,7 @@
-"""Which launches run at the same time: no more than the resources of the machine suffice for.
+"""Divides launches into groups for whose simultaneous runs the resources of the machine suffice.
 
-What a launch uses is measured in its check, and corrected by what launches used that took turns. Otherwise the library
-that starts first would take what the others lack, and those would be slower or fail for no reason of their own.
+The use of a launch is measured in its check, and corrected by the use of launches that took turns. Without this, the
+library that starts first could take all of a resource, and the others would be slower or fail.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Uses = dict[tuple[str, str], Amounts]
-"""What a launch takes of each resource, by candidate and placement."""
+"""Amount of each resource that a launch uses, by candidate and placement."""
 
 
 @dataclass
 class Sharing:
-    """What launches are known to use."""
+    """The known resource use of launches."""
 
     uses: Uses
     factors: dict[tuple[str, str], float] = field(default_factory=dict)
-    """By placement and resource: how much more launches used in turn than in their checks."""
+    """Use in launches that took turns over use in checks, by placement and resource."""
 
     def add_needs(self, placement: str, candidates: Iterable[str]) -> dict[str, float]:
-        """Return what launches of candidates need of each resource together."""
+        """Return the amount of each resource that launches of candidates need together."""
         needs: Counter[str] = Counter()
         for candidate in candidates:
             needs.update(self.uses.get((candidate, placement), {}))
         return {name: amount * self.factors.get((placement, name), 1.0) for name, amount in needs.items()}
 
     def learn(self, placement: str, candidates: Sequence[str], used: Mapping[str, int]) -> None:
-        """Correct what launches need by what those of candidates used that took turns."""
+        """Correct the needs by the measured use of launches that took turns."""
         needs = self.add_needs(placement, candidates)
         for name, amount in used.items():
             if amount > needs.get(name, 0) > 0:
                 self.factors[placement, name] = self.factors.get((placement, name), 1.0) * amount / needs[name]
-            elif amount and not needs.get(name):  # Checks did not take any of it.
+            elif amount and not needs.get(name):  # Checks did not use it.
                 for candidate in candidates:
                     share = self.uses.setdefault((candidate, placement), {})
                     share[name] = -(-amount // len(candidates))
 
     def divide(self, placement: str, candidates: Sequence[str], free: Mapping[str, int]) -> tuple[list[list[int]], str]:
-        """Return the places of candidates whose launches can run at the same time, and why not all of them can.
+        """Return groups of positions of candidates that can run at the same time, and why it is not one group.
 
-        Each goes into the first group that has room for it.
+        Each candidate goes into the first group with enough resources (first fit).
         """
         groups: list[list[int]] = []
         for place, candidate in enumerate(candidates):

@@ -1,7 +1,7 @@
-"""What the time of a campaign was spent on, from the records of its launches. Pure.
+"""How the time of a campaign was spent, from the records of its launches. Pure.
 
-A launch says of its rank 0 what each part took (`core/base/spent.c`). Of launches that measured in turn one has its
-turn while the others wait, so that what all did in their turns adds up to the time between their start and their end.
+A launch reports how long each part took on rank 0 (`core/base/spent.c`). While launches measure in turn, one of them
+measures and the others wait; so the times of all their turns add up to the time between start and end.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
     from rankbench.model import Launch
 
 PARTS = {
-    "between": "between launches: storing, judging, the machine's state",
+    "between": "between launches: storing, evaluating, the machine's state",
     "start": "start and end of launches: processes, MPI_Init, MPI_Finalize",
     "facts": "facts of ranks, clocks and library",
-    "hop": "waking up, and handing a cache line round",
+    "hop": "waking up, and measuring hop latency",
     "prepare": "buffers, communicators, datatypes",
     "rehearse": "calls checked before timing",
     "warm_up": "warm-up",
     "calls": "timed calls",
-    "rounds": "waiting for common starts, and looking at data between timed calls",
+    "rounds": "waiting for common starts, and checking data between timed calls",
     "steer": "deciding on the next stage",
     "renew": "new data",
     "clocks": "comparing clocks",
     "check": "checks after timing",
-    "cost": "measuring what a measurement costs",
+    "cost": "measuring the overhead of measuring",
     "free": "freeing buffers",
     "write": "writing results",
     "hand_over": "ending a turn",
 }
-"""What the parts are, in the order of a campaign."""
+"""The parts, in the order of a campaign."""
 OUTSIDE = {"init", "join", "wait"}
-"""Of a launch: what passes while launches start, or while another has its turn."""
+"""Parts of a launch during which launches start, or another launch has its turn."""
 
 
-class Spent(NamedTuple):
+class PartOfTime(NamedTuple):
     """A part of a campaign's time."""
 
     part: str
     seconds: float
     share: float
-    """Of all parts."""
+    """Share of the sum of all parts."""
 
 
-def spending(launches: Sequence[Launch]) -> list[Spent]:
-    """Return the parts of a campaign's time that took any, in the order of `PARTS`; none if no launch reports it."""
+def list_parts(launches: Sequence[Launch]) -> list[PartOfTime]:
+    """Return the parts of a campaign's time that are not zero, in the order of `PARTS`."""
     groups = list(_groups(launches))
     total: defaultdict[str, float] = defaultdict(float)
     for group in groups:
@@ -61,7 +61,7 @@ def spending(launches: Sequence[Launch]) -> list[Spent]:
         total["start"] += max(0.0, sum(launch.duration_s for launch in group) - sum(took for _, took in parts))
     total["between"] = _typical_gap_s(groups) * (len(groups) - 1)
     total_s = sum(total.values())
-    return [Spent(part, total[part], total[part] / total_s) for part in PARTS if total[part] > 0]
+    return [PartOfTime(part, total[part], total[part] / total_s) for part in PARTS if total[part] > 0]
 
 
 def total_duration_s(launches: Sequence[Launch]) -> float:
@@ -81,12 +81,12 @@ def block_durations_s(launches: Sequence[Launch]) -> dict[int, float]:
 
 
 def _typical_gap_s(groups: Sequence[Sequence[Launch]]) -> float:
-    """Return the usual time between groups of launches, for which each counts: an interruption may last days."""
+    """Return the median time between groups of launches, used for each gap, since an interruption may last days."""
     return median(_gap_s(before, after) for before, after in pairwise(groups)) if len(groups) > 1 else 0.0
 
 
 def _groups(launches: Sequence[Launch]) -> Iterator[list[Launch]]:
-    """Yield launches that ran at the same time, with what they spent their time on, in the order of their start."""
+    """Yield groups of launches that ran at the same time, in the order of their start."""
     known = [launch for launch in launches if launch.spent_s]
     for started in sorted({launch.started for launch in known}):
         yield [launch for launch in known if launch.started == started]

@@ -1,6 +1,6 @@
-"""What of a library can be set: its control variables, queried from the library itself by MPI_T.
+"""The control variables of a library, queried from the library itself by MPI_T.
 
-The list lies beside the build of the core, whose name changes with the core and the library, so that it is made once.
+The list is stored beside the build of the core, whose name changes with core and library: each is queried once.
 """
 
 from __future__ import annotations

@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 USAGE_ERROR = 2
 OBJECTS_BETWEEN = 50_000
-"""New objects between two searches for garbage: Python's 700 take a tenth of the time of a report."""
+"""Threshold of the garbage collector: with Python's 700 it takes a tenth of the time of a report."""
 
 
-def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so
-    """Print the version, if wanted, and end."""
+def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    """Print the version, if requested, and exit."""
     if wanted:
         console.print(f"rankbench {find_version()}")
         raise typer.Exit
 
 
 def find_version() -> str:
-    """Return the version as the name of the installed package's metadata has it: to read these takes much longer."""
+    """Return the version from the name of the metadata folder; reading the metadata takes much longer."""
     places = [Path(folder).glob("rankbench-*.dist-info") for folder in sys.path if folder]
     version = next((path.stem.partition("-")[2] for paths in places for path in paths), "")
     if version:
@@ -62,11 +62,11 @@ Version = Annotated[
 
 
 def first(version: Version = False) -> None:  # noqa: FBT002 - its callback ends the program
-    """Take the options that stand before the command."""
+    """Take the options before the command."""
 
 
 def application(only: str = "") -> typer.Typer:
-    """Return the application with every command, or with one only: others take time to import."""
+    """Return the application with every command or, since imports take time, with a single one."""
     app = without_commands()
     named = command_modules().get(only)
     commands = {name: units.module(folder, name) for name in ([named] if named else command_modules().values())}
@@ -77,7 +77,7 @@ def application(only: str = "") -> typer.Typer:
 
 
 def overview() -> typer.Typer:
-    """Return an application that knows its commands by name and help only, for what stands before a command."""
+    """Return an application that has only names and help of commands, for options before a command."""
     app = without_commands()
     heads = {
         name: head(name, Path(folder.__path__[0], f"{name}.py").read_text(encoding="utf-8")) for name in module_names()
@@ -96,7 +96,7 @@ def add_command(
 
 
 class Head(NamedTuple):
-    """What the overview says of a command."""
+    """A command in the overview."""
 
     order: int
     group: str
@@ -104,7 +104,7 @@ class Head(NamedTuple):
 
 
 def head(name: str, source: str) -> Head:
-    """Return a command's place and docstring as its source spells them, without importing what it needs."""
+    """Return a command's place and docstring from its source, without importing it."""
     order = re.search(r"^ORDER = (\d+)$", source, re.MULTILINE)
     group = re.search(r'^GROUP = "(.*)"$', source, re.MULTILINE)
     text = re.search(rf'^def {name}\(.*?^    """(.*?)"""', source, re.MULTILINE | re.DOTALL)
@@ -127,7 +127,7 @@ Variables: RANKBENCH_HOME (libraries and builds), RANKBENCH_RESULTS (campaigns).
 
 
 def without_commands() -> typer.Typer:
-    """Return the application before it has commands."""
+    """Return the application without commands."""
     app = typer.Typer(
         name="rankbench",
         cls=Group,
@@ -137,22 +137,22 @@ def without_commands() -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    app.callback()(first)  # Without it a lone command would have no name.
+    app.callback()(first)  # Without it, a single command would have no name.
     return app
 
 
 def module_names() -> list[str]:
-    """Return the names of the modules that are commands."""
+    """Return the names of the modules with commands."""
     return [name for name in units.list_names(folder) if not name.startswith("_")]
 
 
 def command_modules() -> dict[str, str]:
-    """Return by the names of commands those of their modules."""
+    """Return the name of the module of each command."""
     return {name.rstrip("_"): name for name in module_names()}
 
 
 def main() -> None:
-    """Run a command. What the user can fix is printed in one line, and the exit code is 2."""
+    """Run a command. Errors that the user can fix are printed as one line; their exit code is 2."""
     gc.set_threshold(OBJECTS_BETWEEN)
     catch_signals()
     if sys.__stdout__ and sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
@@ -164,14 +164,14 @@ def main() -> None:
 
 
 def call(words: Sequence[str]) -> int:
-    """Run the command that the words name, and return the exit code."""
+    """Run the command that the arguments name; return the exit code."""
     name = next((word for word in read_completed_words() or words), "")
     if name not in command_modules():
         return run_application(overview(), words)
     from rankbench import caching
     from rankbench.model import RankbenchError
 
-    caching.use(home() / "kept")
+    caching.use(home() / "cache")
     try:
         return run_application(application(name), words)
     except RankbenchError as error:
@@ -186,13 +186,13 @@ def call(words: Sequence[str]) -> int:
 
 
 def read_completed_words() -> list[str]:
-    """Return the words after the program's name of a line that a shell wants completed."""
+    """Return the words after the program's name in a line that a shell completes."""
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     return line.split()[1:] if "_RANKBENCH_COMPLETE" in os.environ else []
 
 
 def run_application(app: typer.Typer, words: Sequence[str]) -> int:
-    """Run an application; what is wrong with the words is one line."""
+    """Run an application; usage errors are one line."""
     try:
         code = app(args=list(words) or ["--help"], prog_name="rankbench", standalone_mode=False)
     except TyperException as error:
@@ -202,7 +202,7 @@ def run_application(app: typer.Typer, words: Sequence[str]) -> int:
 
 
 def explain_value(message: str, words: Sequence[str]) -> str:
-    """Return what Typer says of a value that is no number, or out of bounds, in the words of all other errors."""
+    """Return Typer's message about an invalid number, in the form of all other errors."""
     message = re.sub(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"\1: not expected here", message)
     match = re.fullmatch(r"Invalid value for '(?:.* / )?(--?[\w-]+)': Input should be (.*)", message)
     if not match:
@@ -216,6 +216,6 @@ def explain_value(message: str, words: Sequence[str]) -> str:
 
 
 def complain(line: str) -> int:
-    """Print a line on what the user can fix, and return the exit code."""
-    print(f"rankbench: {adapt_commands(line)}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
+    """Print an error that the user can fix; return the exit code."""
+    print(f"rankbench: {adapt_commands(line)}", file=sys.stderr)  # noqa: T201 - the only place that prints errors
     return USAGE_ERROR

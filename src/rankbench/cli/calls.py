@@ -1,4 +1,4 @@
-"""The option `--calls`: what an application calls, and how often."""
+"""The option `--calls`: the calls of an application, and how often it makes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parse_calls(text: str) -> list[Calls]:
-    """Return the calls of `allreduce 8: 1000, bcast 1M: 2`. Raises RankbenchError where one cannot be read."""
+    """Return the calls of `allreduce 8: 1000, bcast 1M: 2`. Raises RankbenchError for an invalid one."""
     calls = []
     for part in text.split(","):
         name, _, count = part.partition(":")

@@ -1,4 +1,4 @@
-"""What is printed when a campaign has ended."""
+"""Prints the conclusion of a campaign that has ended."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 MORE_S = 60.0
-"""The time whose worth is reported at the end."""
+"""The conclusion says what this much more time would decide."""
 FEWEST_ROWS, OTHER_LINES = 4, 20
-"""Rows of cases on a terminal of any height; lines that are printed beside them, so that the answer stays visible."""
+"""Least rows of cases, and lines of other output, so that the answer stays visible on the terminal."""
 
 
 def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
-    """Print why the campaign ended, its answer, its figures and what can be done next.
+    """Print why the campaign ended, its answer, its values and the next commands.
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
@@ -43,8 +43,8 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
-        print_text(f"without figures: {counts}; the report lists them")
-    for failure in failures(store):
+        print_text(f"without values: {counts}; the report lists them")
+    for failure in list_failures(store):
         print_text(failure)
     print_text("")
     for line in answer(verdict, verbose=verbose):
@@ -53,25 +53,25 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     rows = max(FEWEST_ROWS, min(ROWS, console.height - OTHER_LINES)) if console.is_terminal else ROWS
     show_overview(overview(view, rows))
     print_text("")
-    if more := prospect(store, verdict, command):
+    if more := forecast_decisions(store, verdict, command):
         print_text(more)
-    if verbose and (saved := saving(store)):
+    if verbose and (saved := describe_saving(store)):
         print_text(saved)
     if counted := count_findings(verdict):
         print_text(f"findings: {counted}")
     print_text(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
 
-def prospect(store: Store, verdict: Verdict, command: str) -> str:
-    """Say what another minute would likely decide, and by which command it is measured."""
+def forecast_decisions(store: Store, verdict: Verdict, command: str) -> str:
+    """Return what another minute would probably decide, and the command that measures it."""
     planned = store.campaign.plan
     spent_s = total_duration_s(store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
     past_looks = list_past_looks(planned.stop, verdict.blocks)
-    outlook = deciding.Outlook(
+    design = deciding.SequentialDesign(
         planned.threshold, [*past_looks, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
     )
-    undecided, likely = deciding.predict_decisions(verdict.comparisons, outlook)
+    undecided, likely = deciding.predict_decisions(verdict.comparisons, design)
     if not undecided:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
@@ -82,15 +82,15 @@ def prospect(store: Store, verdict: Verdict, command: str) -> str:
     return f"{would} about {likely:.0f} of {open_}{f': {command} --more {blocks}' if command else ''}"
 
 
-def failures(store: Store) -> list[str]:
+def list_failures(store: Store) -> list[str]:
     """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
     rows = store.cases().filter(pl.col("status").is_in(FAILURES))
     counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
     return [f"{candidate}: {spell_count(count, 'case')} {status}" for candidate, status, count in counts]
 
 
-def saving(store: Store) -> str:
-    """Say how much less was measured than with the most blocks for every case."""
+def describe_saving(store: Store) -> str:
+    """Return which share of the measurements was saved by ending decided cases early."""
     if not store.looks():
         return ""
     row_count = store.cases().select("block", "candidate", "case").n_unique()

@@ -1,4 +1,4 @@
-"""Whether a campaign goes on, decided by what it has measured so far."""
+"""Decides whether a campaign continues, from its results so far."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from rankbench.campaign.spending import block_durations_s
 from rankbench.evaluation.stopping import decide
 
 if TYPE_CHECKING:
-    from rankbench.campaign import Decide, Decision, Wanted
+    from rankbench.campaign import CampaignRequest, Decide, Decision
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 
 
-def is_finished(wanted: Wanted) -> bool:
-    """Return whether the campaign of this very plan is there and measures nothing more."""
-    if wanted.more or not (wanted.folder / "campaign.json").exists():
+def is_finished(request: CampaignRequest) -> bool:
+    """Return whether the campaign of exactly this plan exists and is complete."""
+    if request.more or not (request.folder / "campaign.json").exists():
         return False
-    opened = store.open(wanted.folder)
+    opened = store.open(request.folder)
     record = opened.campaign
-    same = record.plan.text == wanted.plan.text and wanted.seed in {0, record.seed}
+    same = record.plan.text == request.plan.text and request.seed in {0, record.seed}
     blocks = campaign.blocks_done(opened) if same else 0
     stop = record.plan.stop
     return blocks >= stop.blocks_max or (blocks >= stop.blocks_min and stopping(opened)(opened).stop)
 
 
 def stopping(opened: Store) -> Decide:
-    """Return what shows whether the plan's stopping rule is met by what is stored.
+    """Return the function that applies the plan's stop rule to the stored results.
 
-    What blocks take is reported by the clock from now on, and of earlier runs by what is stored.
+    Durations of blocks come from the clock from now on, and from the stored launches for earlier runs.
     """
     block_s = block_durations_s(opened.launches())
     at_s = monotonic()
@@ -48,7 +48,7 @@ def stopping(opened: Store) -> Decide:
 
 
 def evaluate_latest(opened: Store) -> CampaignView:
-    """Return what a campaign has measured so far, evaluated; the last one is kept as long as no launch is added.
+    """Return the evaluation of a campaign's results so far; it is cached until a launch is added.
 
     The last decision to stop rests on the very evaluation that is then shown.
     """
@@ -59,4 +59,4 @@ def evaluate_latest(opened: Store) -> CampaignView:
 
 
 LAST: list[tuple[Store, int, CampaignView]] = []
-"""Of the last campaign that was evaluated: its store, how many launches it had then, and the evaluation."""
+"""The last evaluated campaign: its store, its number of launches then, and the evaluation."""

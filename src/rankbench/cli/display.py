@@ -1,4 +1,4 @@
-"""How commands print: the console, tables, lines, an answer."""
+"""Output of commands: the console, tables, lines, answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GRAVEST_FIRST = ("failure", "warning", "note")
 
 
 class CommandConsole(Console):
-    """A console that prints commands as this program was called."""
+    """A console that prints commands with this program's name."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print texts, tables and others."""
@@ -36,7 +36,7 @@ class CommandConsole(Console):
 
 
 def adapt(printed: Any) -> Any:
-    """Return a text with its commands as this program was called; anything else as it is."""
+    """Return a text with this program's name in its commands; other objects are unchanged."""
     if isinstance(printed, Text) and not printed.spans:
         return Text(adapt_commands(printed.plain), printed.style)
     return adapt_commands(printed) if isinstance(printed, str) else printed
@@ -47,8 +47,8 @@ if not console.is_terminal and "COLUMNS" not in os.environ:
     console.width = 1000  # Files and pipes have no width: nothing is folded for them.
 
 
-class Working:
-    """What takes time, as a line on standard error after a second, if that is a terminal. It goes when it is over.
+class StatusLine:
+    """Shows a line on standard error after a second, if that is a terminal, and removes it at the end.
 
     To be used in a `with`.
     """
@@ -63,7 +63,7 @@ class Working:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
-        """Begin to wait."""
+        """Start the timer of the line."""
         if sys.stderr.isatty():
             self._timer.start()
         return self
@@ -77,7 +77,7 @@ class Working:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # noqa: T201 - no console writes there
 
     def update(self, text: str) -> None:
-        """Replace the text, also where it is shown already."""
+        """Replace the text, even if it is shown already."""
         with self._lock:
             self.text = text
             if self._shown:
@@ -95,7 +95,7 @@ class Working:
 
 
 def columns(*titles: str, text_columns: int = 1) -> Table:
-    """Return a table whose first columns hold text and the others figures."""
+    """Return a table whose first columns hold text and the others values."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place, title in enumerate(titles):
         text = place < text_columns
@@ -128,7 +128,7 @@ def count_findings(verdict: Verdict) -> str:
 
 
 def spread_lines(text: str) -> None:
-    """Print a text in lines of whole words; a longer word, such as a path, is never broken.
+    """Print a text wrapped at words; a longer word, such as a path, is never broken.
 
     Nor is a command at its end, which has a line of its own where it does not fit: a part of one cannot be pasted.
     """
@@ -142,7 +142,7 @@ def spread_lines(text: str) -> None:
 
 
 def plain_table(*titles: str) -> Table:
-    """Return a table with a line under its head, the first column on the left and the others on the right."""
+    """Return a table with a line under its head, the first column left-aligned and the others right-aligned."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title in titles:
         table.add_column(Text(title), justify="right" if table.columns else "left", overflow="fold")
@@ -150,7 +150,7 @@ def plain_table(*titles: str) -> Table:
 
 
 def fill_table(content: Content, *, details: bool = False) -> Table:
-    """Return a table of a report as the terminal shows it, with details below the texts or without them."""
+    """Return a table of a report for the terminal, with or without details."""
     table = plain_table(*content.columns)
     for row in content.rows:
         below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
@@ -159,12 +159,12 @@ def fill_table(content: Content, *, details: bool = False) -> Table:
 
 
 def spell_count(number: int, noun: str) -> str:
-    """Return a number of things: `1 case`, `2 launches`."""
+    """Return a count with its noun: `1 case`, `2 launches`."""
     return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
 def print_text(text: str) -> None:
-    """Print a text in lines of whole words."""
+    """Print a text wrapped at words."""
     spread_lines(text)
 
 
@@ -178,8 +178,8 @@ def show_overview(content: Content) -> None:
 
 
 def spell_blocks(record: Campaign) -> str:
-    """Return the bounds on blocks: `5`, `5 to 30`; `5 or more` where the plan bounds the time alone."""
-    from rankbench.plan import notation, stop_rules  # They load what `--help` does not need.
+    """Return the bounds on blocks: `5`, `5 to 30`; `5 or more` if the plan only limits the time."""
+    from rankbench.plan import notation, stop_rules  # Slow to load, and `--help` does not need it.
 
     stop = record.plan.stop
     if stop.blocks_max == getattr(stop_rules.find_rule(notation.parse_until(stop.until).rule), "MOST_BLOCKS", None):

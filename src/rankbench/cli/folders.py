@@ -1,4 +1,4 @@
-"""Folders: of libraries and builds, and of campaigns."""
+"""The folders of libraries and builds, and of campaigns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def home() -> Path:
 
 
 def results_folder() -> Path:
-    """Return where campaigns are kept unless a command says otherwise: RANKBENCH_RESULTS, else `results`."""
+    """Return the default folder of campaigns: RANKBENCH_RESULTS, else `results`."""
     return Path(os.environ.get("RANKBENCH_RESULTS") or "results")
 
 
@@ -34,7 +34,7 @@ def find_campaign(folder: Path) -> Path:
 
 
 def campaign_folder(results: Path, name: str) -> Path:
-    """Return the folder of a campaign below `results`. Raises RankbenchError where the name would lead elsewhere."""
+    """Return the folder of a campaign below `results`. Raises RankbenchError for names that lead elsewhere."""
     from rankbench.model import RankbenchError
 
     if not name or "/" in name or name.startswith(".") or not name.isprintable():

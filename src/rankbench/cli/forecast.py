@@ -1,4 +1,4 @@
-"""What a campaign would measure and take, without a launch of any candidate: `run --dry-run`."""
+"""Forecast of a campaign, without launching candidates: `run --dry-run`."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from rankbench.quantities import format_memory, format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankbench.campaign import Wanted
+    from rankbench.campaign import CampaignRequest
     from rankbench.model import Candidate, Case, Description, Library, Plan
 
 MINUTE_S, HOUR_S = 60, 3600
 
 
-def show_forecast(wanted: Wanted, command: str, *, verbose: bool = False) -> None:
-    """Print what a campaign would measure and take, and which command runs it. With `verbose`, the plan too."""
-    candidates, used = find_candidates(wanted)
-    description = foreign.add_operations(describe_core(used.values(), wanted), wanted.plan)
-    cases, notes = plan.expand_plan(wanted.plan, description, wanted.machine)
-    console.print(Text(f"{wanted.folder.name}: {wanted.plan.question}", "bold"), soft_wrap=True)
+def show_forecast(request: CampaignRequest, command: str, *, verbose: bool = False) -> None:
+    """Print what a campaign would measure, how long it takes, and its command; `verbose`: also the plan."""
+    candidates, used = find_candidates(request)
+    description = foreign.add_operations(describe_core(used.values(), request), request.plan)
+    cases, notes = plan.expand_plan(request.plan, description, request.machine)
+    console.print(Text(f"{request.folder.name}: {request.plan.question}", "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
-    for name, text in list_rows(wanted, candidates, cases, description):
+    for name, text in list_rows(request, candidates, cases, description):
         table.add_row(name, Text(text))
     console.print(table)
-    for note in [*wanted.plan.notes, *notes]:
+    for note in [*request.plan.notes, *notes]:
         spread_lines(f"note: {note}")
     if verbose:
         console.print()
-        console.print(Text(wanted.plan.text.rstrip()), soft_wrap=True)
+        console.print(Text(request.plan.text.rstrip()), soft_wrap=True)
     spread_lines("Dry run: no candidate was launched or checked; `rankbench doctor` checks them.")
     spread_lines(f"next: {command}")
 
 
-def describe_core(used: Iterable[Library], wanted: Wanted) -> Description:
-    """Return what the core says of itself, built with the first library that can build it."""
+def describe_core(used: Iterable[Library], request: CampaignRequest) -> Description:
+    """Return the core's description, built with the first library that can build it."""
     reason = ""
     for library in used:
         try:
             with console.status(f"building the core with {library.name} …"):
-                return build.describe(build.build(library, wanted.home))
+                return build.describe(build.build(library, request.home))
         except RankbenchError as error:
             reason = reason or str(error)
     raise RankbenchError(reason)
 
 
 def list_rows(
-    wanted: Wanted, candidates: Sequence[Candidate], cases: Sequence[Case], description: Description
+    request: CampaignRequest, candidates: Sequence[Candidate], cases: Sequence[Case], description: Description
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of a forecast, each with its name."""
-    planned = wanted.plan
+    planned = request.plan
     control = f", and {candidates[0].name} again as control" if planned.control else ""
     yield "candidates", ", ".join(candidate.name for candidate in candidates) + control
     yield (
@@ -70,14 +70,14 @@ def list_rows(
     yield "cases", f"{len(cases)}: {', '.join(list_operations(cases))}"
     block = (len(candidates) + planned.control) * len({(case.placement, case.launch_group) for case in cases})
     yield "launches", launches(planned, block)
-    yield "time", time_text(wanted, len(cases), len(candidates) + planned.control)
+    yield "time", time_text(request, len(cases), len(candidates) + planned.control)
     size = plan.estimate_footprint(planned, cases, description.operations)
     yield "memory", f"up to {format_memory(size.memory_bytes)} for rankbench, besides the ranks"
     low, high = (format_memory(number) for number in size.stored_bytes)
     yield "disk", f"about {low if low == high else f'{low} to {high}'}"
     yield (
         "folder",
-        f"{wanted.folder}{' (holds a campaign, which would be continued)' if is_campaign(wanted.folder) else ''}",
+        f"{request.folder}{' (holds a campaign, which would be continued)' if is_campaign(request.folder) else ''}",
     )
 
 
@@ -97,12 +97,12 @@ def launches(planned: Plan, block: int) -> str:
     return f"{low * block} to {high * block}: {low} to {high} blocks of {block}"
 
 
-def time_text(wanted: Wanted, cases: int, candidates: int) -> str:
-    """Return how long it takes: by what this campaign took so far, else at most."""
-    planned = wanted.plan
+def time_text(request: CampaignRequest, cases: int, candidates: int) -> str:
+    """Return the expected time: from this campaign's launches so far, else an upper bound."""
+    planned = request.plan
     low, high = planned.stop.blocks_min, planned.stop.blocks_max
     until = notation.parse_until(planned.stop.until)
-    stored = store.open(wanted.folder).launches() if is_campaign(wanted.folder) else []
+    stored = store.open(request.folder).launches() if is_campaign(request.folder) else []
     if stored:
         block_s = sum(launch.duration_s for launch in stored) / len({launch.block for launch in stored})
         words = "about", f"as the {spell_count(len({launch.block for launch in stored}), 'block')} that are stored"
@@ -116,12 +116,12 @@ def time_text(wanted: Wanted, cases: int, candidates: int) -> str:
 
 
 def spell_seconds(seconds: float) -> str:
-    """Return a time as people read it: `45 s`, `12 min`, `3.5 h`."""
+    """Return a time as text: `45 s`, `12 min`, `3.5 h`."""
     if seconds < 2 * MINUTE_S:
         return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / MINUTE_S:.0f} min" if seconds < 2 * HOUR_S else f"{seconds / HOUR_S:.1f} h"
 
 
 def spell_count(number: int, noun: str) -> str:
-    """Return a number of things: `1 rank`, `2 ranks`."""
+    """Return a count with its noun: `1 rank`, `2 ranks`."""
     return f"{number} {noun}{'s' * (number != 1)}"

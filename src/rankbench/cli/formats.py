@@ -1,4 +1,4 @@
-"""How commands print: `--format` chooses the form of what is printed, `--output FILE` writes it to a file instead."""
+"""The options `--format`, which selects the output format, and `--output FILE`, which writes the output to a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def check_format(name: str, *allowed: str) -> str:
-    """Return the format named. Raises RankbenchError where the command does not have it."""
+    """Return the format with a name. Raises RankbenchError if the command does not have it."""
     from rankbench.model import RankbenchError
 
     if name not in allowed:
@@ -39,7 +39,7 @@ def check_format(name: str, *allowed: str) -> str:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON: texts as strings beside their templates and fields."""
+    """Print a value as JSON; texts have their templates and fields beside the string."""
     import msgspec
 
     from rankbench.language import as_data
@@ -48,14 +48,14 @@ def print_json(value: object) -> None:
 
 
 def print_csv(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows of cells as CSV, the titles first."""
+    """Print rows of cells as CSV, with a row of titles."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     print(text.getvalue(), end="")  # noqa: T201 - for programs
 
 
 def print_markdown(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of cells as a table of Markdown, the titles first."""
+    """Print rows of cells as a Markdown table, with a row of titles."""
     head, *body = ([cell.replace("|", r"\|").replace("~", r"\~") for cell in row] for row in rows)
     for row in [head, ["---", *["---:"] * (len(head) - 1)], *body]:
         print(f"| {' | '.join(row)} |")  # noqa: T201 - for other documents
@@ -67,7 +67,7 @@ def strip_style(cell: object) -> str:
 
 
 def add_output_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has `--output FILE` besides its own options."""
+    """Return a command with the additional option `--output FILE`."""
     signature = inspect.signature(command, eval_str=True)
     option = inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OUTPUT)
     parameters = [parameter.replace(kind=parameter.kind) for parameter in signature.parameters.values()]
@@ -84,7 +84,7 @@ def add_output_option(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextlib.contextmanager
 def redirect_output(path: Path | None) -> Iterator[None]:
-    """Let what is printed go into a file, if one is named; where the command ends in an error, nothing is written."""
+    """Redirect printed output to a file, if one is named; after an error nothing is written."""
     if path is None:
         yield
         return
@@ -100,7 +100,7 @@ def redirect_output(path: Path | None) -> Iterator[None]:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a text and say where it is."""
+    """Write a text to a file and print its path."""
     from rankbench.model import RankbenchError
 
     try:

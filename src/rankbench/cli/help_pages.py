@@ -1,4 +1,4 @@
-"""How help and errors of the command line look: groups, readable types, examples; nothing is cut at 80 columns."""
+"""Help pages: groups of commands, readable types, examples; nothing is cut at 80 columns."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ VALUES = {
     "time": "TIME",
     "wait": "SECONDS",
 }
-"""How the value of an option is named in every command."""
+"""Placeholder of an option's value, the same in every command."""
 TYPES = {"int": "N", "float": "NUMBER", "path": "PATH", "str": "TEXT"}
-"""How the kind of a value is named where an option names none itself."""
+"""Placeholder by the type of a value, for options without one."""
 NAME_WIDTH = 12
 
 
@@ -45,14 +45,14 @@ class Command(TyperCommand):
     """A command whose help ends with examples."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what follows the command's name."""
+        """Return the arguments after the command's name."""
         arguments = [
             usage(get_param, ctx) for get_param in self.get_params(ctx) if get_param.param_type_name == "argument"
         ]
         return ["[OPTIONS]", *arguments]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options."""
+        """Write the lists of arguments and options."""
         shown = [get_param for get_param in self.get_params(ctx) if not getattr(get_param, "hidden", False)]
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
             rows = [record(parameter, ctx) for parameter in shown if parameter.param_type_name == kind]
@@ -60,7 +60,7 @@ class Command(TyperCommand):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer calls it so
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - called by typer
         """Write the examples as they are."""
         if self.epilog:
             formatter.write_paragraph()
@@ -79,7 +79,7 @@ class Group(TyperGroup):
                 with formatter.section(group):
                     formatter.write_dl([(f"{name:{NAME_WIDTH}}", line) for name, line in rows])
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer calls it so
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - called by typer
         """Write the epilog as it is."""
         if self.epilog:
             formatter.write_paragraph()
@@ -92,14 +92,14 @@ def summary(text: str | None) -> str:
 
 
 def usage(argument: Any, ctx: Any) -> str:
-    """Return an argument as a usage line has it: `[PLAN]`, `LIBRARY...`."""
+    """Return an argument in a usage line: `[PLAN]`, `LIBRARY...`."""
     name = value_name(argument, ctx)
     several = "..." if argument.nargs != 1 and not name.endswith("...") else ""
     return f"{name}{several}" if argument.required or name.startswith("[") else f"[{name}{several}]"
 
 
 def value_name(parameter: Any, ctx: Any) -> str:
-    """Return how the value of a parameter is named."""
+    """Return the placeholder of a parameter's value."""
     if parameter.metavar:
         return str(parameter.metavar)
     if parameter.name in VALUES:
@@ -109,7 +109,7 @@ def value_name(parameter: Any, ctx: Any) -> str:
 
 
 def record(parameter: Any, ctx: Any) -> tuple[str, str]:
-    """Return the two columns of a parameter: what is written, and what it means."""
+    """Return the two columns of a parameter: its names and its help."""
     if parameter.param_type_name == "argument":
         return value_name(parameter, ctx).removeprefix("-- "), parameter.help or ""
     short_first = sorted(parameter.opts, key=len)
@@ -120,7 +120,7 @@ def record(parameter: Any, ctx: Any) -> tuple[str, str]:
 
 
 def extras(option: Any, ctx: Any) -> Iterator[str]:
-    """Yield what else the help of an option says: that it repeats, its default and its variable."""
+    """Yield the additions to an option's help: that it repeats, its default and its variable."""
     if option.multiple:
         yield "repeatable"
     default = option.get_default(ctx, call=False)

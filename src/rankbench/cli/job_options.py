@@ -1,4 +1,4 @@
-"""Options of jobs, which the commands that make job scripts share."""
+"""Options of jobs, shared by the commands that make job scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from rankbench import launch, plan
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.cli.folders import campaign_folder, home
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
     Binding,
@@ -64,8 +64,8 @@ def request_campaign(
     option: Annotated[
         list[str] | None, typer.Option(help="Extra scheduler option, such as --reservation=bench.")
     ] = None,
-) -> Wanted:
-    """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""
+) -> CampaignRequest:
+    """Return the requested campaign. Raises RankbenchError if the scheduler lacks an option of its job."""
     place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
@@ -75,18 +75,18 @@ def request_campaign(
     planned = plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job))
     schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, path.stem if name is None else name)
-    return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
+    return CampaignRequest(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
 
 
 def drop_missing(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that were given."""
+    """Return the options without unset ones."""
     return {key: value for key, value in options.items() if value not in ("", None, [])}
 
 
 def add_job_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options of `request_campaign` besides its own; it gets the campaign of these."""
+    """Return a command with the additional options of `request_campaign`, which gets the requested campaign."""
     shared, special = inspect.signature(request_campaign).parameters, dict(inspect.signature(command).parameters)
-    special.pop("wanted")
+    special.pop("request")
 
     def wrapper(**options: Any) -> None:
         command(request_campaign(**{name: options.pop(name) for name in shared}), **options)

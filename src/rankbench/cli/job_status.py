@@ -1,4 +1,4 @@
-"""Where the job of a campaign stands, and how far the campaign is."""
+"""The state of a campaign's job, and the progress of the campaign."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 from rich.text import Text
 
 from rankbench.campaign import Decision, Progress, collect_results
-from rankbench.campaign.progress import failures
+from rankbench.campaign.progress import list_failures
+from rankbench.cli.campaigns import collect_job
 from rankbench.cli.display import columns, console, print_text, spell_blocks, spell_count
-from rankbench.cli.stored import take_in
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
@@ -31,38 +31,38 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
-"""Between two looks at a job: often at its beginning, seldom later, since a scheduler serves many."""
+"""Times between two queries of a job: short at its beginning, longer later, to spare the scheduler."""
 SILENT_LOOKS = 10
-"""Looks in a row at which the scheduler does not say where the job is, after which nobody waits any longer."""
+"""Number of consecutive queries without an answer after which waiting ends."""
 FAILURES_SHOWN = 8
 UNFINISHED = 1
-"""Exit code where a job that was followed ended before the campaign did."""
+"""Exit code if a job ended before its campaign did."""
 MEANINGS = {
-    "time": "ended for want of time",
+    "time": "ended because of the time limit",
     "disk": "ended because its folder could not be written: is the disk full, or a quota reached?",
 }
-"""What a script's last word means."""
+"""Meanings of the last word of a script."""
 
 
 def find_last_job(folder: Path) -> Submitted | None:
-    """Return the job of a campaign that was submitted last."""
+    """Return the last submitted job of a campaign."""
     return jobs.read_last(folder / FOLDER)
 
 
 def describe_queued_job(folder: Path) -> str:
-    """Return a line on a campaign's job that has not ended, nothing where there is none."""
+    """Return a line on a campaign's queued or running job; empty: there is none."""
     job = find_last_job(folder)
     where = query_state(job) if job else None
     return f"job {job.number} is {where.phase} ({where.reason})" if job and where and where.phase != "ended" else ""
 
 
 def query_state(job: Submitted) -> JobState:
-    """Return where a job stands."""
+    """Return the state of a job."""
     return jobs.query_state(schedulers.find_schedulers()[job.scheduler], job.number)
 
 
 def follow(opened: Store) -> None:
-    """Follow a campaign's job to its end, showing what changes; then say what the campaign found."""
+    """Follow a campaign's job to its end and print changes; then print the conclusion."""
     job = find_last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: --wait: it has no job; `rankbench submit` makes one")
@@ -70,7 +70,7 @@ def follow(opened: Store) -> None:
     for look in range(10**9):
         where = query_job(job)
         silent = 0 if where else silent + 1
-        decision = take_in(opened)
+        decision = collect_job(opened)
         text, launch_count = print_news(
             opened, f"job {job.number}: {where.reason}" if where else text, text, launch_count
         )
@@ -78,8 +78,8 @@ def follow(opened: Store) -> None:
             break
         if silent == SILENT_LOOKS:
             raise RankbenchError(
-                f"{opened.folder}: asked {silent} times in a row, the scheduler did not say where job {job.number} is; "
-                f"the job may still run; look again by: rankbench status {opened.folder}"
+                f"{opened.folder}: asked {silent} times in a row, the scheduler did not report the state of job "
+                f"{job.number}; the job may still run; query again by: rankbench status {opened.folder}"
             )
         time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
     collect_results.record_refusals(opened, Progress(opened.campaign))
@@ -88,17 +88,17 @@ def follow(opened: Store) -> None:
         and decision.stop
         and any(launch.facts or launch.status == LaunchStatus.OK for launch in opened.launches())
     ):
-        from rankbench.cli.conclusion import conclude  # It evaluates, which no job has to wait for.
+        from rankbench.cli.conclusion import conclude  # Evaluating is not part of waiting for the job.
 
         conclude(opened, decision)
         return
     show_status(opened)
-    tell_job(opened, decision)
+    print_job(opened, decision)
     raise typer.Exit(UNFINISHED)
 
 
 def query_job(job: Submitted) -> JobState | None:
-    """Return where a job stands, nothing where the scheduler does not answer: it may answer again."""
+    """Return the state of a job; None: the scheduler does not answer now."""
     try:
         return query_state(job)
     except RankbenchError as error:
@@ -107,7 +107,7 @@ def query_job(job: Submitted) -> JobState | None:
 
 
 def print_news(opened: Store, state: str, text: str, launch_count: int) -> tuple[str, int]:
-    """Print where the job stands and what launches came back, as far as that is new."""
+    """Print changes of the job's state, and new launches."""
     if state != text:
         print_text(state)
     launches, flawed = opened.launches(), count_failed_cases(opened)
@@ -120,8 +120,8 @@ def print_news(opened: Store, state: str, text: str, launch_count: int) -> tuple
     return state, len(launches)
 
 
-def tell_job(opened: Store, decision: Decision | None) -> None:
-    """Print where the campaign's job stands, and what to do next."""
+def print_job(opened: Store, decision: Decision | None) -> None:
+    """Print the state of the campaign's job, and what to do next."""
     job, folder = find_last_job(opened.folder), opened.folder
     where = query_job(job) if job else None
     if decision and decision.stop:
@@ -143,11 +143,11 @@ def explain_end(opened: Store, where: JobState | None) -> str:
     endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
     text = endings.get(kind, "")
     scheduler = f" ({where.reason})" if where else ""
-    return f"its job {text or 'ended without a word, as it does when a node is lost'}{scheduler}"
+    return f"its job {text or 'ended without a message, as after the loss of a node'}{scheduler}"
 
 
 def show_status(opened: Store) -> None:
-    """Print how far a campaign is and what went wrong."""
+    """Print the progress of a campaign and its failures."""
     record, launches = opened.campaign, opened.launches()
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
     print_text(
@@ -166,7 +166,7 @@ def show_status(opened: Store) -> None:
 
 
 def make_table(opened: Store) -> Table:
-    """Return launches by candidate and placement, and how they ended."""
+    """Return the number of launches by candidate, placement and status."""
     flawed = count_failed_cases(opened)
     ends = Counter((launch.candidate, launch.placement, launch.status) for launch in opened.launches())
     sound = Counter((launch.candidate, launch.placement) for launch in opened.launches() if is_sound(launch, flawed))
@@ -181,29 +181,29 @@ def make_table(opened: Store) -> Table:
             counts = {status: ends[*key, status] for status in LaunchStatus}
             failed = sum(counts.values()) - sound[key]
             more = [f"{standings[key].turns - standings[key].turns_done}"] if key in standings else []
-            figures = map(str, [sum(counts.values()), sound[key], failed])
-            rows.add_row(Text(candidate.name), placement.name, *figures, *more)
+            values = map(str, [sum(counts.values()), sound[key], failed])
+            rows.add_row(Text(candidate.name), placement.name, *values, *more)
     return rows
 
 
 def list_failed_launches(opened: Store) -> Iterator[str]:
-    """Yield a line for each launch that did not end well."""
+    """Yield a line for each launch with a failure."""
     flawed = count_failed_cases(opened)
     for launch in opened.launches():
         if launch.status != LaunchStatus.OK:
-            yield from failures(launch, ())
+            yield from list_failures(launch, ())
         elif launch.number in flawed:
             where = f"block {launch.block}, {launch.candidate} on {launch.placement}"
             yield f"{where}: {', '.join(flawed[launch.number])}"
 
 
 def is_sound(launch: Launch, flawed: Container[int]) -> bool:
-    """Return whether a launch ended well and all its cases were measured right."""
+    """Return whether a launch and all its cases succeeded."""
     return launch.status == LaunchStatus.OK and launch.number not in flawed
 
 
 def count_failed_cases(opened: Store) -> dict[int, list[str]]:
-    """Return, by the number of a launch, what is wrong with how many of its cases: `2 wrong data`."""
+    """Return, by the number of a launch, the failures of its cases: `2 wrong data`."""
     if not opened.launches():
         return {}
     rows = opened.cases().select("launch", "status").iter_rows()

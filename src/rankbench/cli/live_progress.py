@@ -30,32 +30,32 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look
 
 REFRESH_PER_S = 1
-"""Seldom, since ranks may need every core."""
+"""Refreshes per second: few, since ranks may need every core."""
 BAR_WIDTH = 40
 NAMED = 3
-"""Candidates whose names fit a line."""
-FIGURES_SHOWN = 12
+"""Most candidates whose names fit on a line."""
+VALUES_SHOWN = 12
 FAILURES_SHOWN = 4
 
 
 @contextlib.contextmanager
 def watch_campaign(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
-    """Yield a watch whose state is shown: live on a terminal, else as lines; nowhere where quiet."""
+    """Yield a watch whose state is shown: live on a terminal, else as lines; not at all if quiet."""
     if quiet:
         yield Progress(record)
         return
     if not console.is_terminal:
         yield Lines(record)
         return
-    progress = Shown(record)
+    progress = DisplayedProgress(record)
     with Live(Screen(progress), console=console, refresh_per_second=REFRESH_PER_S, transient=True):
         yield progress
     for note in progress.notes:
         print_text(f"note: {note}")
 
 
-class Shown(Progress):
-    """Progress with what figures are reported by."""
+class DisplayedProgress(Progress):
+    """Progress with what is needed to show values."""
 
     def __init__(self, record: Campaign) -> None:
         super().__init__(record)
@@ -63,7 +63,7 @@ class Shown(Progress):
         """Bytes and messages of one sample, by case."""
 
     def on_end(self, launch: Launch, results: Sequence[CaseResult]) -> None:
-        """Take note of what was moved."""
+        """Note the bytes and messages of samples."""
         super().on_end(launch, results)
         self.moved |= {
             result.case.key: (result.moved_bytes, result.moved_messages) for result in results if result.moved_messages
@@ -85,7 +85,7 @@ class Lines(Progress):
             print_text(f"  {failure}")
 
     def on_note(self, note: str) -> None:
-        """Print what changes how the campaign goes on."""
+        """Print a note on how the campaign continues."""
         super().on_note(note)
         print_text(f"note: {note}")
 
@@ -96,7 +96,7 @@ class Lines(Progress):
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
-    """Return how a launch ended: `, ok`, or what is wrong with how many of its cases."""
+    """Return how a launch ended: `, ok`, or the failures of its cases."""
     wrong = Counter(result.status.replace("-", " ") for result in results if result.status in FAILURES)
     if launch.status != LaunchStatus.OK or not wrong:
         return f", {launch.status}"
@@ -104,7 +104,7 @@ def end(launch: Launch, results: Sequence[CaseResult]) -> str:
 
 
 def spell_running(progress: Progress) -> str:
-    """Return what runs now."""
+    """Return a text on the running launches."""
     names = [turn.candidate for turn in progress.running]
     who = ", ".join(names) if len(names) <= NAMED else f"{len(names)} candidates"
     turns = " in turn" if len(names) > 1 else ""
@@ -114,17 +114,17 @@ def spell_running(progress: Progress) -> str:
 class Screen:
     """Progress as a terminal shows it."""
 
-    def __init__(self, progress: Shown) -> None:
+    def __init__(self, progress: DisplayedProgress) -> None:
         self.progress = progress
 
     def __rich__(self) -> RenderableType:
-        """Draw the state of now."""
+        """Render the current state."""
         record = self.progress.campaign
         head = Text.assemble((record.name, "bold"), "  ", record.plan.question)
-        return Group("", head, "", self.way(), self.figures(), *self.failures())
+        return Group("", head, "", self.way(), self.make_value_table(), *self.failures())
 
     def way(self) -> Table:
-        """Draw what runs, how much is done, what is decided, what is left."""
+        """Render the running launches, what is done, decided, and left."""
         progress = self.progress
         grid = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=1.0, completed=progress.share_done, width=BAR_WIDTH)
@@ -145,11 +145,11 @@ class Screen:
             return "known after the first launch"
         least, most = map(format_clock, forecast)
         if self.progress.look and least != most:
-            return f"{least} as it looks, {most} at most"
+            return f"probably {least}, at most {most}"
         return most if least == most else f"{least} to {most}"
 
-    def figures(self) -> Table:
-        """Draw the current median of each candidate, for one size of each operation."""
+    def make_value_table(self) -> Table:
+        """Return the table of the candidates' current medians, for one size of each operation."""
         record = self.progress.campaign
         names = [candidate.name for candidate in record.candidates if not candidate.control_of]
         table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
@@ -161,20 +161,20 @@ class Screen:
             table.add_column("fastest")
         operations = {operation.name: operation for operation in record.operations}
         firsts = list_first_cases(record.cases)
-        for case in firsts[:FIGURES_SHOWN]:
+        for case in firsts[:VALUES_SHOWN]:
             operation = operations[case.operation]
             measure = measures.choose_measure(case, operation, *self.progress.moved.get(case.key, ()))
-            figures = [self.progress.figure_ns(name, case) for name in names]
-            texts = ("–" if figure is None else measure.format(figure) for figure in figures)
+            values = [self.progress.find_value_ns(name, case) for name in names]
+            texts = ("–" if value is None else measure.format(value) for value in values)
             place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
             fastest = [Text(describe_leader(look, case))] if look else []
             table.add_row(Text(case_labels.name_case(case, operation) + place), *texts, *fastest)
-        if len(firsts) > FIGURES_SHOWN:
-            table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
+        if len(firsts) > VALUES_SHOWN:
+            table.add_row(f"and {len(firsts) - VALUES_SHOWN} more")
         return table
 
     def failures(self) -> Iterator[RenderableType]:
-        """Draw what went wrong last, and what changed how the campaign goes on."""
+        """Render the last failures and notes."""
         yield from (Text(f"note: {note}", style="yellow") for note in self.progress.notes[-FAILURES_SHOWN:])
         failures = self.progress.failures
         if failures:
@@ -183,7 +183,7 @@ class Screen:
 
 
 def describe_leader(look: Look, case: Case) -> str:
-    """Return who is fastest, as far as is known, and whether that may still change."""
+    """Return which candidate is fastest so far, and whether that may still change."""
     winners = " ~ ".join(look.winners.get(case.key, []))
     return f"{winners} (open)" if case.key in look.open else winners
 

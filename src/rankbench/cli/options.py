@@ -75,7 +75,7 @@ CampaignFolder = Annotated[
 
 
 def choose_libraries(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
-    """Return the libraries named, or else all that are found."""
+    """Return the named libraries, or all that are found."""
     from rankbench import libraries
     from rankbench.model import RankbenchError
 
@@ -90,7 +90,7 @@ Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as
 
 
 def parse_option(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
-    """Return what an option says, nothing where it is not given. Raises RankbenchError for what it cannot mean."""
+    """Return the parsed value of an option; None: it is not given. Raises RankbenchError for an invalid value."""
     try:
         return parse(text) if text else None
     except notation.UnlikelyError as error:

@@ -1,4 +1,4 @@
-"""Plans as the command line names them: a file, a preset, or candidates and options; options count more than a file."""
+"""Plans of the command line: a file, a preset, or candidates and options. Options override a file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 PLAN_SUFFIX = ".toml"
 COMMAND_LINE = "command line"
 JUDGED = ("question", "stop", "threshold")
-"""Keys that decide how long is measured and how figures are judged, not what is measured."""
+"""Keys for the length of a campaign and its evaluation, not for what is measured."""
 LONGEST_NAME = 48
 HASH_DIGITS = 4
 FEW = 3
-"""Names that fit a question."""
+"""Most names in a question."""
 
 Preset = Annotated[str, typer.Option(metavar="NAME", help="A built-in plan; `rankbench presets` lists them.")]
 Operations = Annotated[
@@ -44,16 +44,16 @@ Samples = Annotated[int | None, typer.Option(metavar="N", min=1, help="Samples p
 Threshold = Annotated[str, typer.Option(metavar="SHARE", help="Smallest difference that counts as relevant: 3%.")]
 
 
-class Wish(NamedTuple):
-    """A plan as it is asked for."""
+class PlanRequest(NamedTuple):
+    """A requested plan."""
 
     plan: Plan
     name: str
-    """Of the campaign, where no other is given."""
+    """Default name of the campaign."""
 
 
-class Measured(NamedTuple):
-    """What options say of a plan, as they are typed; nothing where they say nothing."""
+class MeasuringOptions(NamedTuple):
+    """Options about a plan, as typed; empty: not given."""
 
     operations: str = ""
     forms: str = ""
@@ -67,32 +67,34 @@ class Measured(NamedTuple):
 
 
 def make_plan(
-    words: Sequence[str], preset: str, measured: Measured, place_options: Mapping[str, object], machine: Machine
-) -> Wish:
+    words: Sequence[str], preset: str, measured: MeasuringOptions, place_options: Mapping[str, object], machine: Machine
+) -> PlanRequest:
     """Return the plan that words and options name. `place_options`: where ranks run."""
     files, candidates = divide_words(words)
     values = keys(measured, candidates)
     if not files and not preset:
         if not candidates:
-            raise RankbenchError(nothing_named())
+            raise RankbenchError(explain_missing_plan())
         values = values if "operations" in values else refuse_missing_operations(candidates)
         values = {"question": make_question(values), **values}
-        return Wish(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values))
+        return PlanRequest(
+            plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **place_options}), name_of(values)
+        )
     path = find_plan(files[0] if files else None, preset)
     if not values:
-        return Wish(plan.load_plan(path, machine, place_options), path.stem)
-    plan.load_plan(path, machine, place_options)  # What is wrong with the file is said first, with its name.
+        return PlanRequest(plan.load_plan(path, machine, place_options), path.stem)
+    plan.load_plan(path, machine, place_options)  # Errors of the file are reported first, with its name.
     file_values = parse_document(path.read_text(encoding="utf-8"), str(path)).raw
     if candidates:
         file_values.pop("candidate", None)
     values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
-    return Wish(
+    return PlanRequest(
         plan.parse_plan(toml(values), str(path), machine, {**keys(measured, candidates), **place_options}), path.stem
     )
 
 
 def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Return the plans among the words, which are files or look like some, and the other words."""
+    """Return the plans among the words (files, or words that look like files), and the other words."""
     plans = [word for word in words if word.endswith(PLAN_SUFFIX) or Path(word).is_file()]
     if len(plans) > 1:
         raise RankbenchError(f"name one plan; found {' and '.join(plans)}")
@@ -100,16 +102,16 @@ def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def find_plan(file: Path | None, preset: str) -> Path:
-    """Return the plan that is named: a file or a preset."""
+    """Return the named plan: a file or a preset."""
     if file is not None and preset:
         raise RankbenchError(f"name one plan: found {file} and --preset {preset}")
     if file is None and not preset:
-        raise RankbenchError(nothing_named())
+        raise RankbenchError(explain_missing_plan())
     return file or plan.find_preset(preset)
 
 
-def nothing_named() -> str:
-    """Return what can be named as a plan."""
+def explain_missing_plan() -> str:
+    """Return the message about what a plan can be."""
     return (
         "no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
         "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
@@ -118,7 +120,7 @@ def nothing_named() -> str:
 
 
 def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
-    """Refuse candidates without operations; a word that should be a plan is one of them, too."""
+    """Refuse candidates without operations, which a misspelt plan is, too."""
     if len(candidates) == 1 and Path(candidates[0]).is_dir():
         raise RankbenchError(f"{candidates[0]}: a folder; name a plan, which is a TOML file: {candidates[0]}/plan.toml")
     if len(candidates) == 1 and candidates[0] in plan.list_presets():
@@ -132,8 +134,8 @@ def refuse_missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def keys(measured: Measured, candidates: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of a plan, as the options say them."""
+def keys(measured: MeasuringOptions, candidates: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of a plan that the options set."""
     lists = {"candidates": candidates, "operations": split(measured.operations), "forms": split(measured.forms),
              "placements": split(measured.placements)}  # fmt: skip
     single = {"sizes": measured.sizes, "samples": measured.samples, "threshold": measured.threshold}
@@ -150,7 +152,7 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")] if text else []
 
 
-def ending(measured: Measured) -> dict[str, Any]:
+def ending(measured: MeasuringOptions) -> dict[str, Any]:
     """Return the table `stop` of the options on how long is measured."""
     if measured.time and measured.until:
         raise RankbenchError("--time and --until both say when to stop; leave one of them out")
@@ -164,7 +166,7 @@ def ending(measured: Measured) -> dict[str, Any]:
 
 
 def blocks_of(text: str) -> int | dict[str, int]:
-    """Return the number of blocks of `5`, or the fewest and the most of `5:60`."""
+    """Return the number of blocks of `5`, or the least and the most of `5:60`."""
     match = re.fullmatch(r"(\d+)(?:[:-](\d+))?", text.strip())
     if not match or int(match[1]) < 1:
         raise RankbenchError(f"--blocks {text}: expected a number such as 5, or the fewest and the most such as 5:60")
@@ -172,14 +174,14 @@ def blocks_of(text: str) -> int | dict[str, int]:
 
 
 def make_question(values: Mapping[str, Any]) -> str:
-    """Return the question that a plan without a file asks."""
+    """Return the question of a plan without a file."""
     operations = values["operations"]
     what = ", ".join(operations) if len(operations) <= FEW else f"{len(operations)} operations"
     return f"Which is fastest here in {what}: {', '.join(values['candidates'])}?"
 
 
 def name_of(values: Mapping[str, Any]) -> str:
-    """Return the name of the campaign of a plan without a file, which its content gives: equal plans have one name."""
+    """Return the campaign's name for a plan without a file, from its content: equal plans have the same name."""
     what = {key: value for key, value in values.items() if key not in JUDGED}
     digits = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
     words = re.sub(r"[^\w.+=]+", "-", "-".join([*values["candidates"], *values["operations"]])).strip("-.")
@@ -192,7 +194,7 @@ def toml(values: Mapping[str, Any]) -> str:
 
 
 def spell(value: Any) -> str:
-    """Return a value as TOML has it; tables are inline."""
+    """Return a value in TOML; tables are inline."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{spell_key(key)} = {spell(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
@@ -201,5 +203,5 @@ def spell(value: Any) -> str:
 
 
 def spell_key(key: str) -> str:
-    """Return a key, in quotes where it needs them."""
+    """Return a key, quoted if necessary."""
     return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The program's name as this shell knows it, so that every command that is printed works when it is pasted."""
+"""The program's name in this shell, so that printed commands work when they are pasted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "rankbench"
 
 
 def find_program() -> str:
-    """Return how to call this program: its name if that leads here, else the way in which it was called."""
+    """Return how to call this program: its name if that is on PATH, else the way in which it was called."""
     path = Path(sys.argv[0])
     if path.name == "__main__.py" and path.parent.name == NAME:
         return f"{shlex.quote(sys.orig_argv[0])} -m {NAME}"
@@ -27,7 +27,7 @@ def find_program() -> str:
 
 
 def adapt_commands(text: str) -> str:
-    """Return a text in which every command of rankbench is called as this program was."""
+    """Return a text whose rankbench commands have this program's name."""
     if NAME not in text:
         return text
     program = find_program()

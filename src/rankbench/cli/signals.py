@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 
 SIGNALLED = 128
-"""What shells add to a signal's number for an exit code."""
+"""Offset of a signal's number in an exit code."""
 
 
 class Terminated(BaseException):
-    """A signal asked this process to end. It ends as after Ctrl-C: processes first, and the lock."""
+    """A signal ended this process. As after Ctrl-C, processes are ended and the lock is released."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -17,12 +17,12 @@ class Terminated(BaseException):
 
 
 def exit_code(stopped: BaseException) -> int:
-    """Return the exit code after a signal, as shells have it; KeyboardInterrupt is SIGINT."""
+    """Return the exit code of shells for a signal; KeyboardInterrupt is SIGINT."""
     return SIGNALLED + (stopped.number if isinstance(stopped, Terminated) else signal.SIGINT)
 
 
 def catch_signals() -> None:
-    """Let SIGTERM and SIGHUP raise Terminated, once, unless whoever started this process has them ignored."""
+    """Make SIGTERM and SIGHUP raise Terminated, once, unless they are ignored by the parent process."""
 
     def stop(number: int, _: object) -> None:
         for signal_number in (signal.SIGTERM, signal.SIGHUP):

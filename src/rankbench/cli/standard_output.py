@@ -1,4 +1,4 @@
-"""Standard output that may be closed before all is written."""
+"""Standard output whose reader may close it early."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Output(io.TextIOWrapper):
-    """Standard output that nobody may read any more, as in `rankbench show | head`: what follows goes nowhere."""
+    """Standard output that discards the rest if its reader ends, as in `rankbench show | head`."""
 
     def write(self, text: str) -> int:
         """Write a text."""
@@ -21,14 +21,14 @@ class Output(io.TextIOWrapper):
         return len(text)
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the buffer."""
         with close_if_unread(self):
             super().flush()
 
 
 @contextlib.contextmanager
 def close_if_unread(output: Output) -> Iterator[None]:
-    """Turn to /dev/null if nobody reads."""
+    """Redirect to /dev/null if nobody reads."""
     try:
         yield
     except BrokenPipeError:

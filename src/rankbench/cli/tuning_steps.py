@@ -1,4 +1,4 @@
-"""The steps of a tuning, each a campaign in a folder of its own, and what is reported of them."""
+"""The steps of a tuning, each a campaign in its own folder, and their reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.markup import escape
 
 from rankbench import campaign, files, launch, libraries, plan, tuning
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.variables import variables
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from rankbench.tuning.proving import Proof
 
 ROUNDS = 3
-"""Proofs at most: after each, rules that make a case slower are left out."""
+"""Most proofs; after each, rules that make a case slower are removed."""
 SHARES = {"screening": 0.35, "parameters": 0.5, "search": 0.7}
-"""Part of the time limit after which a step ends; a proof ends with the limit."""
+"""Share of the time limit at which a step ends; a proof ends at the limit."""
 FEWEST_BLOCKS = 3
 
 
 class Runner:
-    """Runs the campaigns of a tuning, each in a folder of its own below the tuning's folder, within the time limit."""
+    """Runs the campaigns of a tuning within the time limit, each in a subfolder of the tuning's folder."""
 
     def __init__(self, folder: Path, prefixes: Sequence[Path], modules: Sequence[str], limit_s: float | None) -> None:
         self.folder, self.prefixes, self.modules, self.limit_s = folder, prefixes, modules, limit_s
@@ -56,12 +56,14 @@ class Runner:
         rules: Mapping[str, Sequence[Rule]] | None = None,
         examine: Callable[[Campaign], None] = lambda _: None,
     ) -> Store:
-        """Run the campaign of a plan, or go on with it. `examine` is called after its checks, before it measures."""
+        """Run or continue the campaign of a plan. `examine` is called after its checks, before it measures."""
         machine = launch.machine()
         planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
-            Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}),
-            tell_resumed,
+            CampaignRequest(
+                planned, self.folder / name, machine, home(), self.prefixes, self.modules, rules=rules or {}
+            ),
+            print_resumed,
         )
         examine(prepared.store.campaign)
         with watch_campaign(prepared.store.campaign) as watch:
@@ -73,7 +75,7 @@ class Runner:
         return self.limit_s is not None and monotonic() - self.began_s > share * self.limit_s
 
     def limit(self, decide: Decide, share: float) -> Decide:
-        """Return a decision that also ends a campaign, after a few blocks, when a part of the time has passed."""
+        """Return a decision function that also ends a campaign when a share of the time limit has passed."""
 
         def decide_in_time(store: Store) -> Decision:
             decision = decide(store)
@@ -85,8 +87,8 @@ class Runner:
         return decide_in_time
 
 
-def tell_resumed(line: str) -> None:
-    """Print that a campaign goes on; what else its preparation does is the same for every step."""
+def print_resumed(line: str) -> None:
+    """Print that a campaign continues; other messages of its preparation are the same for every step."""
     if line.startswith("continuing"):
         print_text(line)
 
@@ -101,7 +103,7 @@ class Session(NamedTuple):
     blocks: int
 
     def conclude(self, task: Task) -> None:
-        """Search, choose, prove, and hand over what holds."""
+        """Search, choose, prove, and write the proven settings."""
         name = self.library.name
         print_text(
             f"{name}: {task.variant_count} variants of {', '.join(task.operations)}; {len(task.sizes_bytes)} sizes; "
@@ -117,7 +119,7 @@ class Session(NamedTuple):
         self.prove(task, rules)
 
     def search(self, task: Task) -> tuple[Task, SearchResult]:
-        """Return the variants that may be faster, parameters of the fastest ones included, and their figures."""
+        """Return the variants that may be faster, parameters of the fastest ones included, and their values."""
         number = task.variant_count
         result = self.measure("screening", task, tuning.SCREENING_BLOCKS)
         screened = result
@@ -152,7 +154,7 @@ class Session(NamedTuple):
             variants={name: [*task.variants.get(name, ()), *varied.get(name, ())] for name in task.operations}
         )
         final = self.measure("search", promising_task, self.blocks)
-        # What left early still shows, by its slowness, whether a file is in effect.
+        # A variant that was dropped early can still show, by being slow, whether a file is in effect.
         slow = choosing.SearchResult(
             {point: ratio for point, ratio in screened.ratios.items() if point not in final.ratios}, screened.wrong
         )
@@ -187,7 +189,7 @@ class Session(NamedTuple):
         return result
 
     def find_abilities(self, task: Task) -> choosing.Abilities:
-        """Return what rules of the library can say."""
+        """Return what the library's rules can express."""
         can_split = {
             operation: {variant.name for variant in variants if self.tuner.can_split(operation, variant, self.target)}
             for operation, variants in task.variants.items()
@@ -224,7 +226,7 @@ class Session(NamedTuple):
         return False
 
     def require_settings(self, campaign: Campaign) -> None:
-        """Make sure that the library has read its settings, as far as it shows them, and print what it shows.
+        """Check that the library has read its settings, as far as it reports them, and print the report.
 
         It shows them by what it reports in the check of the campaign, or by MPI_T.
         """
@@ -247,7 +249,7 @@ class Session(NamedTuple):
             print_text(f"read back: {name} has {variable}={value}")
 
     def prove(self, task: Task, rules: list[Rule]) -> None:
-        """Prove the rules, without those that make a case slower, and hand over what is proven."""
+        """Prove the rules, without those that make a case slower, and write the proven ones."""
         name = self.library.name
         others = list_other_placements(task, launch.machine())
         if not others:
@@ -273,7 +275,7 @@ class Session(NamedTuple):
         print_text(f"{name}: no gain is proven; no file is written")
 
     def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> None:
-        """Keep what is proven, and print what a job script or module file needs."""
+        """Store the proven settings, and print what a job script or module file needs."""
         machine = launch.machine()
         overall = proof.overall
         proven = tuned.store_proven(
@@ -309,7 +311,7 @@ class Session(NamedTuple):
 
 
 def list_other_placements(task: Task, machine: Machine) -> list[str]:
-    """Return a placement with another number of ranks, over the nodes or on this machine, if there is room for one."""
+    """Return a placement with another number of ranks, on the nodes or this machine, if one fits."""
     tuned_ranks = set(task.placements.values())
     hosts = task.reach.get("hosts")
     if isinstance(hosts, list):
@@ -338,7 +340,7 @@ def format_end(rule: Rule, rules: Sequence[Rule]) -> str:
 
 
 def write_files(handover: Handover, folder: Path) -> dict[str, str]:
-    """Write the library's files, if it needs some, and return the settings of a candidate that uses them."""
+    """Write the library's files, if it needs any; return the settings of a candidate that uses them."""
     if handover.files:
         folder.mkdir(parents=True, exist_ok=True)
     for name, text in handover.files.items():

@@ -9,7 +9,7 @@ import msgspec
 import polars as pl
 
 from rankbench import caching
-from rankbench.evaluation import kept
+from rankbench.evaluation import cache
 from rankbench.verdict.nodes import complete_campaign
 from rankbench.verdict.view import CampaignView
 
@@ -25,32 +25,32 @@ def evaluate(
 ) -> CampaignView:
     """Evaluate what a campaign has measured so far, by the rules of its plan or by those given.
 
-    An evaluation of the same results that was kept is used again, where `caching` has a folder.
+    A cached evaluation of the same results is used again, where `caching` has a folder.
     """
     launches = store.launches()
     campaign = complete_campaign(_apply_rules(store.campaign, estimator, confidence, threshold), launches)
-    name = kept.name_evaluation(store, campaign) if caching.is_used() else ""
-    if name and (evaluation := kept.find(name, campaign)):
+    name = cache.name_evaluation(store, campaign) if caching.is_used() else ""
+    if name and (evaluation := cache.find_evaluation(name, campaign)):
         return CampaignView(
             campaign=campaign,
             launches=launches,
             verdict=evaluation.verdict,
-            figures=kept.unpack(evaluation.figures),
+            launch_values=cache.unpack(evaluation.launch_values),
             samples=store.samples(),
             rank_samples=store.rank_samples(),
             case_rows=store.cases(),
             modes=dict(evaluation.modes),
-            last_ranks=kept.unpack(evaluation.last_ranks),
+            last_ranks=cache.unpack(evaluation.last_ranks),
         )
     view = compute(store, campaign, launches)
-    if name and name == kept.name_evaluation(store, campaign):  # No other process added a launch meanwhile.
-        kept.keep(name, view)
+    if name and name == cache.name_evaluation(store, campaign):  # No other process added a launch meanwhile.
+        cache.store_evaluation(name, view)
     return view
 
 
 def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> CampaignView:
     """Evaluate what these launches measured."""
-    # What computes takes as long to load as all that a kept evaluation needs.
+    # What computes takes as long to load as all that a cached evaluation needs.
     from rankbench import statistics
     from rankbench.statistics.modes import find_group_modes
     from rankbench.statistics.parts import hold
@@ -65,10 +65,10 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
+    launch_values = statistics.compute_launch_values(samples, planned.estimator, by_ranks)
     question_pairs = list_pairs(campaign, names)
     rest = [pair for pair in combinations(names, 2) if pair not in question_pairs and pair[::-1] not in question_pairs]
-    counted = select_judgeable(figures)
+    counted = select_judgeable(launch_values)
     compared = statistics.compare(
         counted,
         question_pairs,
@@ -81,12 +81,12 @@ def compute(store: Store, campaign: Campaign, launches: list[Launch]) -> Campaig
     control = [pair for pair in compared if (pair.base, pair.other) in twins]
     comparisons = [pair for pair in compared if (pair.base, pair.other) not in twins]
     cases = store.cases()
-    summaries = statistics.summarise(figures, samples, cases, planned.confidence, per_second(campaign))
+    summaries = statistics.summarise(launch_values, samples, cases, planned.confidence, per_second(campaign))
     view = CampaignView(
         campaign=campaign,
         launches=launches,
         verdict=make_draft(campaign, launches, summaries, comparisons, control),
-        figures=figures,
+        launch_values=launch_values,
         samples=store.samples(),
         rank_samples=store.rank_samples(),
         case_rows=cases,

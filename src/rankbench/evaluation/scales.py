@@ -24,7 +24,7 @@ class SiteResult(NamedTuple):
     candidate: str
     summary: Summary
     counts: bool
-    """Whether it has a figure that counts."""
+    """Whether it has a value that counts."""
     fate: Words
     """What befell it: `crashed in 3 of 3 launches`; empty if nothing did."""
     word: Words

@@ -1,6 +1,6 @@
-"""Whether a campaign has enough blocks, and what it still measures: what figures say to the plan's stop rule. Pure.
+"""Applies the plan's stop rule to results: whether a campaign has enough blocks, and what it still measures. Pure.
 
-The loop keeps its bounds. Which comparisons still matter is decided by `statistics.deciding`.
+The loop enforces the bounds on blocks. `statistics.deciding` selects the comparisons that still matter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[float]) -> Decision:
     """Return whether the plan's rule is met. `block_s` is how long each block so far took.
 
-    To evaluate is to read every sample so far: that is done only where the rule rests on figures.
+    An evaluation reads every sample so far, so it is made only if the rule depends on results.
     """
     name, amount = notation.parse_until(plan.stop.until)
     rule = stop_rules.find_rule(name)
@@ -53,14 +53,16 @@ class Progress:
     def look(self) -> Look:
         """Return which cases are decided, given up and open, and by whose further launches they may be decided."""
         plan, view = self.plan, self.evaluate()
-        outlook = deciding.Outlook(plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline)
-        standing = deciding.assess_cases(view.verdict.comparisons, outlook, drop=plan.stop.drop)
+        design = deciding.SequentialDesign(
+            plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline
+        )
+        progress = deciding.assess_cases(view.verdict.comparisons, design, drop=plan.stop.drop)
         return Look(
             block=len(self.block_s),
-            decided=standing.decided,
-            given_up=standing.given_up,
-            open=standing.open,
-            until=standing.blocks,
+            decided=progress.decided,
+            given_up=progress.given_up,
+            open=progress.open,
+            until=progress.blocks,
             winners={verdict.case.key: verdict.winners for verdict in view.case_verdicts if verdict.winners},
         )
 

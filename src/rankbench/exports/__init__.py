@@ -1,6 +1,6 @@
 """Handing a campaign over to other programs: one file per format, in `formats`.
 
-A format has `TITLE` (what it is, in a line), `SUFFIX` (of its file; empty: it is a folder) and `write(measured, path)`,
+A format has `TITLE` (what it is, in a line), `SUFFIX` (of its file; empty: it is a folder) and `write(source, path)`,
 which yields the path of each file once it is there. Nothing is judged or measured here, and every file appears whole or
 not at all.
 """
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A campaign as formats take it: what was stored, and what it says, which is worked out when first asked for."""
+class EvaluatedCampaign:
+    """A stored campaign for the formats; it is evaluated when its view is first read."""
 
     store: Store
 
     @cached_property
     def view(self) -> CampaignView:
-        """What the campaign says."""
+        """The evaluated campaign."""
         return evaluate(self.store)
 
 

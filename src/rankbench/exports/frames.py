@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench import store
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.tidy import make_tables
 from rankbench.language import render
 
@@ -23,7 +23,7 @@ class CampaignFrames:
     """The data of one campaign as Polars frames, each computed when it is first used. Times are in nanoseconds."""
 
     def __init__(self, folder: Path) -> None:
-        self._measured = Measured(store.open(folder))
+        self._measured = EvaluatedCampaign(store.open(folder))
 
     @property
     def campaign(self) -> Campaign:

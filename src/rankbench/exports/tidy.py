@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:
-    """Return tidy tables, each row with its whole case: the summaries, every launch's figure, the comparisons."""
+    """Return tidy tables, each row with its whole case: the summaries, every launch's value, the comparisons."""
     frames = csv_frames(view)
     summary = frames.pop("summary")
     cases = summary.select(summary.columns[: summary.columns.index("unit") + 1]).unique(maintain_order=True)
@@ -42,18 +42,20 @@ def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     )
     key = ["case", "candidate"]
     with_values = summary.join(frame, on=key, how="left", maintain_order="left")
-    figures = cases.join(view.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
-    named = {"": with_values, "launches": join_first_calls(figures, view.first_calls)}
+    launch_values = cases.join(
+        view.launch_values.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right"
+    )
+    named = {"": with_values, "launches": join_first_calls(launch_values, view.first_calls)}
     owned = {name: table.join(library, on="candidate", maintain_order="left") for name, table in named.items()}
     return {**owned, **frames}
 
 
-def join_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
-    """Return the launches' figures with the first two calls of the cases that saw the first of their operation."""
+def join_first_calls(launch_values: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
+    """Return the launches' values with the first two calls of the cases that saw the first of their operation."""
     if first_calls.is_empty():
-        return figures.with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("first_ns", "second_ns"))
+        return launch_values.with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("first_ns", "second_ns"))
     frame = first_calls.select("launch", "case", "first_ns", "second_ns")
-    return figures.join(frame, on=["launch", "case"], how="left", maintain_order="left")
+    return launch_values.join(frame, on=["launch", "case"], how="left", maintain_order="left")
 
 
 def list_files(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:

@@ -17,9 +17,9 @@ UNITS = {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "byt
 
 
 class Value(Record, frozen=True):
-    """The typical value of a case of one candidate as people read it: a bandwidth is one, where its figures are times.
+    """The typical value of a case and candidate as it is shown, such as a bandwidth where launch values are times.
 
-    Without figures, or without an interval, it is null.
+    Without values, or without an interval, it is null.
     """
 
     case: str
@@ -38,7 +38,7 @@ def list_values(view: CampaignView) -> Iterator[Value]:
         measure = view.measure(case)
         for _, summary in view.summaries_of.get(case.key, ()):
             ends = [summary.low_ns, summary.high_ns]
-            value, *interval = (finite(measure.value(figure)) for figure in (summary.typical_ns, *ends))
+            value, *interval = (finite(measure.value(raw)) for raw in (summary.typical_ns, *ends))
             low, high = reversed(interval) if measure.per_second else interval
             yield Value(
                 case=case.key,

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import store
+from rankbench.foreign import NoResultsError, lines, outputs, tools
+from rankbench.foreign.case_results import make_case_result
 from rankbench.model import (
     UNKNOWN_MACHINE,
     Campaign,
@@ -40,16 +42,14 @@ from rankbench.model import (
     Stop,
 )
 from rankbench.quantities import format_size
-from rankbench.suites import NoResultsError, lines, outputs, tools
-from rankbench.suites.figures import make_case_result
 from rankbench.units import module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rankbench.foreign import Row, Table
+    from rankbench.foreign.outputs import Run
     from rankbench.store import Store
-    from rankbench.suites import Row, Table
-    from rankbench.suites.outputs import Run
 
 WORDS = re.compile(r"[A-Za-z]{3}")
 CONTENT = re.compile(r"[A-Za-z]{3}|\d")

@@ -3,9 +3,9 @@
 A node is a set of namespaces (network, host name, mounts, System V IPC, processes; time, where nodes have clocks of
 their own). All lie on one network with a head, from which programs are launched:
 
-    machine | keeper -> head -- v-head -+- bridge or switch
-            |           n1 eth0 -- v-n1 -+
-            |           n2 eth0 -- v-n2 -+
+    machine | supervisor -> head -- v-head -+- bridge or switch
+            |                n1 eth0 -- v-n1 -+
+            |                n2 eth0 -- v-n2 -+
 
 The head's first process has a process namespace of its own and lasts until its standard input ends: when a lab is
 closed, or this process dies in whatever way, the kernel ends all that runs in it. Works as root, and for others where
@@ -23,16 +23,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.lab import making
+from rankbench.lab import setup
 from rankbench.lab.links import Delay
-from rankbench.lab.making import Done, Wanted
+from rankbench.lab.setup import CommandResult, LabRequest
 from rankbench.lab.slurm import Cores
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Cores", "Delay", "Done", "Lab", "Wanted", "up"]
+__all__ = ["CommandResult", "Cores", "Delay", "Lab", "LabRequest", "up"]
 
 HUNG_S = 120
 """What takes so long hangs, unless more is allowed."""
@@ -61,7 +61,7 @@ class Lab(NamedTuple):
         """Return what programs of the head find set."""
         configured = self.folder / "slurm.conf"
         return {
-            "PATH": f"{self.folder}/bin:{making.path()}",
+            "PATH": f"{self.folder}/bin:{setup.path()}",
             "RANKBENCH_HOSTS": ",".join(self.nodes),
             "RANKBENCH_REMOTE_SHELL": str(self.remote_shell),
             "RANKBENCH_BINDING": "none",
@@ -73,9 +73,9 @@ class Lab(NamedTuple):
         """Return the command line that runs a command on the head, in the folder of this process."""
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
         there = ["sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd())]
-        return ["nsenter", "--target", str(self.head_pid), *user, *making.SPACES, *there, *map(str, command)]
+        return ["nsenter", "--target", str(self.head_pid), *user, *setup.SPACES, *there, *map(str, command)]
 
-    def run(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> Done:
+    def run(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> CommandResult:
         """Run a command on the head to its end."""
         process = subprocess.run(
             self.command(command),
@@ -87,7 +87,7 @@ class Lab(NamedTuple):
             timeout=self.limit_s,
             check=False,
         )
-        return Done(process.returncode, process.stdout)
+        return CommandResult(process.returncode, process.stdout)
 
     def start(self, command: Sequence[str | Path], node: str = "") -> subprocess.Popen[str]:
         """Start a command on a node, or on the head; it ends with the lab at the latest."""
@@ -124,17 +124,17 @@ class Lab(NamedTuple):
 
 
 @contextlib.contextmanager
-def up(wanted: Wanted, folder: Path | None = None, *, limit_s: float = HUNG_S) -> Iterator[Lab]:
+def up(request: LabRequest, folder: Path | None = None, *, limit_s: float = HUNG_S) -> Iterator[Lab]:
     """Bring nodes up and yield them; all that runs on them is gone when this returns.
 
     `folder` is the lab's own, which stays; without it there is one for a time.
     """
-    making.require(wanted)
+    setup.require(request)
     path = folder or Path(tempfile.mkdtemp(prefix="rankbench-lab-"))
     try:
-        text = making.prepare(path, wanted)
+        text = setup.prepare(path, request)
         with _head(path, passing=folder is None) as head_pid:
-            yield Lab(path, wanted.names, wanted.offsets_ns, head_pid, text, limit_s)
+            yield Lab(path, request.names, request.offsets_ns, head_pid, text, limit_s)
     finally:
         if not folder:
             shutil.rmtree(path, ignore_errors=True)
@@ -146,12 +146,12 @@ def _head(folder: Path, *, passing: bool) -> Iterator[int]:
 
     The folder of a lab that is `passing` goes with it, even if this process is killed.
     """
-    script = ["bash", f"{folder}/{making.SCRIPT}"]
-    keeper = [*script, "keep", str(folder)] if passing else []
+    script = ["bash", f"{folder}/{setup.SCRIPT}"]
+    supervisor = [*script, "supervise", str(folder)] if passing else []
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
-            [*keeper, *making.unshare(), *script, "head", str(folder)],
-            env={**os.environ, "PATH": making.path()},
+            [*supervisor, *setup.unshare(), *script, "head", str(folder)],
+            env={**os.environ, "PATH": setup.path()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The processes of a lab (`lab/__init__.py` shows what it is), each in a role:
 #
-#     lab.sh keep FOLDER COMMAND...     runs what makes the head's namespaces, and removes the folder when they are gone
+#     lab.sh supervise FOLDER COMMAND...     runs what makes the head's namespaces, and removes the folder when they are gone
 #     lab.sh head FOLDER                first process of the head
 #     lab.sh node FOLDER NAME           first process of a node
 #     lab.sh port FOLDER NAME           sets a node's end of its link up, from its network namespace
@@ -231,7 +231,7 @@ read -r outer_pid _ </proc/self/stat
 called=""
 [ ! -e "$folder/slurm.conf" ] || export SLURM_CONF=$folder/slurm.conf
 case $role in
-keep)
+supervise)
     code=0
     "$@" || code=$?
     rm -rf --one-file-system "$folder"

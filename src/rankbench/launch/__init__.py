@@ -1,17 +1,17 @@
-"""Running steps on this machine, and what state the machine is in. This room does not know what a step computes."""
+"""Runs steps here, makes job scripts, and reads the state of the machine. It does not know what a step computes."""
 
 from __future__ import annotations
 
 from rankbench.launch.host import load, machine, stolen_s
-from rankbench.launch.local import UnwatchedError, run, run_together
+from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state
 from rankbench.launch.resources import Monitor, read_free
 from rankbench.launch.turns import Turns
 
 __all__ = [
     "Monitor",
+    "SupervisorKilledError",
     "Turns",
-    "UnwatchedError",
     "load",
     "machine",
     "read_free",

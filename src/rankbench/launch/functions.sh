@@ -25,7 +25,7 @@ load() {
     echo "$load"
 }
 
-# One job at a time works on a campaign. What is launched does not inherit the lock.
+# Only one job at a time works on a campaign. Launches do not inherit the lock.
 begin_job() {
     mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/nothing" "$job/restless" "$job/alone"
     lock_campaign
@@ -34,8 +34,8 @@ begin_job() {
         exit 1
     fi
     rm -f "$job/stopped"
-    heed_signals
-    # What ran at the same time when the last job was killed.
+    handle_signals
+    # Launches that ran together when the last job was killed.
     sort_out || end_for_lost_nodes "$job"
     say "job ${job_id:-without number} on ${node[*]}"
     for _ in {1..12}; do
@@ -60,7 +60,7 @@ lock_campaign() {
 
 works_elsewhere() { [ "$host" != "$(hostname)" ] && [ "$id" != "${job_id:-none}" ]; }
 
-# Only one can make a folder. A job that was killed leaves it: stale if its process is gone, or if this is the same job once more.
+# Only one process can create a folder. A killed job leaves it: stale if its process is gone, or if this is the same job again.
 lock_by_folder() {
     local id="" host="" pid="" folder=$job/lock.d
     if ! mkdir "$folder" 2>/dev/null; then
@@ -74,18 +74,18 @@ lock_by_folder() {
     trap 'rm -rf "$job/lock.d"' EXIT
 }
 
-# Schedulers report the end of a job's time, or of its nodes being wanted, by one of these.
-heed_signals() {
+# Schedulers send one of these at the end of a job's time, or when its nodes are needed.
+handle_signals() {
     local signal
     for signal in TERM INT USR1 USR2; do
-        # shellcheck disable=SC2064 # the name of now
+        # shellcheck disable=SC2064 # expanded now
         trap "interrupted $signal" "$signal"
     done
 }
 
-# What was launched last is made again when the script is run again, for it has no ending: but where its end was that of a
-# node in mid-case, which is worth a row, whether the signal or the node's end was noticed first. What is local to `run` is known
-# here. Launches that run at the same time see to their own launchers, and what they are worth is found out once for all.
+# The last launch has no ending, so it is made again when the script runs again. If a node was lost during a case, the launch gets
+# a row, whether the signal or the loss was noticed first. Variables of `run` are visible here. Launches that run together end their
+# own launchers; their results are examined once for all of them.
 interrupted() {
     trap '' TERM INT USR1 USR2
     if [ "$BASHPID" != "$$" ]; then
@@ -93,14 +93,14 @@ interrupted() {
         [ -z "$unended" ] || [ -e "$unended/ending" ] || write_ending "${code:-143}" false cut
         exit 143
     fi
-    say "ended by SIG$1; run this again to go on"
+    say "ended by SIG$1; run this again to continue"
     echo "signal SIG$1" >"$job/stopped"
     if [ "${#members[@]}" != 0 ]; then
         kill -TERM "${members[@]}" 2>/dev/null
         wait "${members[@]}"
         rm -f "${page%\%}"*
         echo $((($(now_ms) - began_ms) / 1000)) >"$job/cut_s"
-        # A signal for a node that is away may wait for it, and then meet the ranks of the job when it runs again.
+        # A signal to an unreachable node may be delivered later, to the ranks of the next run of the job.
         ! sort_out || end_ranks
     fi
     [ -z "$running" ] || end_launcher "$running"
@@ -114,7 +114,7 @@ interrupted() {
     exit 143
 }
 
-# worth_a_row FOLDER FUNCTION: whether a launch had begun to measure; of a foreign program nobody knows.
+# worth_a_row FOLDER FUNCTION: whether a launch had begun to measure; foreign programs do not show it.
 worth_a_row() { foreign "$2" || [ "$(begun "$1")" != 0 ]; }
 
 end_launch() {
@@ -122,8 +122,7 @@ end_launch() {
     end_ranks
 }
 
-# end_launcher PID: first the launcher, which can tidy up, half a second later its whole process group. What they leave in /dev/shm
-# is removed.
+# end_launcher PID: ends the launcher, which can clean up, and half a second later its process group; removes their files in /dev/shm.
 end_launcher() {
     local shared launcher
     shared=$(below "$1" | shared_memory)
@@ -137,7 +136,7 @@ end_launcher() {
     remove_shared_memory <<<"$shared"
 }
 
-# wait_for_group PID TENTHS: until no process of the group is left, or the time is over.
+# wait_for_group PID TENTHS: waits until the process group has ended, or the time is over.
 wait_for_group() {
     local patience=$2
     while [ "$patience" -gt 0 ] && kill -0 -- "-$1" 2>/dev/null; do
@@ -146,14 +145,14 @@ wait_for_group() {
     done
 }
 
-# below PID: the processes that descend from it.
+# below PID: prints the descendants of a process.
 below() {
     cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Za-z] \([0-9]*\) .*/\1 \2/p' | awk -v top="$1" '
         { parent[$1] = $2 }
         END { for (pid in parent) for (one = parent[pid]; one in parent; one = parent[one]) if (one == top) { print pid; break } }'
 }
 
-# shared_memory: inode and path of the files in /dev/shm that processes have mapped, whose numbers are read.
+# shared_memory: reads process numbers; prints inode and path of the files in /dev/shm that these processes map.
 shared_memory() {
     local pid
     while read -r pid; do
@@ -161,7 +160,7 @@ shared_memory() {
     done | sort -u
 }
 
-# remove_shared_memory: of the files that are read, those of this user that nobody maps any more.
+# remove_shared_memory: reads files; removes those of this user that no process maps.
 remove_shared_memory() {
     local inode path
     while read -r inode path; do
@@ -170,8 +169,8 @@ remove_shared_memory() {
     done
 }
 
-# copy_output FOLDER: what a launch prints, into output.log, of which only the beginning and the end are kept: what prints without end
-# must not fill the disk. Signals to all processes of the job do not end it before the launch. A full disk must not stop the launch.
+# copy_output FOLDER: copies the beginning and the end of a launch's output to output.log, so that endless output does not fill the
+# disk. Signals to all processes of the job do not end it before the launch. A full disk must not stop the launch.
 copy_output() {
     local log=$1/output.log rest=$1/output.rest chunks=0 last omitted
     trap '' TERM INT USR1 USR2
@@ -193,10 +192,10 @@ copy_output() {
     rm -f "$rest".[01]
 }
 
-# copy_chunk FILE: so much of what is read as is kept, as soon as it comes.
+# copy_chunk FILE: copies standard input to the file as it arrives, up to the limit.
 copy_chunk() { stdbuf -o0 head -c "$output_bytes" 2>/dev/null >"$1" || cat >/dev/null; }
 
-# await_end PID TENTHS: until a process has ended, or the time is over; then it is ended.
+# await_end PID TENTHS: waits until a process has ended; ends it when the time is over.
 await_end() {
     local patience=$2
     while kill -0 "$1" 2>/dev/null; do
@@ -206,7 +205,7 @@ await_end() {
     done
 }
 
-# watch_growth PID FOLDER FILE: a launch whose file does not change any more hangs. Who waits for its turn touches it.
+# watch_growth PID FOLDER FILE: ends a launch whose file does not change for too long. Launches that wait for a turn touch it.
 watch_growth() {
     local state last="" silent_s=0
     while sleep 1 && kill -0 "$1" 2>/dev/null; do
@@ -221,10 +220,10 @@ watch_growth() {
     done
 }
 
-# foreign FUNCTION: whether it launches a program that is not the core: it has its own arguments, and prints its figures.
+# foreign FUNCTION: whether it launches a foreign program, which has its own arguments and prints its results.
 foreign() { [ -n "${checked[$1]:-}" ]; }
 
-# run FUNCTION FOLDER ARGUMENT...: one launch. As many as `together` says run at the same time.
+# run FUNCTION FOLDER ARGUMENT...: makes one launch. `together` is the number of launches that run at the same time.
 together=1
 output_bytes=1048576 # kept of the beginning of what a launch prints, and of its end
 run() {
@@ -235,7 +234,7 @@ run() {
     : >"$out/stream.jsonl"
     ! foreign "$function" || grows=$out/output.log
     printf '%s\n' "${node[@]}" >"$out/nodes"
-    env | grep -E "^($speaks_to_mpi)" >"$out/environment"
+    env | grep -E "^($mpi_variables)" >"$out/environment"
     [ "$together" -gt 1 ] || probe_state "$program" "$out/before.json"
     load=$(load) stolen=$(stolen_ms) began=$(date -u +%FT%T.%3N+00:00) began_ms=$(now_ms)
     : >"$out/output.log"
@@ -252,7 +251,7 @@ run() {
     wait "$running"
     code=$?
     running=""
-    # Who found that it hangs has not yet ended all of it.
+    # The process that noticed the hang may not have ended all of it.
     if [ -e "$out/hung" ]; then hung=true; else kill "$watcher" 2>/dev/null; fi
     wait "$watcher" 2>/dev/null
     await_end "$copying" 50
@@ -263,8 +262,8 @@ run() {
     write_ending "$code" "$hung" ending
 }
 
-# probe_state PROGRAM FILE...: the state of the machine. Launches that run at the same time share one look, since several would disturb
-# each other.
+# probe_state PROGRAM FILE...: measures the state of the machine, once for launches that run together, since several probes would
+# disturb each other.
 probe_state() {
     local program=$1 first=$2 file
     shift 2
@@ -272,25 +271,25 @@ probe_state() {
     for file in "$@"; do cp "$first" "$file" 2>/dev/null; done
 }
 
-# write_ending CODE HUNG NAME: how the launch of `run` ended. A folder that has a file `ending` is complete.
+# write_ending CODE HUNG NAME: writes how the launch of `run` ended. A folder with a file `ending` is complete.
 write_ending() {
     local took_ms=$(($(now_ms) - began_ms)) took_s stolen_s
     [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
     took_s=$(seconds "$took_ms") stolen_s=$(seconds $(($(stolen_ms) - stolen)))
-    # A signal to all processes of the job ends what reads a figure, too, which is then not there.
+    # A signal to all processes of the job also ends what reads a value, which is then missing.
     printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s","together":%d}\n' \
         "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" "$together" \
         >"$out/$3.part" && mv "$out/$3.part" "$out/$3" || disk_is_full
 }
 
-# That is nothing against a candidate: the launch has no ending, so that it is made again.
+# Not a failure of the candidate: the launch has no ending, so it is made again.
 disk_is_full() {
     say "$out cannot be written: is the disk full, or a quota reached? Fix that and run this again"
     echo "disk" >"$job/stopped"
     exit 1
 }
 
-# complete FOLDER FUNCTION: whether a launch came to its end.
+# complete FOLDER FUNCTION: whether a launch ended normally.
 complete() {
     if foreign "$2"; then
         grep -q '^{"exit_code":0,"hung":false,' "$1/ending"
@@ -301,8 +300,8 @@ complete() {
 
 begun() { grep -c '^{"record":"begin"' "$1/stream.jsonl"; }
 
-# check FUNCTION: whether its ranks find each other and their data. It is not launched before they do. Its library reports what it
-# uses; what fails so is checked without, since reports hide the reason.
+# check FUNCTION: checks that the ranks find each other and their data; else the candidate is not launched. The library reports what
+# it uses. A failed check is repeated without reports, which can hide the reason.
 check() {
     local out=$job/checks/$1
     [ ! -e "$out/passed" ] || return 0
@@ -311,7 +310,7 @@ check() {
     try_check "$1" "$out" || say "$1: its check failed, so that it is not launched; see $out/output.log"
 }
 
-# try_check FUNCTION FOLDER SETTING...: one launch of a check, with these variables set.
+# try_check FUNCTION FOLDER SETTING...: makes one launch of a check, with these variables set.
 try_check() {
     local function=$1 out=$2 setting
     shift 2
@@ -322,7 +321,7 @@ try_check() {
         grep -q "^{\"record\":\"launch\".*\"ranks\":${ranks[$function]}," "$out/stream.jsonl" && touch "$out/passed"
 }
 
-# block NUMBER: the launches that follow are one block, in whose end they are made.
+# block NUMBER: begins a block; its launches follow, and `end_block` makes them.
 block() {
     if [ -e "$job/enough" ]; then
         say "enough: $(cat "$job/enough")"
@@ -331,7 +330,7 @@ block() {
     say "block $1"
 }
 
-# A launch that could not end within the job's time is not begun.
+# A launch that could not end within the job's time does not start.
 require_time() {
     [ "$time_s" != 0 ] || return 0
     [ $((time_s - SECONDS)) -le $((longest_s + longest_s / 2 + 30)) ] || return 0
@@ -340,8 +339,8 @@ require_time() {
     exit 0
 }
 
-# pending TRY CASES FUNCTION: what there is to measure. A case in which two launches died is not tried again: among others the
-# launch passes its turn.
+# pending TRY CASES FUNCTION: prints the cases to measure. A case in which two launches died is not tried again: in a launch with others,
+# its turn is passed.
 pending() {
     local before
     if [ "$1" = 1 ]; then
@@ -354,13 +353,13 @@ pending() {
     else
         before=$turn/$(($1 - 1))
         grep -v -e '^case ' -e '^pass ' "$before/job.txt"
-        # Nor is what was begun in any pass.
+        # Cases that began in an earlier pass are not measured again.
         grep '^case ' "$before/job.txt" | head -n "$(begun "$before")" >"$before/begun"
         grep '^case ' "$before/job.txt" | grep -vxF -f "$before/begun"
     fi
 }
 
-# Those of the job's nodes that do not answer any more.
+# Prints the nodes of the job that no longer answer.
 lost_nodes() (
     for one in "${node[@]}"; do
         { answers "$one" >/dev/null 2>&1 </dev/null || echo "$one"; } &
@@ -368,7 +367,7 @@ lost_nodes() (
     wait
 )
 
-# A launch that died because a node did is nothing against its candidate; what it had left to do is done by the next job.
+# A launch that died with a node is not a failure of its candidate; the next job measures its remaining cases.
 end_if_nodes_are_lost() {
     lost_nodes >"$1/lost"
     [ ! -s "$1/lost" ] || end_for_lost_nodes "$1"
@@ -380,8 +379,8 @@ end_for_lost_nodes() {
     exit 1
 }
 
-# died_in FOLDER FUNCTION: the case in which a launch died, as its job has it. A foreign program cannot leave out the size in
-# which it dies: where it crashes, what comes before is measured in every block; where it hangs, that would take too long.
+# died_in FOLDER FUNCTION: prints the case in which a launch died, as in its job. A foreign program cannot skip the size in which it
+# dies: after a crash, smaller sizes are still measured in every block; after a hang, that would take too long.
 died_in() {
     if foreign "$2"; then
         [ ! -e "$1/hung" ] || echo "hung"
@@ -392,11 +391,11 @@ died_in() {
     fi
 }
 
-# launch NAME FUNCTION CASES [alone or GROUP]: a turn of the block, which its end makes.
+# launch NAME FUNCTION CASES [alone or GROUP]: adds a turn to the block; `end_block` makes it.
 launch() { queued+=("$1 $2 $3 ${4:-}"); }
 
-# Candidates measure in turn where they have the same cases, and are of one group if there are several. What dies on the way, and
-# what must be alone, is launched then.
+# Candidates with the same cases, and of the same group if there are groups, measure in turn. Cases that remain after crashes, and
+# launches that must be alone, follow.
 end_block() {
     local one group
     for group in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
@@ -409,25 +408,25 @@ end_block() {
     queued=()
 }
 
-# is_open NAME FUNCTION: whether a turn is not over, and its candidate passed its check.
+# is_open NAME FUNCTION: whether a turn is not done, and its candidate passed its check.
 is_open() { [ ! -e "$job/launches/$1/done" ] && [ -e "$job/checks/${checked[$2]:-$2}/passed" ]; }
 
-# hopeless FUNCTION: whether two launches began nothing, or a foreign program hung in them.
-hopeless() {
+# is_given_up FUNCTION: whether two launches did not start, or a foreign program hung in two.
+is_given_up() {
     local deaths
     deaths=$(grep -cx -e "no start" -e "hung" "$job/dead/$1" 2>/dev/null)
     [ "${deaths:-0}" -ge 2 ]
 }
 
-# make_together CASES GROUP: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
-# `beside` names them as long as nobody has looked what became of them.
+# make_together CASES GROUP: makes the first launches of the turns with these cases at the same time, each as a background process.
+# `beside` names them until their results are examined.
 make_together() {
     local one name function cases group out outs those=() page number=0 visited together code full=false cut_s=0
     for one in "${queued[@]}"; do
         read -r name function cases group <<<"$one"
         out=$job/launches/$name/1
         [ "$cases" = "$1" ] && [ "$group" = "$2" ] && [ ! -e "$job/alone/$function" ] || continue
-        [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! hopeless "$function" || continue
+        [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! is_given_up "$function" || continue
         mkdir -p "$out"
         pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
         grep -q '^case ' "$out/job.txt" || continue
@@ -435,7 +434,7 @@ make_together() {
     done
     together=${#those[@]}
     [ "$together" -gt 1 ] || return 0
-    # What did not end in the time of a job before is launched one after the other, so that some of it ends in this one.
+    # Launches that did not end within an earlier job are made one after the other, so that some of them end in this one.
     read -r cut_s 2>/dev/null <"$job/cut_s"
     [ "$time_s" = 0 ] || [ $((cut_s + cut_s / 2 + 30)) -lt "$time_s" ] || return 0
     require_time
@@ -460,23 +459,22 @@ make_together() {
     members=()
     probe_state "${core[${those[0]#* }]}" "${outs[@]/%//1/after.json}"
     rm -f "${page%\%}"* # There is one only where not all launches came.
-    ! $full || exit 1    # The member has said so.
+    ! $full || exit 1    # The member has reported it.
     [ $((($(now_ms) - began_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - began_ms) / 1000))
     sort_out || end_for_lost_nodes "$job"
 }
 
-# member FUNCTION FOLDER ARGUMENT...: a launch beside others.
+# member FUNCTION FOLDER ARGUMENT...: makes a launch beside others.
 member() {
     local function=$1 out=$2
     shift 2
     members=()
-    heed_signals
+    handle_signals
     run "$function" "$out" --job "$out/job.txt" --quiet "$@"
 }
 
-# What became of launches that ran at the same time. One that hung may have taken the others with it, which are made again. One that
-# measured nothing beside the others in two blocks, or took too much CPU time while it slept, is alone from now on. Not so if nodes
-# were lost.
+# Examines launches that ran at the same time. A hung launch may have stopped the others, which are made again. A launch that measured
+# nothing beside the others in two blocks, or used too much CPU time while it slept, is alone from then on. Not so if nodes were lost.
 sort_out() {
     local name function out died=() cut=() shares=() one hung=false block=
     [ -e "$job/beside" ] || return 0
@@ -521,8 +519,7 @@ sort_out() {
     [ ! -s "$job/lost" ]
 }
 
-# nothing_beside FUNCTION FOLDER: a launch measured nothing beside others. If that happens in two blocks, it is launched alone
-# from then on.
+# nothing_beside FUNCTION FOLDER: notes a launch that measured nothing beside others; after two blocks it is launched alone.
 nothing_beside() {
     local reason code block=${2%/*}
     block=${block##*/} block=${block%%-*} # Turns are named so: 001-LINE.
@@ -540,23 +537,24 @@ nothing_beside() {
     say "$1 is launched alone from now on, because $(cat "$job/alone/$1")"
 }
 
-# last_words FOLDER: the last line that a launch printed, if any, since its folder goes.
+# last_words FOLDER: prints the last line of a launch's output, before its folder is removed.
 last_words() { sed -n '/[^[:space:]]/h; ${x; /./s/^/; its last line: /p}' "$1/output.log" 2>/dev/null | cut -c 1-500; }
 
-# ended_from_outside FOLDER: whether SIGHUP, SIGINT, SIGKILL or SIGTERM ended the launcher itself, which then says nothing about ranks.
+# ended_from_outside FOLDER: whether SIGHUP, SIGINT, SIGKILL or SIGTERM ended the launcher itself; its exit code then says nothing about
+# the ranks.
 ended_from_outside() {
     grep -qE '^\{"exit_code":(129|130|137|143),"hung":false,' "$1/ending" &&
         ! grep -qiE 'signal:? [0-9]+|srun: error: [^ ]+: tasks? ' "$1/output.log"
 }
 
-# rest_share FOLDER: the CPU time that its processes took while others measured, over what its ranks waited, if that was 0.1 s.
+# rest_share FOLDER: prints CPU time of its processes while others measured, over the waiting time of its ranks if that is 0.1 s or more.
 rest_share() {
     sed -nE 's/^\{"record":"end".*"waited_s":([^,]*),"busy_s":([^,}]*).*/\1 \2/p' "$1/stream.jsonl" |
         awk '{ share = $1 >= 0.1 ? $2 / $1 : 0 } END { printf "%.6f", share }'
 }
 
-# least_restful: of the shares and functions that are read, the largest and its function, if it is too far from the smallest, or all
-# but the smallest are too much together.
+# least_restful: reads shares and functions; prints the largest share and its function if it is too far from the smallest, or if all
+# but the smallest are too large together.
 least_restful() {
     sort -g | awk -v apart="$rest_apart" -v most="$rest" '
         NF == 2 && seen++ { sum += $1 }
@@ -565,8 +563,8 @@ least_restful() {
         END { if (seen && (share - least > apart || sum > most)) print share, worst }'
 }
 
-# disturbed FUNCTION SHARE BLOCK: a launch took too much CPU time while it slept. After two such blocks, or a large share in one, it is
-# launched alone.
+# disturbed FUNCTION SHARE BLOCK: notes a launch that used too much CPU time while it slept. After two such blocks, or a large share in
+# one, it is launched alone.
 disturbed() {
     echo "$3" >>"$job/restless/$1"
     if awk -v share="$2" -v large="$rest_large" 'BEGIN { exit !(share > large) }' ||
@@ -575,13 +573,13 @@ disturbed() {
     fi
 }
 
-# make_turn NAME FUNCTION CASES [alone or GROUP]: one turn, in several launches where they die on the way. What is done is skipped.
+# make_turn NAME FUNCTION CASES [alone or GROUP]: makes one turn, in several launches if they crash. Finished work is skipped.
 make_turn() {
     local turn=$job/launches/$1 function=$2 cases=$job/cases/$3 try out together=1
     is_open "$1" "$2" || return 0
     mkdir -p "$turn"
     for try in 1 2 3 4 5; do
-        ! hopeless "$function" || break
+        ! is_given_up "$function" || break
         out=$turn/$try
         if [ ! -e "$out/ending" ]; then
             require_time

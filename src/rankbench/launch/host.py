@@ -1,4 +1,4 @@
-"""What this machine is and how busy it is, read from the kernel; its CPUs are reported by `launch/topology.py`."""
+"""Properties and load of this machine, read from the kernel; `launch/topology.py` reads its CPUs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import re
 from pathlib import Path
 
 from rankbench.launch import topology
-from rankbench.launch.topology import text
+from rankbench.launch.topology import read_text
 from rankbench.model import Machine
 
 STEAL_COLUMN = 8
-"""Of the first line of /proc/stat; proc(5)."""
+"""Fields of the first line of /proc/stat; proc(5)."""
 
 
 def machine(root: Path = Path("/")) -> Machine:
-    """Return the machine as its kernel describes it; `root` is where /proc, /sys and /etc are looked for."""
+    """Return the machine as the kernel describes it; `root` is the folder with /proc, /sys and /etc."""
     cpus = topology.cpus(root)
-    information = text(root / "proc/cpuinfo")
+    information = read_text(root / "proc/cpuinfo")
     return Machine(
         host=platform.node(),
         cpu=field(information, "model name") or platform.machine(),
@@ -39,30 +39,30 @@ def field(table: str, name: str) -> str:
 
 
 def read_quota(root: Path) -> int:
-    """Return the CPUs that this container's limit allows, or more than any machine has."""
-    most, _, period = text(root / "sys/fs/cgroup/cpu.max").partition(" ")
+    """Return the number of CPUs that this container's limit allows; without a limit, a number above any machine's."""
+    most, _, period = read_text(root / "sys/fs/cgroup/cpu.max").partition(" ")
     return int(most) // int(period) if most.isdigit() else 1 << 20
 
 
 def memory_bytes(root: Path) -> int:
-    """Return the memory that programs may use: the machine's, or this container's limit if that is less."""
-    total = int((field(text(root / "proc/meminfo"), "MemTotal") or "0 kB").split()[0]) * 1024
-    limit = text(root / "sys/fs/cgroup/memory.max").strip()
+    """Return the usable memory: the machine's, or the container's limit if that is smaller."""
+    total = int((field(read_text(root / "proc/meminfo"), "MemTotal") or "0 kB").split()[0]) * 1024
+    limit = read_text(root / "sys/fs/cgroup/memory.max").strip()
     return min(total, int(limit)) if limit.isdigit() else total
 
 
 def distribution(root: Path) -> str:
-    """Return the name that the operating system gives itself."""
-    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', text(root / "etc/os-release"), re.MULTILINE)
+    """Return the name of the operating system."""
+    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', read_text(root / "etc/os-release"), re.MULTILINE)
     return match[1] if match else platform.system()
 
 
 def virtual(root: Path, information: str) -> str:
-    """Return what the machine says of its hypervisor, nothing on bare metal."""
+    """Return the name of the hypervisor; empty on bare metal."""
     if "hypervisor" not in field(information, "flags").split():
         return ""
-    names = (text(root / f"sys/class/dmi/id/{name}").strip() for name in ("sys_vendor", "product_name"))
-    return " ".join(name for name in names if name) or text(root / "sys/hypervisor/type").strip() or "hypervisor"
+    names = (read_text(root / f"sys/class/dmi/id/{name}").strip() for name in ("sys_vendor", "product_name"))
+    return " ".join(name for name in names if name) or read_text(root / "sys/hypervisor/type").strip() or "hypervisor"
 
 
 def load() -> float:
@@ -72,5 +72,5 @@ def load() -> float:
 
 def stolen_s(root: Path = Path("/")) -> float:
     """Return the CPU time that the hypervisor took away since boot, summed over CPUs."""
-    columns = text(root / "proc/stat").partition("\n")[0].split()
+    columns = read_text(root / "proc/stat").partition("\n")[0].split()
     return int(columns[STEAL_COLUMN]) / os.sysconf("SC_CLK_TCK") if len(columns) > STEAL_COLUMN else 0.0

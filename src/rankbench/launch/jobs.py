@@ -1,4 +1,4 @@
-"""Jobs of a scheduler: a script is submitted, asked after and cancelled by the scheduler's own commands."""
+"""Submits, queries and cancels jobs by the scheduler's own commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUBMITTED = "submitted.jsonl"
 
 
 class Submitted(Record, frozen=True):
-    """A job that was submitted: a line of `submitted.jsonl`."""
+    """A submitted job: a line of `submitted.jsonl`."""
 
     scheduler: str
     number: str
@@ -32,21 +32,21 @@ class Submitted(Record, frozen=True):
 
 
 class Answer(NamedTuple):
-    """How a scheduler's command ended and what it printed."""
+    """Exit code and output of a scheduler's command."""
 
     exit_code: int
     output: str
 
     @property
     def first_line(self) -> str:
-        """Return the first line that says something."""
+        """Return the first line that is not empty."""
         return next((line.strip() for line in self.output.splitlines() if line.strip()), "it said nothing")
 
 
 def submit(scheduler: Scheduler, script: Path) -> str:
     """Submit a script; return the job's number."""
     command = scheduler.submit if scheduler.by_input else (*scheduler.submit, str(script))
-    answer = ask(command, script if scheduler.by_input else None)
+    answer = run_command(command, script if scheduler.by_input else None)
     number = re.search(scheduler.printed, answer.output)
     if answer.exit_code or not number:
         advice = (way for text, way in scheduler.refusals.items() if text in answer.output)
@@ -58,29 +58,29 @@ def submit(scheduler: Scheduler, script: Path) -> str:
 
 
 def query_state(scheduler: Scheduler, number: str) -> JobState:
-    """Return where a job stands. Raises RankbenchError where the scheduler does not answer."""
-    answer = ask(scheduler.question(number))
+    """Return the state of a job. Raises RankbenchError if the scheduler does not answer."""
+    answer = run_command(scheduler.question(number))
     job_state = scheduler.state(answer.exit_code, answer.output)
     if not job_state:
-        raise RankbenchError(f"{scheduler.title} does not show where job {number} stands: {answer.first_line}")
+        raise RankbenchError(f"{scheduler.title} does not report the state of job {number}: {answer.first_line}")
     return job_state
 
 
 def cancel(scheduler: Scheduler, number: str) -> None:
     """End a job."""
-    answer = ask(scheduler.cancellation(number))
+    answer = run_command(scheduler.cancellation(number))
     if answer.exit_code:
         raise RankbenchError(f"{scheduler.title} does not end job {number}: {answer.first_line}")
 
 
 def remember(folder: Path, scheduler: str, number: str) -> None:
-    """Add a job to the list of those submitted, in the folder of a campaign's job."""
+    """Append a job to the list of submitted jobs in the campaign's folder."""
     line = Submitted(scheduler=scheduler, number=number, at=datetime.now(UTC).isoformat(timespec="seconds"))
     files.append(folder / SUBMITTED, msgspec.json.encode(line) + b"\n")
 
 
 def read_last(folder: Path) -> Submitted | None:
-    """Return the job that was submitted last. Raises RankbenchError where its line is damaged.
+    """Return the last submitted job. Raises RankbenchError if its line is damaged.
 
     The list may come from elsewhere with its campaign, and the number becomes an argument of commands.
     """
@@ -93,7 +93,7 @@ def read_last(folder: Path) -> Submitted | None:
 
 
 def check_line(line: bytes, where: str) -> Submitted:
-    """Return the job of a line, if there can be such a job; `where` is the line's file and number."""
+    """Return the job of a line. Raises RankbenchError if it cannot exist; `where` is file and line number."""
     try:
         job = msgspec.json.decode(line, type=Submitted)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -104,11 +104,11 @@ def check_line(line: bytes, where: str) -> Submitted:
             f"{where}: no scheduler {job.scheduler!r}; known are {', '.join(schedulers.find_schedulers())}"
         )
     if not re.fullmatch(scheduler.number, job.number):
-        raise RankbenchError(f"{where}: {job.number!r} is no job number of {scheduler.title}; remove this line")
+        raise RankbenchError(f"{where}: {job.number!r} is not a job number of {scheduler.title}; remove this line")
     return job
 
 
-def ask(command: Sequence[str], script: Path | None = None) -> Answer:
+def run_command(command: Sequence[str], script: Path | None = None) -> Answer:
     """Run a scheduler's command; a script may be its standard input."""
     try:
         process = subprocess.run(
@@ -122,7 +122,7 @@ def ask(command: Sequence[str], script: Path | None = None) -> Answer:
             check=False,
         )
     except OSError as error:
-        raise RankbenchError(f"{command[0]}: cannot be run ({error.strerror}); is this a node that submits?") from None
+        raise RankbenchError(f"{command[0]}: cannot be run ({error.strerror}); is this a submit node?") from None
     except subprocess.TimeoutExpired:
-        raise RankbenchError(f"{command[0]}: gave no answer in {PATIENCE_S:g} s") from None
+        raise RankbenchError(f"{command[0]}: did not answer within {PATIENCE_S:g} s") from None
     return Answer(process.returncode, process.stdout)

@@ -1,4 +1,4 @@
-"""Steps run at once on this machine, each under a keeper that ends all of its processes (see `launch/keeper.py`)."""
+"""Runs steps on this machine, each under a supervisor that ends all of its processes (`launch/supervisor.py`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbench import files
-from rankbench.launch import keeper
+from rankbench.launch import supervisor
 from rankbench.model import Outcome, RankbenchError
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from rankbench.model import Step
 
 TRIES = 3
-"""How often a step is made whose keeper is killed."""
+"""Most runs of a step whose supervisor is killed."""
 
 
-class UnwatchedError(RankbenchError):
-    """The keeper of a step was killed. What the step had started was ended, and its end says nothing about it."""
+class SupervisorKilledError(RankbenchError):
+    """The supervisor of a step was killed, and the step was ended with it. This says nothing about the step itself."""
 
 
 def run(step: Step) -> Outcome:
-    """Run a step to its end. Interrupted, it ends the step's processes before the interruption goes on."""
+    """Run a step to its end. On an interrupt, its processes are ended before the exception continues."""
     for _ in range(TRIES):
         (outcome,) = run_together([step])
-        if not isinstance(outcome, UnwatchedError):
+        if not isinstance(outcome, SupervisorKilledError):
             break
     if isinstance(outcome, RankbenchError):
         raise outcome
@@ -43,16 +43,16 @@ def run(step: Step) -> Outcome:
 def run_together(
     steps: Sequence[Step], ended: Callable[[int], None] = lambda _: None
 ) -> list[Outcome | RankbenchError]:
-    """Run steps at the same time to the end of all, and return how each ended, or why it did not start.
+    """Run steps at the same time, until all have ended; return how each ended, or why it did not start.
 
-    `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
-    interruption goes on. If a keeper is killed, its step is an UnwatchedError.
+    `ended` is called with the position of a step as soon as its processes are gone. On an interrupt, all processes are
+    ended before the exception continues. A killed supervisor gives a SupervisorKilledError.
     """
-    known_pids = set(keeper.find_descendants({os.getpid()}, keeper.list_parents()))
-    keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    known_pids = set(supervisor.find_descendants({os.getpid()}, supervisor.list_parents()))
+    supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
     processes = [
         subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(keeper.__file__))],
+            [sys.executable, "-I", "-S", str(Path(supervisor.__file__))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -63,11 +63,11 @@ def run_together(
     answers: dict[int, Outcome | RankbenchError] = {}
     try:
         for step, process in zip(steps, processes, strict=True):
-            send(process, order(step))
+            send(process, encode_step(step))
         outputs = [process.stdout for process in processes if process.stdout]
         while pending := [place for place in range(len(steps)) if place not in answers]:
-            # A read is begun again after a signal where a library has set a handler with SA_RESTART, as Polars does:
-            # Ctrl-C would wait for the step's end. To poll is always interrupted.
+            # A signal does not interrupt a read if a library, such as Polars, has set a handler with SA_RESTART: Ctrl-C
+            # would wait for the end of the step. It always interrupts select.
             select.select([outputs[place] for place in pending], [], [])
             for place in pending:
                 if select.select([outputs[place]], [], [], 0)[0]:
@@ -83,12 +83,12 @@ def run_together(
             process.wait()
             process.stdout.close()
         end_orphans(known_pids)
-        keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 0)
+        supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 0)
     return [answers[place] for place in range(len(steps))]
 
 
 def send(process: subprocess.Popen[bytes], line: bytes) -> None:
-    """Write a line to a keeper. One that was killed is noticed by its answer."""
+    """Write a line to a supervisor. If it was killed, its missing answer shows that."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(line)
@@ -96,7 +96,7 @@ def send(process: subprocess.Popen[bytes], line: bytes) -> None:
 
 
 def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outcome | RankbenchError:
-    """Return the answer of a keeper. If it was killed, everything that it had started is ended first."""
+    """Return the answer of a supervisor. If it was killed, its processes are ended first."""
     assert process.stdout
     if line := process.stdout.readline():
         message: dict[str, Any] = json.loads(line)
@@ -104,41 +104,41 @@ def read_answer(process: subprocess.Popen[bytes], known_pids: set[int]) -> Outco
     code = process.wait()
     end_orphans(known_pids)
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended by exit code {code}"
-    return UnwatchedError(f"the process that watches over the launch was {how}, and the launch was ended with it")
+    return SupervisorKilledError(f"the supervisor of the launch was {how}, and the launch was ended with it")
 
 
 def end_orphans(known_pids: set[int]) -> None:
-    """End what killed keepers have left: it has become a child of this process, which did not start it."""
+    """End the processes of killed supervisors, which have become children of this process."""
     adopted: set[int] = set()
 
     def orphans() -> list[int]:
-        parents = keeper.list_parents()
+        parents = supervisor.list_parents()
         roots = {pid for pid, above in parents.items() if above == os.getpid()} - known_pids
         adopted.update(roots)
-        return [*roots, *keeper.find_descendants(roots, parents)]
+        return [*roots, *supervisor.find_descendants(roots, parents)]
 
     if orphans():
-        keeper.end_all(orphans)
+        supervisor.end_all(orphans)
     for pid in adopted:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
 
 
-def order(step: Step) -> bytes:
-    """Return the line from which a keeper reads what to run."""
+def encode_step(step: Step) -> bytes:
+    """Return the line that describes a step to its supervisor."""
     message = {
         "arguments": arguments(step),
         "environment": step.command.environment,
         "output": str(step.output),
         "watch": str(step.watch),
-        "sign": (str(step.sign[0]), step.sign[1]) if step.sign else None,
+        "heartbeat": (str(step.heartbeat[0]), step.heartbeat[1]) if step.heartbeat else None,
         "limit_s": step.limit_s,
     }
     return json.dumps(message).encode() + b"\n"
 
 
 def arguments(step: Step) -> list[str]:
-    """Return the command's arguments, with the files that it reads written and named."""
+    """Write the files that a command reads; return its arguments with their paths."""
     paths = {name: step.output.with_name(name) for name in step.command.files}
     for name, path in paths.items():
         files.write(path, step.command.files[name])

@@ -1,4 +1,4 @@
-"""How much of this machine's CPU time others have, as the kernel counts it."""
+"""The share of this machine's CPU time that other processes use, as the kernel counts it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 QUIET = 0.05
-"""The share of all CPU time that other work may have while a machine still counts as quiet."""
+"""Share of CPU time up to which other processes leave the machine quiet."""
 
 
 class Times(NamedTuple):
-    """Seconds: of a clock on the wall, and of CPU time of the whole machine, and of this process and its children."""
+    """Seconds: elapsed time, CPU time of the whole machine, and CPU time of this process and its children."""
 
     wall_s: float
     busy_s: float
@@ -21,7 +21,7 @@ class Times(NamedTuple):
 
 
 def read_times() -> Times:
-    """Return the times until now; time that the hypervisor gave to others counts as busy."""
+    """Return the times until now; stolen time counts as busy."""
     user, nice, system, _idle, _wait, irq, soft, steal = (
         float(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split()[1:9]
     )
@@ -31,7 +31,7 @@ def read_times() -> Times:
 
 
 def measure_others_share(since: Times) -> float:
-    """Return the share of the machine's CPU time since then that was not of this process and its ended children."""
+    """Return the share of the CPU time since then that neither this process nor its ended children used."""
     now = read_times()
     wall_s = (now.wall_s - since.wall_s) * (os.cpu_count() or 1)
     return max(0.0, (now.busy_s - since.busy_s) - (now.own_s - since.own_s)) / wall_s

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rankbench.model import CommandLine
 
 LONGEST_S = 30.0
-"""The core itself ends within two seconds on any machine that still runs its processes."""
+"""The core ends within two seconds on any working machine."""
 
 
 def state(command: CommandLine) -> State:
-    """Return what a core's `--state` prints."""
+    """Return the state that a core reports by `--state`."""
     line = " ".join(command.arguments)
     try:
         answer = subprocess.run(
@@ -32,7 +32,7 @@ def state(command: CommandLine) -> State:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise RankbenchError(f"{line}: gave no answer in {LONGEST_S:g} s") from None
+        raise RankbenchError(f"{line}: did not answer within {LONGEST_S:g} s") from None
     except OSError as error:
         raise RankbenchError(f"{line}: cannot be run ({error.strerror})") from None
     try:

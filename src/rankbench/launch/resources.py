@@ -1,4 +1,4 @@
-"""What all launches of a machine share and one can take from another: space in /dev/shm, huge pages, network contexts.
+"""Resources that all launches on a machine share: space in /dev/shm, huge pages, network contexts.
 
 Pure functions over a root folder, but for the thread that reads what is free while launches run.
 """
@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from rankbench.launch.topology import text
+from rankbench.launch.topology import read_text
 from rankbench.quantities import format_memory
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 ROOT = Path("/")
 SHM = "/dev/shm"  # noqa: S108 - only its free space is read
 SPARE = 0.1
-"""The part of what is free that launches must leave."""
+"""Share of the free amount that launches must leave."""
 
 Amounts = dict[str, int]
-"""By the name of a resource: bytes of /dev/shm, else pieces."""
+"""Amounts by the name of a resource: bytes of /dev/shm, else counts."""
 
 
 def read_free(root: Path = ROOT) -> Amounts:
-    """Return what is free of each resource that this machine has and shows."""
+    """Return the free amount of each resource that this machine reports."""
     return dict(amount for find in (_find_shm, _find_huge_pages, _find_contexts) for amount in find(root))
 
 
@@ -38,7 +38,7 @@ def _find_shm(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def _find_huge_pages(root: Path) -> Iterator[tuple[str, int]]:
-    """Yield reserved huge pages that nobody has taken or claimed, by their size."""
+    """Yield free, unclaimed huge pages, by size."""
     for folder in sorted((root / "sys/kernel/mm/hugepages").glob("hugepages-*")):
         total, free, claimed = (_read_number(folder / f"{name}_hugepages") for name in ("nr", "free", "resv"))
         if total:
@@ -46,13 +46,13 @@ def _find_huge_pages(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def _find_contexts(root: Path) -> Iterator[tuple[str, int]]:
-    """Yield the contexts that Omni-Path adapters have left: one is taken by each rank."""
+    """Yield the free contexts of Omni-Path adapters; each rank takes one."""
     for path in sorted((root / "sys/class/infiniband").glob("*/nfreectxts")):
         yield f"network contexts of {path.parent.name}", _read_number(path)
 
 
 def _read_number(path: Path) -> int:
-    content = text(path).strip()
+    content = read_text(path).strip()
     return int(content) if content.isdigit() else 0
 
 
@@ -62,7 +62,7 @@ def format_amount(name: str, amount: float) -> str:
 
 
 class Monitor:
-    """Reads what is free until it is left, and keeps the least of each resource."""
+    """Context manager that reads the free amounts repeatedly and keeps the least of each resource."""
 
     def __init__(self, period_s: float, read: Callable[[], Amounts] = read_free) -> None:
         self._period_s, self._read = period_s, read
@@ -72,14 +72,14 @@ class Monitor:
         self.least: Amounts = {}
 
     def __enter__(self) -> Self:
-        """Begin to read."""
+        """Start reading."""
         self.before = self._read()
         self.least = dict(self.before)
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Read for the last time."""
+        """Read a last time and stop."""
         self._end.set()
         self._thread.join()
 
@@ -89,10 +89,10 @@ class Monitor:
 
     @property
     def used(self) -> Amounts:
-        """What was taken at most of each resource meanwhile."""
+        """The largest amount of each resource that was used meanwhile."""
         return {name: max(0, amount - self.least.get(name, amount)) for name, amount in self.before.items()}
 
 
 def find_shortage(needed: Mapping[str, float], free: Mapping[str, int]) -> str:
-    """Return the first resource of which more is needed than may be taken, or nothing."""
+    """Return the first resource of which more is needed than is available; empty: none."""
     return next((name for name, amount in needed.items() if amount > (1 - SPARE) * free.get(name, amount * 2)), "")

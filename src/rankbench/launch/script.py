@@ -1,4 +1,4 @@
-"""The job script: plain bash that makes a list of launches within one job, and can be read and edited by a person.
+"""The job script: plain bash that makes the launches of a campaign within one job. People can read and edit it.
 
 It needs no Python where it runs. Below `<campaign>/job` it leaves a folder for each launch, whose file `ending` comes
 last; what has one is not launched again, so that a script that was interrupted goes on where it was when it is run
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 FUNCTIONS = Path(__file__).with_name("functions.sh")
 RULE = "# --- {} "
 OWN = '"$@"'
-"""The arguments of the core."""
+"""Bash for the arguments of the core."""
 WIDTH = 120
 FOLDER = "job"
-"""Of a campaign, what belongs to its job script."""
+"""Subfolder of a campaign with the files of its job script."""
 SCRIPT, LOG = "job.sh", "output.log"
 
 
@@ -43,11 +43,11 @@ class Line(NamedTuple):
     core: Path
     ranks: int
     command: CommandLine
-    """Without the core's arguments, with those of a foreign program."""
+    """Without the core's arguments; with those of a foreign program."""
     checked: str = ""
-    """Of a foreign program: the line by whose check it is found whether it can be launched. Empty: the core's own."""
+    """For a foreign program, the line of the core whose check also decides about it; empty: its own check."""
     reports: Mapping[str, str] = {}
-    """The variables with which its check reports what the library uses."""
+    """Variables that make the library report in the check what it uses."""
 
 
 class Turn(NamedTuple):
@@ -59,13 +59,13 @@ class Turn(NamedTuple):
     cases: str
     """Name of the file that lists them, below `cases`."""
     alone: bool = False
-    """Whether it cannot be measured in turn with those that have the same cases."""
+    """Whether it cannot take turns with launches of the same cases."""
     group: str = ""
-    """Which turns of the block it is launched with, where not with all."""
+    """The group of turns it is launched with; empty: all of the block."""
 
 
 class Script(NamedTuple):
-    """All that a script does."""
+    """The contents of a job script."""
 
     campaign: Path
     question: str
@@ -74,11 +74,11 @@ class Script(NamedTuple):
     blocks: Sequence[Sequence[Turn]]
     remote_shell: str
     silence_s: float
-    """A launch whose stream has not grown for so long hangs."""
+    """A launch whose stream does not grow for this time counts as hung."""
     threshold: float
-    """Differences that are worth showing, as a share."""
-    speaks_to_mpi: Sequence[str]
-    """Beginnings of the environment variables that are kept with each launch."""
+    """The smallest relevant difference, as a share."""
+    mpi_variables: Sequence[str]
+    """Prefixes of the environment variables that are stored with each launch."""
 
 
 def render_script(script: Script, scheduler: Scheduler) -> str:
@@ -88,14 +88,14 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
         *directives(script, scheduler),
         *render_head(script, scheduler),
         "",
-        rule("how each candidate is launched in each placement; the core and its arguments follow as $@"),
+        rule("how each candidate is launched in each placement; $@ is the core with its arguments"),
         "",
         "declare -A ranks core checked reports",
         *(part for line in script.lines for part in render_function(line)),
         "",
         FUNCTIONS.read_text(encoding="utf-8").rstrip(),
         "",
-        rule("the launches, each block in an order of its own"),
+        rule("the launches, each block in its own order"),
         "",
         "begin_job",
         *(f"check {line.name}" for line in script.lines if not line.checked),
@@ -106,11 +106,11 @@ def render_script(script: Script, scheduler: Scheduler) -> str:
 
 
 def directives(script: Script, scheduler: Scheduler) -> list[str]:
-    """Return the lines that ask the scheduler for nodes; a line end in one would make commands of what follows it."""
+    """Return the lines that request nodes. Line breaks within one are refused: the rest would be executed."""
     lines = scheduler.directives(script.job, job_name(script.campaign.name), str(script.campaign / FOLDER / LOG))
     for line in lines:
         if not line.isprintable():
-            raise RankbenchError(f"{line!r}: a job script cannot ask for this; leave control characters out of it")
+            raise RankbenchError(f"{line!r}: not possible in a job script; remove the control characters")
     return lines
 
 
@@ -128,28 +128,28 @@ def render_turn(job_turn: Turn) -> str:
 
 
 def render_head(script: Script, scheduler: Scheduler) -> list[str]:
-    """Return what a person may want to change, and the nodes of the job."""
+    """Return the head: settings that users may change, and the nodes of the job."""
     sentence = f"Campaign {script.campaign.name}, by rankbench {version('rankbench')}: {script.question}"
-    more = "Run or submit it again at any time: what is done is not done again. Take a launch out by a # before it."
+    more = "Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it."
     return [
         "#",
         *textwrap.wrap(sentence, WIDTH, initial_indent="# ", subsequent_indent="# "),
         *textwrap.wrap(more, WIDTH, initial_indent="# ", subsequent_indent="# "),
         "",
         f"campaign={shlex.quote(str(script.campaign))}",
-        f"time_s={round(script.job.time_s)}  # of the job; a launch that would not end in it is not begun; 0: no limit",
-        f"silence_s={round(script.silence_s)}  # a launch that gives no sign of life for so long is ended",
-        f"rest={max(MOST_REST, REST_PART * script.threshold):g}  # of a CPU; what all who wait for a turn may take",
-        f"rest_apart={max(LEAST_REST, REST_PART * script.threshold):g}  # by which two of them may differ",
-        f"rest_large={script.threshold:g}  # what one may take in one block",
+        f"time_s={round(script.job.time_s)}  # time limit of the job, or 0; a launch that would exceed it does not start",
+        f"silence_s={round(script.silence_s)}  # a launch without a sign of life for this time is ended",
+        f"rest={max(MOST_REST, REST_PART * script.threshold):g}  # share of a CPU for all waiting launches together",
+        f"rest_apart={max(LEAST_REST, REST_PART * script.threshold):g}  # largest difference between two of them",
+        f"rest_large={script.threshold:g}  # share that one launch may use in one block",
         f"nodes_wanted={script.job.nodes}",
-        f"speaks_to_mpi={shlex.quote('|'.join(script.speaks_to_mpi))}  # variables that are kept with each launch",
+        f"mpi_variables={shlex.quote('|'.join(script.mpi_variables))}  # variables that are stored with each launch",
         f"job_id={scheduler.job_id}",
         f"remote_shell={shlex.quote(script.remote_shell or 'ssh')}",
         *(f"export {name}={shlex.quote(value)}" for name, value in scheduler.environment.items()),
         *script.job.setup,
         "",
-        "# The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.",
+        "# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.",
         scheduler.nodes(script.job),
         f"ready() {{\n    {scheduler.ready}\n}}",
         f"end_ranks() {{\n    {scheduler.end_ranks}\n}}",
@@ -158,7 +158,7 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
 
 
 def rule(title: str) -> str:
-    """Return a line that sets a part of the script off."""
+    """Return a line that separates two parts of the script."""
     return RULE.format(title).ljust(WIDTH, "-")
 
 
@@ -174,7 +174,7 @@ def render_function(line: Line) -> list[str]:
         f"# {' '.join(line.title.split())}",
         f"ranks[{line.name}]={line.ranks}",
         f"core[{line.name}]={shlex.quote(str(line.core))}",
-        *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
+        *([f"checked[{line.name}]={line.checked}  # the core's function that checks it"] if line.checked else []),
         *([f"reports[{line.name}]={shlex.quote(' '.join(reports))}"] if reports and not line.checked else []),
         f"{line.name}() {{",
         *(write_file_line(name, content) for name, content in files.items()),
@@ -184,7 +184,7 @@ def render_function(line: Line) -> list[str]:
 
 
 def break_command(words: Sequence[str]) -> str:
-    """Return a command over as many lines as it needs."""
+    """Return a command, wrapped into lines."""
     lines, line = [], ""
     for word in words:
         if line and len(line) + len(word) > WIDTH - len("     \\"):
@@ -195,24 +195,24 @@ def break_command(words: Sequence[str]) -> str:
 
 
 def quote(word: str) -> str:
-    """Return a word for bash, in which stand-ins are the names of the job's nodes."""
+    """Return a quoted word for bash, whose placeholders bash replaces by the names of nodes."""
     if not NODE.search(word):
         return shlex.quote(word)
     return '"' + insert_nodes(escape(word, '"$`')) + '"'
 
 
 def escape(text: str, special: str) -> str:
-    """Return text in which bash takes special characters, and the backslash, as they are."""
+    """Return text with escaped backslashes and special characters."""
     return re.sub(rf"([\\{special}])", r"\\\1", text)
 
 
 def insert_nodes(text: str) -> str:
-    """Return text in which bash puts the names of nodes."""
+    """Return text with placeholders replaced by bash variables for the names of nodes."""
     return NODE.sub(lambda match: f"${{node[{int(match[1]) - 1}]}}", text)
 
 
 def write_file_line(name: str, content: str) -> str:
-    """Return the line of bash that writes a file which the launcher reads."""
+    """Return the line of bash that writes a file for the launcher."""
     return f'    cat >"$out/{name}" <<END\n{insert_nodes(escape(content, "$`"))}END'
 
 

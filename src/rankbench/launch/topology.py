@@ -1,4 +1,4 @@
-"""The CPUs of this machine and what they share, as hwloc sees them, else as the kernel shows.
+"""The CPUs of this machine and what they share, from hwloc, or else from the kernel.
 
 hwloc is asked by `lstopo`, whose XML is read in the forms of its versions 1 and 2: the former nests cores in NUMA
 nodes, the latter hangs NUMA nodes beside them. Only CPUs that programs may use are reported.
@@ -25,35 +25,35 @@ PROGRAMS = ("lstopo-no-graphics", "lstopo")
 OPTIONS = ("--of", "xml", "--no-io")
 LONGEST_S = 20.0
 WORD_BITS = 32
-"""Of a set of CPUs, which hwloc writes as words: `0x00000003,0xffffffff`."""
+"""Bits of a word of a CPU set, which hwloc writes as `0x00000003,0xffffffff`."""
 EVERY_HIGHER = "0xf...f"
-"""A first word that says that all higher CPUs are meant."""
+"""First word of a set that contains all higher CPUs."""
 KINDS = {"Package": "socket", "Socket": "socket", "NUMANode": "numa", "Core": "core"}
 OF_DATA = ("Data", "Unified")
 FIRST_SHARED_LEVEL = 2
-"""Caches of level 1 are a core's own."""
+"""Caches of level 1 belong to a single core."""
 
 
 class Share(NamedTuple):
-    """CPUs that have something in common, those included that programs may not use."""
+    """CPUs that share something, including those that programs may not use."""
 
     kind: str
     """`socket`, `numa`, `core`, or a cache such as `L3`."""
     number: int
-    """As the system counts sockets and NUMA nodes."""
+    """The system's number of a socket or NUMA node."""
     cpus: frozenset[int]
 
 
 class Reading(NamedTuple):
-    """What was read of a machine."""
+    """The topology of a machine as read."""
 
     shares: list[Share]
     allowed: frozenset[int]
-    """CPUs that hwloc counts: those of this container, or all that are online."""
+    """CPUs that hwloc numbers: those of this container, or all that are online."""
 
 
 def cpus(root: Path = Path("/")) -> list[Cpu]:
-    """Return the CPUs that this process may use, by number; `root` is where /sys is looked for if it is not here."""
+    """Return the CPUs that this process may use, by number; another `root` has the /sys of another machine."""
     usable = os.sched_getaffinity(0)
     sentence = ask_lstopo() if root == Path("/") else ""
     with contextlib.suppress(ValueError):
@@ -63,11 +63,11 @@ def cpus(root: Path = Path("/")) -> list[Cpu]:
 
 
 def ask_lstopo() -> str:
-    """Return what lstopo prints of this very machine, nothing where there is none or it fails."""
+    """Return the output of lstopo for this machine; empty: there is none, or it fails."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if not program:
         return ""
-    # Such variables make hwloc read another machine's description.
+    # These variables make hwloc read the description of another machine.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HWLOC_")}
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         answer = subprocess.run(
@@ -82,7 +82,7 @@ def ask_lstopo() -> str:
 
 
 def parse_xml(text: str) -> Reading:
-    """Return what lstopo's XML shows. Raises ValueError where it is no such thing."""
+    """Return the topology in lstopo's XML. Raises ValueError for anything else."""
     try:
         topology = ElementTree.fromstring(text)  # noqa: S314 - what lstopo prints here
     except ElementTree.ParseError as error:
@@ -94,7 +94,7 @@ def parse_xml(text: str) -> Reading:
 
 
 def yield_shares(element: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]:
-    """Yield what an object of hwloc's is to the CPUs below it; of most kinds, nothing."""
+    """Yield what the CPUs below an hwloc object share by it; nothing for most kinds."""
     level = re.fullmatch(r"L(\d)Cache", element.get("type", "")) or re.fullmatch(r"(\d)", cache_of_1(element))
     kind = f"L{level[1]}" if level and int(level[1]) >= FIRST_SHARED_LEVEL else KINDS.get(element.get("type", ""))
     if kind:
@@ -103,14 +103,14 @@ def yield_shares(element: ElementTree.Element, threads: Collection[int]) -> Iter
 
 
 def cache_of_1(element: ElementTree.Element) -> str:
-    """Return the level of a cache as hwloc 1 writes it, nothing of a cache of instructions."""
+    """Return the level of a cache as hwloc 1 writes it; empty for instruction caches."""
     instructions = "2"
     holds_data = element.get("type") == "Cache" and element.get("cache_type") != instructions
     return element.get("depth", "") if holds_data else ""
 
 
 def parse_cpuset(cpuset: str, threads: Collection[int]) -> frozenset[int]:
-    """Return which of the CPUs are in a set as hwloc writes it."""
+    """Return which of the CPUs are in a set of hwloc."""
     endless, _, rest = cpuset.partition(",") if cpuset.startswith(EVERY_HIGHER) else ("", "", cpuset)
     words = [int(word or "0", 16) for word in rest.split(",")] if rest else []
     bits = sum(word << (WORD_BITS * place) for place, word in enumerate(reversed(words)))
@@ -122,14 +122,14 @@ def parse_cpuset(cpuset: str, threads: Collection[int]) -> frozenset[int]:
 
 
 def read_system(root: Path, usable: Collection[int]) -> Reading:
-    """Return what /sys shows; where it is hidden, the usable CPUs have nothing in common."""
+    """Return the topology in /sys; if that is hidden, the CPUs share nothing."""
     folder = root / "sys/devices/system/cpu"
     known = sorted(int(path.name[3:]) for path in folder.glob("cpu[0-9]*") if (path / "topology").exists())
     groups: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for cpu in known:
         for kind, name in read_parts(folder / f"cpu{cpu}"):
             groups[kind, name].add(cpu)
-    allowed = parse_list(text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
+    allowed = parse_list(read_text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
     shares = [
         Share(kind, int(name) if name.isdigit() else 0, frozenset(group)) for (kind, name), group in groups.items()
     ]
@@ -137,20 +137,20 @@ def read_system(root: Path, usable: Collection[int]) -> Reading:
 
 
 def read_parts(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of things that a CPU is part of, with names that are equal for CPUs that share one."""
-    package, core = text(folder / "topology/physical_package_id"), text(folder / "topology/core_id")
+    """Yield kind and name of each thing that a CPU is part of; CPUs that share it have the same name."""
+    package, core = read_text(folder / "topology/physical_package_id"), read_text(folder / "topology/core_id")
     yield "socket", package.strip()
-    yield "core", text(folder / "topology/thread_siblings_list").strip() or f"{package} {core or folder.name}"
+    yield "core", read_text(folder / "topology/thread_siblings_list").strip() or f"{package} {core or folder.name}"
     for node in folder.glob("node[0-9]*"):
         yield "numa", node.name.removeprefix("node")
     for cache in folder.glob("cache/index[0-9]*"):
-        level, kind = text(cache / "level").strip(), text(cache / "type").strip()
+        level, kind = read_text(cache / "level").strip(), read_text(cache / "type").strip()
         if kind in OF_DATA and level.isdigit() and int(level) >= FIRST_SHARED_LEVEL:
-            yield f"L{level}", text(cache / "shared_cpu_list").strip()
+            yield f"L{level}", read_text(cache / "shared_cpu_list").strip()
 
 
-def text(path: Path) -> str:
-    """Return a file's text, or nothing where it cannot be read."""
+def read_text(path: Path) -> str:
+    """Return the text of a file; empty: it cannot be read."""
     with contextlib.suppress(OSError):
         return path.read_text(encoding="utf-8", errors="replace")
     return ""
@@ -162,11 +162,11 @@ def parse_list(kernel_list: str) -> set[int]:
     return {number for first, _, last in ranges for number in range(int(first), int(last or first) + 1)}
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
+# --- result -----------------------------------------------------------------------------------------------------------
 
 
 def assemble(reading: Reading, usable: Collection[int]) -> list[Cpu]:
-    """Return the usable CPUs. Of several shares of a kind, such as memories near to a CPU, the narrowest counts."""
+    """Return the usable CPUs. Of several shares of a kind, such as NUMA nodes, the smallest counts."""
     shares_of: defaultdict[int, dict[str, Share]] = defaultdict(dict)
     for part in sorted(reading.shares, key=lambda part: (-len(part.cpus), -part.number)):
         for cpu in part.cpus:
@@ -193,7 +193,7 @@ def assemble(reading: Reading, usable: Collection[int]) -> list[Cpu]:
 
 
 def order_cpus(shares: Iterable[Share], allowed: Iterable[int], shares_of: dict[int, dict[str, Share]]) -> list[int]:
-    """Return the CPUs in the order in which hwloc counts them: what is part of one thing is together."""
+    """Return the CPUs in hwloc's order: CPUs that share something are neighbours."""
     widest: dict[str, int] = {}
     for part in shares:
         widest[part.kind] = max(widest.get(part.kind, 0), len(part.cpus))
@@ -206,5 +206,5 @@ def order_cpus(shares: Iterable[Share], allowed: Iterable[int], shares_of: dict[
 
 
 def find_first(part: Share | None, among: Collection[int], cpu: int) -> int:
-    """Return the first of some CPUs that have a thing in common with a CPU; alone, it is the first itself."""
+    """Return the first CPU that shares this thing with a CPU, which may be the CPU itself."""
     return min(part.cpus.intersection(among)) if part else cpu

@@ -1,4 +1,4 @@
-"""MPI libraries: where they come from (`sources`), what they are (`families`), how they are found and chosen.
+"""MPI libraries: their `sources`, their `families`, and how they are found and selected.
 
 No MPI program is run here; whether a library works is asked by the campaign's doctor.
 """
@@ -45,17 +45,17 @@ __all__ = [
     "suggest_modules",
 ]
 ABI = "abi"
-"""Before the colon of a library's name: the same with its wrapper of the MPI standard's ABI."""
+"""Prefix of a library's name, before a colon: the library with its wrapper for the MPI standard's ABI."""
 MOST_HINTED = 8
-"""Modules that a hint names at most."""
+"""Most modules in a hint."""
 LIKELY = 0.8
-"""Likeness from which on a name is a misspelt one of a family that is not installed."""
+"""Similarity above which a name is a misspelling of a family that is not installed."""
 HASH_LENGTH = 7
-"""Characters of a hash that identify it."""
+"""Length of an abbreviated hash."""
 
 
 def make_search(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str] = ()) -> Search:
-    """Return the search of all places this process can see."""
+    """Return the search over all places that this process can see."""
     return Search(
         home=home,
         prefixes=tuple(prefixes),
@@ -67,7 +67,7 @@ def make_search(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str
 
 
 def find(search: Search) -> list[Library]:
-    """Return every library in reach, each once and under a name of its own, in the order of the sources.
+    """Return every library in reach, each once and under a unique name, in the order of the sources.
 
     Libraries are asked at the same time: nearly all of it is waiting for their compilers and launchers.
     """
@@ -81,7 +81,7 @@ def install(requirement: str, home: Path) -> Library:
 
 
 def find_installed(requirement: str, home: Path) -> Library | None:
-    """Return what an earlier `install` made of the same requirement, if anything."""
+    """Return the library that an earlier `install` of the same requirement made, if there is one."""
     installation = wheels.find_installed(requirement, home)
     return inspection.describe(installation) if installation else None
 
@@ -92,7 +92,7 @@ def list_installable() -> list[str]:
 
 
 def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
-    """Return the library of a candidate: with the compiler, or running the binary, that it asks for.
+    """Return the library of a candidate, with its compiler or the other library's binary.
 
     `available` grows by what the candidate names that was not found before, so that names stay unique.
     """
@@ -106,14 +106,14 @@ def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
 
 
 def add_library(library: Library, available: list[Library]) -> Library:
-    """Return a library that is now among those found."""
+    """Return a library and add it to those found."""
     if library not in available:
         available.append(library)
     return library
 
 
 def choose(spec: str, available: Sequence[Library]) -> Library:
-    """Return the library meant by a name, a family or `family==version`: the newest; of equals, the first found.
+    """Return the library with a name, of a family, or of `family==version`: the newest; of equals, the first found.
 
     Or the one that a source has by its own notation: `module:gcc/12 mpich/4.3`, `spack:mpich@4.3.2`, `prefix:/opt/x`.
     `abi:` before any of these is the same library with its wrapper of the MPI standard's ABI.
@@ -132,19 +132,19 @@ def choose(spec: str, available: Sequence[Library]) -> Library:
 
 
 def list_schemes() -> dict[str, Callable[[str], Installation]]:
-    """Return the functions that find a library by the notation of its source, by the word before the colon."""
+    """Return the functions that find a library by its source's notation, by the word before the colon."""
     modules = units.modules(sources).values()
     return {scheme: module.find_named for module in modules for scheme in getattr(module, "SCHEMES", ())}
 
 
 def name_apart(library: Library, available: Sequence[Library]) -> Library:
-    """Return that of the libraries found which a library is, else itself, under a name that none of them has."""
+    """Return the equal library among those found, else the library itself under a unique name."""
     same = (candidate for candidate in available if msgspec.structs.replace(candidate, name=library.name) == library)
     return next(same, None) or list(name_uniquely([*available, library]))[-1]
 
 
 def suggest_modules(search: Search) -> str:
-    """Return a line on modules of the site that may be worth a try, empty where there are none."""
+    """Return a hint with modules of the site that may provide MPI; empty: there are none."""
     tried = {name for text in search.modules for name in text.split()}
     names = [name for name in modulefiles.list_likely_modules(search.shells) if name not in tried]
     if not names:
@@ -154,8 +154,8 @@ def suggest_modules(search: Search) -> str:
     return f"modules that may be MPI libraries: {listed}{more}; try: rankbench find --modules {names[0]}"
 
 
-def load_modules(library: Library, names: Sequence[str]) -> modulefiles.Loaded:
-    """Return what modules give that are loaded after those which a library is from."""
+def load_modules(library: Library, names: Sequence[str]) -> modulefiles.LoadResult:
+    """Return the result of loading modules after those that the library comes from."""
     return modulefiles.load([*library.origin.get("modules", "").split(), *names])
 
 
@@ -170,13 +170,13 @@ def find_family(library: Library) -> Family:
 
 
 def format_title(library: Library) -> str:
-    """Return how people write a library's name, with its version."""
+    """Return the name and version of a library for people."""
     family = families.list_families().get(library.family)
     return f"{family.title} {library.version}" if family else "not recognised"
 
 
 def describe_available(spec: str, family: str, available: Sequence[Library]) -> str:
-    """Return the tail of an error line: what there is, and how to get what there is not."""
+    """Return the end of an error line: the libraries found, and how to install others."""
     known = families.list_families().get(family)
     if known and known.packages:
         have = ", ".join(library.name for library in available) or "none"
@@ -190,7 +190,7 @@ def describe_available(spec: str, family: str, available: Sequence[Library]) -> 
 
 
 def find_distinct(search: Search) -> Iterator[Installation]:
-    """Yield the installations of all sources, one for each wrapper however many links and sources lead to it.
+    """Yield the installations of all sources, one for each wrapper, although several links or sources may lead to it.
 
     A wrapper for which a source has an environment of its own is another library in it.
     """
@@ -204,7 +204,7 @@ def find_distinct(search: Search) -> Iterator[Installation]:
 
 
 def name_uniquely(libraries: Iterable[Library]) -> Iterator[Library]:
-    """Yield libraries under unique names: the second of a version is named by its origin too, the third numbered."""
+    """Yield libraries under unique names: the second of a version has its origin in the name, the third a number."""
     used_names: set[str] = set()
     for library in libraries:
         longer = f"{library.name}@{make_label(library)}"

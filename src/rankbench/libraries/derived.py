@@ -1,4 +1,4 @@
-"""Libraries made of libraries: one whose wrapper calls another compiler, one that runs the binaries of another.
+"""Libraries derived from others: one whose wrapper calls another compiler, one that runs binaries of another.
 
 Both are libraries of their own to the rest of rankbench, with a build and a name of their own.
 """
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 NO_VARIABLES: Mapping[str, str] = {}
 STANDARD_ABI = "libmpi_abi.so."
-"""How the file of every library begins that follows the ABI of the MPI standard, from MPI 5 on."""
+"""Prefix of the files of libraries with the MPI standard's ABI (MPI 5)."""
 
 
 def replace_compiler(library: Library, family: Family, compiler: str) -> Library:
-    """Return a library whose wrapper calls another C compiler, once it is sure that it does."""
+    """Return a library whose wrapper calls another C compiler, which is verified."""
     what = f'{library.name}: compiler "{compiler}"'
     texts = library.build_environment | {family.compiler_variable: compiler}
     environment = library.environment | texts
@@ -44,7 +44,7 @@ def replace_compiler(library: Library, family: Family, compiler: str) -> Library
 
 
 def use_standard_abi(library: Library) -> Library:
-    """Return a library with the wrapper of the MPI standard's ABI in the place of its own."""
+    """Return a library with its wrapper for the MPI standard's ABI."""
     path = Path(library.wrapper)
     wrapper = path.with_name(path.name.replace("mpicc", "mpicc_abi", 1))
     if not sources.is_executable(wrapper):
@@ -57,7 +57,7 @@ def use_standard_abi(library: Library) -> Library:
 
 
 def make_runner(library: Library, other: Library) -> Library:
-    """Return a library that runs the binaries of another one, which must be of the same ABI."""
+    """Return a library that runs the binaries of another one with the same ABI."""
     file = find_libmpi(library)
     folder = Path(file).parent
     is_same_abi = other.abi == library.abi or other.abi.startswith(STANDARD_ABI)
@@ -82,7 +82,7 @@ def make_runner(library: Library, other: Library) -> Library:
 
 
 def make_environment(library: Library, program: Path, extra: Mapping[str, str] = NO_VARIABLES) -> dict[str, str]:
-    """Return what must be set for a program to load a library, whichever it was linked to; it is not started.
+    """Return the variables with which a program loads this library, whichever it was linked to. It is not started.
 
     `besides` is set for the program alone. Raises RankbenchError where it would load another one whatever is set.
     """
@@ -97,12 +97,12 @@ def make_environment(library: Library, program: Path, extra: Mapping[str, str] =
         return {**extra, **texts}
     why = f"it is linked to {soname or 'no shared MPI library'}, and {library.name} has {library.abi or 'none'}"
     if file and soname == library.abi:
-        why = f"it keeps to {file}, whatever LD_LIBRARY_PATH says"
+        why = f"it loads {file}, whatever LD_LIBRARY_PATH says"
     raise RankbenchError(f"{program.name} cannot run with {library.name}: {why}; build it for this library")
 
 
 def explain_wrong_libmpi(library: Library, file: str) -> str:
-    """Return why the libmpi that a rank has mapped is not this library's, empty where it is or is not known."""
+    """Return why the libmpi mapped by a rank is not this library's; empty: it is, or it is not known."""
     if not file:
         return ""
     if library.binary_of:
@@ -117,12 +117,12 @@ def explain_wrong_libmpi(library: Library, file: str) -> str:
 
 
 def explain_unswapped_libmpi(library: Library, file: str) -> str:
-    """Return why the binary of another library did not run with this one, as one with a fixed search path does not."""
+    """Return why the binary of another library did not load this one, for example because of a fixed search path."""
     expected = f"{library.environment['LD_LIBRARY_PATH'].partition(':')[0]}/{library.abi}"
     if is_same_file(file, expected):
         return ""
     return (
-        f"inside the launch libmpi is {file}, not {expected}: the binary of {library.binary_of} keeps to its own "
+        f"inside the launch libmpi is {file}, not {expected}: the binary of {library.binary_of} loads its own "
         "library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 
@@ -133,7 +133,7 @@ def is_same_file(first: str, second: str) -> bool:
 
 
 def find_libmpi(library: Library) -> str:
-    """Return the libmpi to which a library's wrapper links, whatever the user's LD_LIBRARY_PATH hides it behind."""
+    """Return the libmpi to which a library's wrapper links, regardless of the user's LD_LIBRARY_PATH."""
     environment = library.environment | library.build_environment
     within = (environment | alone for alone in ({"LD_LIBRARY_PATH": environment.get("LD_LIBRARY_PATH", "")}, {}))
     return next(filter(None, (inspection.find_linked(library.wrapper, variables)[1] for variables in within)), "")

@@ -1,4 +1,4 @@
-"""Hydra, the launcher that MPICH and the libraries made from it share: its launch line and what its failures mean."""
+"""Hydra, the launcher of MPICH and of libraries derived from it: its launch line and the meaning of its failures."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FAILURES = (
     (r"unable to get host address|gethostbyname failed", "this host's name does not resolve; add it to /etc/hosts"),
     (
         r"unsupported PMI version|not compatible with PMI1|PMI2?_Init returned",
-        "the launcher speaks another process interface: it belongs to another library; use the library's own mpiexec",
+        "the launcher has another process interface: it belongs to another library; use the library's own mpiexec",
     ),
     (
         r"EXIT STRING: Killed \(signal 9\)",
-        "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes",
+        "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes",
     ),
 )
 
@@ -46,14 +46,14 @@ def make_launch_line(
 
 
 def make_binding(placement: Placement) -> str:
-    """Return what ranks of a node are bound to: CPUs by the system's numbers, `user:0+12,1+13`, or a kind of thing."""
+    """Return the binding of a node's ranks: CPUs by the system's numbers, `user:0+12,1+13`, or a kind of object."""
     if placement.binding == "none" or not placement.cpus:
         return BINDINGS[placement.binding]
     return "user:" + ",".join("+".join(map(str, cpus)) for cpus in placement.cpus)
 
 
 def make_node_options(placement: Placement, starter: str = "-launcher") -> list[str]:
-    """Return the options that name the nodes, and the remote shell by the launcher's word for what starts its parts."""
+    """Return the options with the nodes and the remote shell, which Hydra calls bootstrap."""
     shell = [starter, "ssh", f"{starter}-exec", placement.remote_shell] if placement.remote_shell else []
     hosts = ["-hosts", ",".join(placement.hosts), "-ppn", str(placement.ranks_per_node)]
     return [*shell, *hosts] if placement.hosts else []

@@ -1,4 +1,4 @@
-"""From an installation to a `Library` record, by asking its tools. No MPI program is run, only wrapper and launcher."""
+"""Makes the `Library` record of an installation from the output of its wrapper and launcher. No MPI program is run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAM = "#include <mpi.h>\nint main(int argc, char **argv) { return MPI_Init(&
 
 
 def describe(installation: Installation) -> Library:
-    """Return what an installation says of itself; its name is not unique yet."""
+    """Return the library of an installation; its name may not be unique."""
     identity = identify(installation)
     family, version = identity or (None, "")
     variables = family.make_environment(installation.prefix) if family else {}
@@ -51,7 +51,7 @@ def identify(installation: Installation) -> tuple[families.Family, str] | None:
 
 
 def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
-    """Return family and version by what both say. The wrapper decides; the launcher, maybe another's, only refines."""
+    """Return family and version. The wrapper decides; the launcher, which may be another's, only refines."""
     identity = families.recognise(wrapper) or families.recognise(launcher)
     if not identity:
         return None
@@ -61,7 +61,7 @@ def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
 
 
 def read_self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
-    """Return what wrapper and `mpichversion` print; the latter only where no other library shares the folder."""
+    """Return the output of the wrapper, and of `mpichversion` unless other libraries share the folder."""
     alone = not any(wrapper.parent.glob("mpicc.*"))
     tools = [[str(wrapper.with_name("mpichversion"))]] if alone else []
     commands = (*tools, [str(wrapper), "--showme:version"], [str(wrapper), "-v"])
@@ -69,17 +69,17 @@ def read_self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
 
 
 def read_version_line(command: list[str], environment: Mapping[str, str]) -> str:
-    """Return the first line of the version of a compiler, or of the one behind a wrapper, empty if there is none."""
+    """Return the first line of the version of a compiler, or of a wrapper's compiler; empty: there is none."""
     return ask([*command, "--version"], environment, success=True).strip().partition("\n")[0]
 
 
 def find_linked_soname(wrapper: str, environment: Mapping[str, str]) -> str:
-    """Return the soname of the MPI library that the wrapper links a program to, empty for a static one or none."""
+    """Return the soname of the MPI library that the wrapper links; empty: it is static, or there is none."""
     return find_linked(wrapper, environment)[0]
 
 
 def find_linked(wrapper: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the soname of the MPI library that the wrapper links a program to, and the file that it is."""
+    """Return the soname and the file of the MPI library that the wrapper links."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         source, program = Path(folder, "program.c"), Path(folder, "program")
         source.write_text(PROGRAM, encoding="utf-8")
@@ -88,14 +88,14 @@ def find_linked(wrapper: str, environment: Mapping[str, str]) -> tuple[str, str]
 
 
 def find_loaded(program: Path, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the MPI library among those that the dynamic linker would load for a program, which it does not start."""
+    """Return the MPI library that the dynamic linker would load for a program, which is not started."""
     text = ask([str(program)], {**environment, "LD_TRACE_LOADED_OBJECTS": "1"})
     match = re.search(r"^\s*(libmpi(?:ch|_abi)?\.so\S*) => (/\S+|not found)", text, re.MULTILINE)
     return (match[1], match[2].removeprefix("not found")) if match else ("", "")
 
 
 def ask(command: list[str], environment: Mapping[str, str] | None = None, *, success: bool = False) -> str:
-    """Return all that a command prints, empty if it cannot be run (or, where success is asked for, fails)."""
+    """Return the output of a command; empty: it cannot be run or, if success is required, fails."""
     try:
         answer = subprocess.run(
             command,

@@ -1,4 +1,4 @@
-"""Environment modules, by Environment Modules or Lmod: loaded in a clean shell, and what that changed there.
+"""Loads environment modules (Environment Modules or Lmod) in a clean shell, and reads what that changed.
 
 Both are functions of a shell; a shell that is not interactive must read their initialisation file first.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S, HINT_PATIENCE_S = 60, 20
 KEPT_VARIABLES = ("HOME", "USER", "LOGNAME", "MODULEPATH", "MODULERCFILE", "LMOD_MODULERCFILE", "LMOD_SYSTEM_NAME")
-"""What a clean shell has of the user's: who it is, and where modules are."""
+"""Variables of the user that a clean shell keeps: the identity, and where modules are."""
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELLS = (
     "/etc/profile",
@@ -29,11 +29,11 @@ SHELLS = (
     "/usr/share/Modules/init/bash",
     "/usr/share/lmod/lmod/init/bash",
 )
-"""Where sites and distributions teach a shell the command `module`."""
+"""Files with which sites and distributions define the command `module`."""
 BOOKKEEPING = re.compile(
     r"LOADEDMODULES$|_LMFILES_|_ModuleTable|__|LMOD_|MODULES_|MODULEPATH|BASH_FUNC_|SHLVL$|OLDPWD$|PWD$|_$"
 )
-"""Variables by which the two, and the shell, remember what they did, or their beginnings."""
+"""Variables, or prefixes, with the internal state of both systems and of the shell."""
 NO_MODULES, MARK = 64, "rankbench: loaded"
 SCRIPT = f"""\
 exec 3>&1 1>&2
@@ -55,40 +55,39 @@ exit $status
 MPI_MODULE = re.compile(r"(?:^|/)(mpich|openmpi|ompi|intel-?mpi|impi|mvapich|mpt|hpcx|psmpi|cray-mpich)", re.IGNORECASE)
 
 
-class Loaded(NamedTuple):
-    """What a load of modules gave."""
+class LoadResult(NamedTuple):
+    """The effect of loading modules."""
 
     names: str
     path: str
-    """The folders that it put on PATH, in their order."""
+    """The folders that were added to PATH, in order."""
     environment: dict[str, str]
-    """What it set."""
+    """The variables that were set."""
 
 
-class Answer(NamedTuple):
-    """What a clean shell made of a command."""
+class ShellResult(NamedTuple):
+    """The result of a command in a clean shell."""
 
     status: int
     output: str
-    """Standard error and all that is not the two environments."""
+    """Standard error, and output that is not one of the environments."""
     before: dict[str, str]
     after: dict[str, str]
 
 
 def find_shells() -> tuple[Path, ...]:
-    """Return the files that may teach a shell the command `module`: the one in use here first."""
+    """Return the files that may define the command `module`, the one in use here first."""
     here = [f"{os.environ[name]}/init/bash" for name in ("LMOD_PKG", "MODULESHOME") if os.environ.get(name)]
     return tuple(file for file in map(Path, (*here, *SHELLS)) if file.exists())
 
 
 def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
-    """Return the MPI library to which PATH leads once the modules are loaded."""
+    """Return the MPI library on PATH after the modules are loaded."""
     modules = load(names)
     programs = {tool: shutil.which(tool, path=modules.path) for tool in ("mpicc", *sources.LAUNCHERS)}
     if not programs["mpicc"]:
         raise RankbenchError(
-            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library, "
-            "after those that it needs"
+            f"modules {modules.names}: they put no mpicc on PATH; name the module of an MPI library last"
         )
     wrapper = Path(programs.pop("mpicc") or "")
     launcher = next(filter(None, programs.values()), None)
@@ -102,31 +101,31 @@ def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = N
     )
 
 
-def load(names: Sequence[str]) -> Loaded:
-    """Return what a load of modules gives, in their order. The same is not loaded twice: Lmod takes a second for it."""
+def load(names: Sequence[str]) -> LoadResult:
+    """Return the effect of loading modules in order. It is cached, since Lmod takes a second."""
     user = tuple(os.environ.get(name, "") for name in ("PATH", "MODULEPATH"))
     return load_for_user(tuple(names), find_shells(), user)
 
 
 @cache
-def load_for_user(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> Loaded:
-    """Return what a load of modules gives a user."""
+def load_for_user(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> LoadResult:
+    """Return the effect of loading modules for a user."""
     together = " ".join(names)
     answer = ask(files, ["module", "load", *names], PATIENCE_S)
     if answer.status or "Unable to locate a modulefile" in answer.output:
         raise RankbenchError(f"modules {together}: {find_reason(answer)}")
     added = list_added_folders(answer)
-    return Loaded(together, added, extract_environment(answer, added))
+    return LoadResult(together, added, extract_environment(answer, added))
 
 
-def list_added_folders(answer: Answer) -> str:
-    """Return the folders that the load put on PATH, in their order."""
+def list_added_folders(answer: ShellResult) -> str:
+    """Return the folders that were added to PATH, in order."""
     had = answer.before.get("PATH", "").split(":")
     return ":".join(folder for folder in answer.after.get("PATH", "").split(":") if folder not in had)
 
 
-def extract_environment(answer: Answer, added: str) -> dict[str, str]:
-    """Return what the load set. Of PATH, what it added comes before this process's PATH, which has the schedulers."""
+def extract_environment(answer: ShellResult, added: str) -> dict[str, str]:
+    """Return the variables that were set. New folders of PATH precede this process's PATH, which has the schedulers."""
     changed = {
         name: value
         for name, value in answer.after.items()
@@ -135,8 +134,8 @@ def extract_environment(answer: Answer, added: str) -> dict[str, str]:
     return changed | {"PATH": f"{added}:{os.environ.get('PATH', CLEAN_PATH)}"}
 
 
-def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Answer:
-    """Run a command in a shell that knows `module` and has nothing loaded."""
+def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> ShellResult:
+    """Run a command in a shell that has the command `module` and no modules loaded."""
     environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **environment}
     program = ["bash", "--noprofile", "--norc", "-c", SCRIPT, "bash", ":".join(map(str, files)), *command]
@@ -152,11 +151,11 @@ def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Ans
             check=False,
         )
     except OSError as error:
-        return Answer(1, f"ERROR: bash: {error.strerror}", {}, {})
+        return ShellResult(1, f"ERROR: bash: {error.strerror}", {}, {})
     except subprocess.TimeoutExpired:
-        return Answer(1, f"ERROR: no answer within {patience_s:g} s", {}, {})
+        return ShellResult(1, f"ERROR: no answer within {patience_s:g} s", {}, {})
     before, _, after = process.stdout.partition(f"{MARK}\0")
-    return Answer(process.returncode, process.stderr, parse_environment(before), parse_environment(after))
+    return ShellResult(process.returncode, process.stderr, parse_environment(before), parse_environment(after))
 
 
 def parse_environment(text: str) -> dict[str, str]:
@@ -165,19 +164,19 @@ def parse_environment(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def find_reason(answer: Answer) -> str:
-    """Return, in one line, why modules were not loaded: what follows the first error, to the end of its paragraph."""
+def find_reason(answer: ShellResult) -> str:
+    """Return, in one line, why modules were not loaded: the paragraph from the first error on."""
     if answer.status == NO_MODULES:
         return "no Environment Modules or Lmod here; set MODULESHOME to the folder that holds its init/bash"
     match = re.search(
         r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.output, re.DOTALL
     )
     text = " ".join((match[1] if match else answer.output).split())
-    return text.rstrip(".") or f"module load ended with {answer.status} and said nothing"
+    return text.rstrip(".") or f"module load ended with {answer.status} without a message"
 
 
 def list_likely_modules(files: Sequence[Path]) -> list[str]:
-    """Return the modules here whose names sound like an MPI library; Lmod lists those that need others first, too."""
+    """Return the available modules with names like an MPI library; Lmod also lists those that need others first."""
     if not files:
         return []
     lines = (line.strip() for line in ask(files, ["offered"], HINT_PATIENCE_S).output.splitlines())

@@ -1,4 +1,4 @@
-"""Open MPI's file of rules for its component `tuned`: written in both formats, and read as the library reads it.
+"""Open MPI's file of rules for its component `tuned`: written in both formats, and checked as the library reads it.
 
 The classic format is a list of whole numbers. The library skips all that is none, and what follows a `#`. It drops a
 file that ends too early or has an impossible number, silently. A rule holds from its bytes and ranks upwards, so that
@@ -35,16 +35,16 @@ IDS = {
 }  # fmt: skip
 """Numbers of operations in the file (COLLTYPE of ompi/mca/coll/base/coll_base_functions.h)."""
 OF_ALL_RANKS = {"allgather", "alltoall", "gather", "scatter", "reduce-scatter-block", "allgatherv", "reduce-scatter"}
-"""Operations whose rules count the bytes of all ranks together, where a message size is one rank's."""
+"""Operations whose rules count the bytes of all ranks together; a message size is that of one rank."""
 SEGMENT = "segmentsize"
 FAN_OUTS = {"chain": "chain_fanout", "knomial": "knomial_radix"}
-"""Algorithms with a fan-out, and the end of its parameter's name."""
+"""Algorithms with a fan-out, with the suffix of its parameter's name."""
 MOST_OPERATIONS = 44
-"""Numbers of operations that are known to some version, neighbourhood and nonblocking ones among them."""
+"""Numbers of operations in any version, including neighbourhood and nonblocking ones."""
 
 
 def is_off(settings: Mapping[str, str]) -> bool:
-    """Return whether settings leave the switch off, without which the library reads no file."""
+    """Return whether settings leave the switch off that makes the library read a file."""
     return settings.get(SWITCH, "0").lower() in {"0", "false", "no"}
 
 
@@ -59,18 +59,18 @@ def parse_version(version: str) -> tuple[int, ...]:
 
 
 def underscore_name(operation: str) -> str:
-    """Return an operation's name as the library spells it."""
+    """Return the library's name of an operation."""
     return operation.replace("-", "_")
 
 
 def find_bytes(rule: Rule) -> tuple[int, int]:
-    """Return first and last bytes of a rule as the library counts them."""
+    """Return first and last bytes of a rule in the library's count."""
     factor = rule.ranks if rule.operation in OF_ALL_RANKS else 1
     return rule.first_bytes * factor, rule.last_bytes * factor
 
 
 def find_parameter(rule: Rule, ends: tuple[str, ...]) -> str:
-    """Return the value of a parameter of the rule's variant whose name ends so, 0 where it has none."""
+    """Return the value of the variant's parameter with this suffix; 0: it has none."""
     return next((value for name, value in rule.variant.settings.items() if name.endswith(ends)), "0")
 
 
@@ -78,7 +78,7 @@ def find_parameter(rule: Rule, ends: tuple[str, ...]) -> str:
 
 
 def write_classic(rules: Sequence[Rule]) -> str:
-    """Return the file: a block for each operation, and in it the rules by ranks and bytes. It has no header.
+    """Return the file: a block for each operation, with its rules by ranks and bytes. It has no header.
 
     Versions before 5.0.7 would drop it for one.
     """
@@ -94,14 +94,14 @@ def write_classic(rules: Sequence[Rule]) -> str:
 
 
 def limit_ranks(rules: Sequence[Rule]) -> dict[int, list[Rule]]:
-    """Return the rules by the number of ranks from which they hold, in rising order, with fences: no rules."""
+    """Return the rules by the number of ranks from which on they hold, rising, with fences (numbers without rules)."""
     numbers = sorted({rule.ranks for rule in rules})
     fences = {1, *(number + 1 for number in numbers)}
     return {ranks: [rule for rule in rules if rule.ranks == ranks] for ranks in sorted(fences | set(numbers))}
 
 
 def limit_sizes(rules: Sequence[Rule]) -> list[str]:
-    """Return the lines of rules for one number of ranks, with a fence wherever none follows at once."""
+    """Return the lines of rules for one number of ranks, with a fence wherever sizes have no rule."""
     lines, end = [format_rule(0, "0", "own choice")], 0
     for rule in rules:
         first, last = find_bytes(rule)
@@ -142,7 +142,7 @@ def write_json(rules: Sequence[Rule]) -> str:
 
 
 def write_json_rule(rule: Rule) -> dict[str, str | int]:
-    """Return a rule: both ends, the algorithm by name where the variant's settings have it, parameters that are set."""
+    """Return a rule: both ends, the algorithm (by name if the variant's settings have it), and its parameters."""
     first, last = find_bytes(rule)
     name = rule.variant.settings.get(f"coll_tuned_{underscore_name(rule.operation)}_algorithm", "")
     fan_out, segment = (int(find_parameter(rule, ends)) for ends in (tuple(FAN_OUTS.values()), (SEGMENT,)))
@@ -159,7 +159,7 @@ def write_json_rule(rule: Rule) -> dict[str, str | int]:
 
 
 def find_fault(text: str, version: str) -> str:
-    """Return why a version of the library drops a file, or reads only a part of it; empty where it reads all."""
+    """Return why a version of the library drops a file or reads only a part of it; empty: it reads all."""
     if reads_json(version):
         try:
             document = json.loads(text)
@@ -180,18 +180,18 @@ def find_classic_fault(text: str, version: str) -> str:
         end = read_operations(numbers, with_requests=with_requests)
     except ValueError as fault:
         return str(fault)
-    return f"line {numbers[end][0]}: what follows the last rule is not read" if end < len(numbers) else ""
+    return f"line {numbers[end][0]}: the text after the last rule is not read" if end < len(numbers) else ""
 
 
 def list_numbers(text: str, start: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield line, value, and whether another number follows on its line, of each number that is in no comment."""
+    """Yield each number outside comments: its line, its value, and whether another number follows on the line."""
     for line, words in enumerate(text[start:].split("\n"), text.count("\n", 0, start) + 1):
         values = [int(word) for word in re.findall(r"-?\d+", words.partition("#")[0])]
         yield from ((line, value, at + 1 < len(values)) for at, value in enumerate(values))
 
 
 def read_operations(numbers: Sequence[tuple[int, int, bool]], *, with_requests: bool) -> int:
-    """Return the place after the last number that is read. Raises ValueError with the first fault."""
+    """Return the position after the last number read. Raises ValueError with the first fault."""
     at = 0
 
     def take(what: str, most: int = 2**63 - 1) -> int:
@@ -220,7 +220,7 @@ def read_operations(numbers: Sequence[tuple[int, int, bool]], *, with_requests: 
 
 
 def find_json_faults(document: object) -> Iterator[str]:
-    """Yield faults of a file in JSON, as far as the reader of version 6 looks."""
+    """Yield the faults of a file in JSON that the reader of version 6 checks."""
     collectives = document.get("collectives") if isinstance(document, dict) else None
     if not isinstance(collectives, dict):
         yield "it has no table of collectives"

@@ -1,4 +1,4 @@
-"""MPICH's trees of algorithms by message size: read from the library, changed for some sizes, written as tuning files.
+"""MPICH's trees of algorithms by message size: reads them from the library, changes them, writes tuning files.
 
 Two trees decide. The tree of the device (CH4) chooses how a call is composed of calls within and between nodes; one
 composition leaves it to the layer above the device, whose tree chooses the algorithm. The library contains both as
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Tree = dict[str, "Tree"]
 Range = tuple[int, int, Tree]
-"""First and last bytes, both included, and what serves them."""
+"""First and last bytes, inclusive, and the part of the tree for them."""
 BUILT_IN = re.compile(rb'\{\s*"collective=[\t\n\r\x20-\x7e]+')
 NETWORK_ONLY = re.compile(r"\b(\d+)\s+NM only")
 COMPOSITIONS = ("alpha", "beta", "gamma", "delta")
@@ -37,7 +37,7 @@ out: the library has no size for them, or one that differs between the ranks of 
 COMMUTATIVE = {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block"}
 BUILT_IN_OPERATION = {"allreduce", "reduce"}
 ENOUGH_ELEMENTS = re.compile("reduce_scatter_(all)?gather")
-"""Algorithms that need an element for each rank."""
+"""Algorithms that need at least one element per rank."""
 POWER_OF_TWO = re.compile("^allgatherv?_recursive_doubling$|recursive_doubling_allgather|noncommutative")
 REGULAR_BLOCKS = "reduce_scatter_noncommutative"
 IN_PLACE = "is_sendbuf_inplace"
@@ -49,12 +49,12 @@ class Trees(NamedTuple):
     device: Tree
     above: Tree
     algorithms: frozenset[str]
-    """What a file can name, such as `MPIR_Allreduce_intra_ring`."""
+    """The names that a file can use, such as `MPIR_Allreduce_intra_ring`."""
 
 
 @functools.cache
 def read_trees(libmpi: Path) -> Trees | None:
-    """Return the trees that are compiled into a library, None where there are none: before MPICH 4, or another one."""
+    """Return the trees that are compiled into a library; None: before MPICH 4, or another library."""
     data = libmpi.read_bytes()
     trees = [json.loads(match[0]) for match in BUILT_IN.finditer(data)]
     device = [tree for tree in trees if "composition=" in json.dumps(tree)]
@@ -64,13 +64,13 @@ def read_trees(libmpi: Path) -> Trees | None:
 
 
 def find_algorithm(trees: Trees, operation: str, value: str) -> str:
-    """Return the name in files of an algorithm that a variable calls `value`, empty where there is none."""
+    """Return the name in files of an algorithm whose value in a variable is `value`; empty: there is none."""
     names = (f"MPIR_{operation.capitalize()}_{scope}_{value}" for scope in ("intra", "allcomm"))
     return next((name for name in names if name in trees.algorithms), "")
 
 
 def make_algorithm(trees: Trees, operation: str, value: str, parameters: Mapping[str, str]) -> Tree:
-    """Return the part of a tree that calls an algorithm, or the library's own choice where it cannot serve the call."""
+    """Return the part of a tree that calls an algorithm, or the library's own choice if that is not applicable."""
     default = trees.above[f"collective={operation}"]["comm_type=intra"]
     if not value:
         return default
@@ -94,7 +94,7 @@ def make_algorithm(trees: Trees, operation: str, value: str, parameters: Mapping
 
 
 def find_composition(trees: Trees, operation: str, variables: Mapping[str, Variable]) -> str:
-    """Return the composition that leaves an operation to the layer above the device, empty where none is known."""
+    """Return the composition that leaves an operation to the layer above the device; empty: none is known."""
     variable = variables.get(f"MPIR_CVAR_{operation.upper()}_COMPOSITION")
     match = NETWORK_ONLY.search(variable.description) if variable else None
     letter = COMPOSITIONS[int(match[1]) - 1 if match else 0]
@@ -128,7 +128,7 @@ def limit_ranks(parts: Mapping[int, Tree], default: Tree) -> Tree:
 
 
 def replace_operations(tree: Tree, parts: Mapping[str, Tree]) -> str:
-    """Return the text of a tree in which some operations, within one group of ranks, are served by these parts."""
+    """Return the text of a tree with these parts for some operations within one group of ranks."""
     changed = {
         f"collective={name}": {**tree[f"collective={name}"], "comm_type=intra": part} for name, part in parts.items()
     }

@@ -1,4 +1,4 @@
-"""srun, Slurm's own launcher, within a job: one launch line for all families, which differ in the process interface."""
+"""srun, Slurm's launcher, within a job: one launch line for all families, which differ in the PMI."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def make_launch_line(
         )
     hosts = ["--nodelist", ",".join(placement.hosts), "--nodes", str(placement.nodes)]
     count = ["--ntasks", str(placement.ranks), "--ntasks-per-node", str(placement.ranks_per_node)]
-    # Without --overlap a step waits for what the batch script itself holds where memory is given out with CPUs.
-    seats = ["--distribution=block", f"--cpu-bind={make_binding(placement)}", "--overlap"]
+    # Without --overlap, a step waits for the resources of the batch script where memory is allocated with CPUs.
+    binding = ["--distribution=block", f"--cpu-bind={make_binding(placement)}", "--overlap"]
     shared = ["--overcommit"] if placement.binding == "none" else []
     return CommandLine(
-        arguments=["srun", f"--mpi={pmi}", *hosts, *count, *seats, *shared, "--kill-on-bad-exit=1", *program],
+        arguments=["srun", f"--mpi={pmi}", *hosts, *count, *binding, *shared, "--kill-on-bad-exit=1", *program],
         environment=dict(environment),
     )
 
 
 def make_binding(placement: Placement) -> str:
-    """Return what the ranks of a node are bound to: the bits of their CPUs, or a kind of thing."""
+    """Return the binding of a node's ranks: masks of CPUs, or a kind of object."""
     if placement.binding == "none" or not placement.cpus:
         return BINDINGS[placement.binding]
     return "mask_cpu:" + ",".join(hex(sum(1 << cpu for cpu in cpus)) for cpus in placement.cpus)
 
 
 def require_hosts(placement: Placement) -> None:
-    """Make sure that there is a host for each node of the placement."""
+    """Raise RankbenchError unless there is a host for each node of the placement."""
     if placement.nodes != max(1, len(placement.hosts)):
         raise RankbenchError(
             f"placement {placement.name}: {placement.nodes} nodes asked for; "

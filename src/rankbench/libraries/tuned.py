@@ -1,4 +1,4 @@
-"""Settings that a tuning has proven faster: kept below the home by library, for candidates such as `mpich tuned`.
+"""Settings that a tuning has proven faster, stored below the home by library, for candidates such as `mpich tuned`.
 
 Each has a folder of its own, which is never changed: campaigns name the files in it.
 """
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from rankbench.model import Library
 
 SUFFIX = " tuned"
-"""Of a library in a plan: the library with its newest proven settings."""
+"""Suffix of a library in a plan: the library with its newest proven settings."""
 RECORD = "proof.json"
 
 
 def split_name(name: str) -> tuple[str, bool]:
-    """Return the library of a plan's candidate, and whether it is wanted as tuned."""
+    """Return the library of a plan's candidate, and whether the candidate is tuned."""
     return name.removesuffix(SUFFIX).rstrip(), name.endswith(SUFFIX)
 
 
 def store_proven(proven: ProvenSettings, texts: Mapping[str, str], home: Path) -> ProvenSettings:
-    """Write settings and the library's own files, and return the settings with the folder that they are in."""
+    """Write settings and the library's own files; return the settings with the path of their folder."""
     parent = home / "tuned" / proven.library
     parent.mkdir(parents=True, exist_ok=True)
     name = proven.created.replace(":", "").replace("+0000", "Z")
@@ -44,7 +44,7 @@ def store_proven(proven: ProvenSettings, texts: Mapping[str, str], home: Path) -
 
 
 def place_files(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return settings with a folder in place of `{folder}`."""
+    """Return settings with `{folder}` replaced."""
     return {name: value.replace("{folder}", str(folder)) for name, value in settings.items()}
 
 
@@ -64,6 +64,6 @@ def find_proven(library: Library, home: Path, host: str) -> ProvenSettings:
         elsewhere = sorted({record.host for record in records})
         where = f" (there are some of {', '.join(elsewhere)})" if elsewhere else ""
         raise RankbenchError(
-            f"{library.name}: no proven settings for this machine{where}; make them: rankbench tune {library.name}"
+            f"{library.name}: no proven settings for this machine{where}; create them: rankbench tune {library.name}"
         )
     return max(here, key=lambda record: record.created)

@@ -1,4 +1,4 @@
-"""What UCX, below several libraries, prints of the transports that it uses, with `UCX_LOG_LEVEL=info`."""
+"""Reads the transports that UCX reports with `UCX_LOG_LEVEL=info`; several libraries use UCX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CONFIGURED = re.compile(r"UCX +INFO .*?\b(self|intra-node|inter-node)? ?(?:cfg#\
 
 
 def read_transports(text: str) -> str:
-    """Return the transports of tagged messages, those to a rank itself left out, as in `intra-node sysv/memory`."""
+    """Return the transports of tagged messages, except of a rank to itself, as in `intra-node sysv/memory`."""
     matches = CONFIGURED.findall(text)
     parts = (f"{where} {transports}".strip() for where, transports in matches if where != "self")
     return "; ".join(dict.fromkeys(parts))

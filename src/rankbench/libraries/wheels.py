@@ -34,12 +34,12 @@ def install(requirement: str, home: Path) -> sources.Installation:
     """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all."""
     family, version = parse_requirement(requirement)
     pins = [f"{package}=={version}" if version else package for package in family.packages]
-    with staging.beside(home / "libraries") as folder:
+    with staging.make_temporary_folder(home / "libraries") as folder:
         run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
         if not sources.is_executable(folder / "prefix" / "bin" / "mpicc"):
-            raise RankbenchError(f"{requirement}: this version on PyPI holds no mpicc; choose another one")
+            raise RankbenchError(f"{requirement}: this version on PyPI has no mpicc; choose another one")
         place = folder.with_name(f"{family.name}-{read_version(folder, family.packages[0])}")
-        staging.put(folder / "prefix", place)
+        staging.publish(folder / "prefix", place)
     return sources.make_installation(place / "bin" / "mpicc", "pypi")
 
 
@@ -55,7 +55,7 @@ def parse_requirement(requirement: str) -> tuple[families.Family, str]:
 
 
 def list_installable() -> list[str]:
-    """Return the families that PyPI has wheels of."""
+    """Return the families with wheels on PyPI."""
     return sorted(known.name for known in families.list_families().values() if known.packages)
 
 
@@ -68,7 +68,7 @@ def run_pip(command: list[str], log: Path) -> None:
 
 
 def find_reason(output: str) -> str:
-    """Return what went wrong from pip's output: an index out of reach is a warning, all else an error."""
+    """Return the error in pip's output; an unreachable index is only a warning there."""
     lines = output.splitlines()
     retries = [line for line in lines if line.startswith("WARNING: Retrying")]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
@@ -78,7 +78,7 @@ def find_reason(output: str) -> str:
 
 
 def read_version(folder: Path, package: str) -> str:
-    """Return the version of a package that pip has put below a folder."""
+    """Return the version of a package that pip installed below a folder."""
     metadata = next(folder.glob(f"prefix/lib*/python*/site-packages/{package.replace('-', '_')}-*.dist-info"))
     return metadata.name.removesuffix(".dist-info").rpartition("-")[2]
 

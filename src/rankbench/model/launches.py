@@ -32,7 +32,7 @@ class CaseStatus(enum.StrEnum):
     CRASHED = "crashed"
     HUNG = "hung"
     BELOW = "below-the-last-digit-printed"
-    """A foreign tool measured it and printed 0, so that there is no figure."""
+    """A foreign tool measured it and printed 0, so that there is no value."""
     NOT_RUN = "not-run"
     """The launch ended before its turn came."""
 

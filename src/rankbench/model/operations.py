@@ -72,7 +72,7 @@ class Foreign(Record, frozen=True):
     """Of an operation that another program measures: the program and the meaning of its numbers."""
 
     suite: str
-    """The tool, by its file name in `suites/tools`."""
+    """The tool, by its file name in `foreign/tools`."""
     benchmark: str
     """The tool's own name for it."""
     counterpart: str

@@ -170,7 +170,7 @@ class SuiteSpec(Record, frozen=True):
     """Where the programs of another benchmark are, and how to call them."""
 
     name: str
-    """Name of its file in `suites/tools`."""
+    """Name of its file in `foreign/tools`."""
     path: str = ""
     """The folder of its programs; `{library}`, `{family}` and `{version}` are replaced for each library."""
     source: str = ""

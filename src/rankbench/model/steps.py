@@ -25,8 +25,8 @@ class Step(Record, frozen=True):
     watch: Path
     """A file whose length or modification time changes while the step makes progress."""
     limit_s: float
-    """Time without a change of `watch` or `sign` after which the step is ended."""
-    sign: tuple[Path, int] | None = None
+    """Time without a change of `watch` or `heartbeat` after which the step is ended."""
+    heartbeat: tuple[Path, int] | None = None
     """A file and the offset of a four-byte number that changes while the step lives."""
 
 

@@ -1,4 +1,4 @@
-"""From a TOML file to a checked `Plan`, to cases, to the order of a block. It reads only the plan and presets."""
+"""Reads a TOML file as a checked `Plan`, and makes its cases and the order of a block. Reads plans and presets only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of a TOML document that know where they stand: an error names file, key, what was found and what is allowed.
+"""Values of a TOML document with their place: errors name the file, the key, the value and what is allowed.
 
 It knows nothing of what a plan means.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REPEATED = re.compile(r"Cannot overwrite a value|Cannot declare .* twice")
-"""What Python's parser says of a name that is set twice."""
+"""Message of Python's parser about a key that is set twice."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -32,15 +32,15 @@ class Value:
     raw: Any
 
     def make_error(self, message: str) -> RankbenchError:
-        """Return the error that says what is wrong with this value."""
+        """Return an error about this value."""
         return RankbenchError(": ".join(part for part in (self.file, self.place, message) if part))
 
     def reject(self, what: str) -> RankbenchError:
-        """Return the error that says what was found here and what would be right."""
+        """Return an error with this value and what was expected."""
         return self.make_error(f"found {self.format_raw()}, expected {what}")
 
     def format_raw(self) -> str:
-        """Return the value about as it is written in TOML."""
+        """Return the value roughly as it is written in TOML."""
         if isinstance(self.raw, dict):
             return "a table"
         if isinstance(self.raw, bool):
@@ -50,13 +50,13 @@ class Value:
         return str(self.raw)
 
     def make_child(self, key: str, raw: Any) -> Value:
-        """Return a value below this one. What ends a campaign has options without the name of its table."""
+        """Return a value below this one. Options that set the stop rule do not contain the name of its table."""
         if self.place == "--stop":
             return Value(self.file, f"--{key}", raw)
         return Value(self.file, f"{self.place}.{key}" if self.place else key, raw)
 
     def read_table(self, allowed: Iterable[str]) -> dict[str, Value]:
-        """Return the values of a table, in which no key but those allowed may stand."""
+        """Return the values of a table with only the allowed keys."""
         allowed = list(allowed)
         if not isinstance(self.raw, dict):
             raise self.reject(f"a table with {', '.join(allowed)}")
@@ -66,7 +66,7 @@ class Value:
         return {key: self.make_child(key, raw) for key, raw in self.raw.items()}
 
     def read_entries(self, what: str) -> dict[str, Value]:
-        """Return the values of a table in which any key may stand."""
+        """Return the values of a table with any keys."""
         return self.read_table(self.raw if isinstance(self.raw, dict) else [what])
 
     def read_items(self, what: str) -> Iterator[Value]:
@@ -95,7 +95,7 @@ class Value:
         return self.raw
 
     def read_choice(self, allowed: Iterable[str]) -> str:
-        """Return text that is one of those allowed."""
+        """Return text that is one of the allowed values."""
         allowed, text = list(allowed), self.read_text()
         if text not in allowed:
             raise self.make_error(f"found {self.format_raw()}{suggestion(text, allowed)}")
@@ -108,14 +108,14 @@ class Value:
         return self.raw
 
     def read_integer(self, least: int, most: int | None = None) -> int:
-        """Return a whole number that is neither below the least nor above the most."""
+        """Return a whole number within bounds."""
         number = self.raw if isinstance(self.raw, int) and not isinstance(self.raw, bool) else least - 1
         if number < least or (most is not None and number > most):
             raise self.reject(f"a whole number, {least} {'or more' if most is None else f'to {most}'}")
         return number
 
     def parse_with(self, parse: Callable[[Any], T], what: str) -> T:
-        """Return what the parser makes of the value; where it raises ValueError, say what would be right."""
+        """Return the parsed value; turn a ValueError of the parser into an error about this value."""
         try:
             return parse(self.raw)
         except notation.UnlikelyError as error:
@@ -131,6 +131,6 @@ def parse_document(text: str, file: str) -> Value:
         return Value(file, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         message, _, position = str(error).rpartition(" (at ")
-        message = REPEATED.sub("this name is set already; remove one of the two", message)
+        message = REPEATED.sub("this key is set already; remove one of the two", message)
         line = position.removeprefix("line ").partition(",")[0]
         raise RankbenchError(f"{file}:{line if line.isdigit() else len(text.splitlines())}: {message}") from None

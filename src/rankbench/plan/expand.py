@@ -1,4 +1,4 @@
-"""From a plan and what the core says of itself to cases. What cannot be run is left out with a note or refused."""
+"""Makes cases from a plan and the core's description. What cannot run is omitted with a note, or refused."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from rankbench.model import Amount, Description, Form, Machine, NamedUnit, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8
-"""Of a node's memory, what message buffers may take."""
+"""Share of a node's memory that message buffers may use."""
 LISTED_BY = "rankbench operations"
 """The command that prints the names of operations."""
 
 
 def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
-    """Return the cases of a plan, each once, and notes on what was left out and what a reader must know."""
+    """Return the cases of a plan, each once, and notes on omitted cases and on limits of the results."""
     check_names(plan, description)
     description = settings.add_settings_option(description, plan)
     notes: dict[str, None] = dict.fromkeys(plan.notes)
@@ -62,7 +62,7 @@ def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple
 
 
 def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) -> Iterator[str]:
-    """Refuse calls of operations and forms that there are not; yield a note for each that no case measures."""
+    """Refuse calls of unknown operations and forms; yield a note for each call that no case measures."""
     operations = {operation.name: operation for operation in description.operations}
     measured = list(measured)
     for call in plan.calls:
@@ -80,7 +80,7 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
 
 
 def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:
-    """Yield the cases of an operation in one form on one placement that has the ranks for it."""
+    """Yield the cases of an operation in one form on one placement with enough ranks."""
     if line.operation.foreign:
         yield from make_foreign_cases(line)
         return
@@ -108,14 +108,14 @@ def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:
 
 
 def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
-    """Yield the cases of a foreign tool's benchmark, of which nothing can be chosen but the size."""
+    """Yield the cases of a foreign tool's benchmark. Only the size can be chosen."""
     operation, placement = line.operation, line.placement
     assert operation.foreign
     texts = [f"start {start}" for start in line.plan.starts if start not in {"auto", operation.start}]
     texts += [f"{memory.label} buffers" for memory in line.plan.memory if memory.label]
     texts += [f"datatype {name}" for name in line.plan.datatypes if name not in {"auto", operation.datatype}]
     if texts:
-        line.note(f"is {operation.foreign.suite}'s, which measures as it does; not with {', '.join(texts)}")
+        line.note(f"is {operation.foreign.suite}'s, which measures in its own way; not with {', '.join(texts)}")
     for size_bytes in line.plan.sizes_bytes if operation.sized else [0]:
         yield Case(
             operation=operation.name,
@@ -143,14 +143,14 @@ def check_names(plan: Plan, description: Description) -> None:
 
 
 def check_name(plan: Plan, key: str, name: str, units: Sequence[NamedUnit], *more: str) -> None:
-    """Refuse a name that is neither that of a unit nor one more that is allowed."""
+    """Refuse a name that is neither a unit's nor another allowed one."""
     allowed = [*more, *(unit.name for unit in units)]
     if name not in allowed:
         raise RankbenchError(f'{plan.file}: {key}: found "{name}"{suggestion(name, allowed)}')
 
 
 def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
-    """Yield a note for each number of ranks that is more than a machine has cores, with its placements."""
+    """Yield a note for each number of ranks above the number of cores, with its placements."""
     many: dict[int, list[Placement]] = {}
     for placement in placements:
         many.setdefault(placement.ranks_per_machine, []).append(placement)
@@ -159,12 +159,12 @@ def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) ->
 
 
 def note_oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
-    """Yield the note that placements have more ranks, or threads of ranks, than the machine has cores."""
+    """Yield the note that placements have more ranks, or threads, than the machine has cores."""
     ranks = f"{placement.ranks_per_machine} ranks"
     who = ranks if threads == 1 else f"{threads} threads of each of {ranks}"
     if machine.short_of_cores(placement.ranks_per_machine * threads):
         yield (
-            f"{names}: oversubscribed, {who} share {machine.cores} cores: figures "
+            f"{names}: oversubscribed, {who} share {machine.cores} cores: values "
             "show how ranks wait for each other more than how they communicate; ranks are not bound"
         )
 
@@ -202,7 +202,7 @@ def list_repetitions(
 
 
 def names_ranks(plan: Plan, operation: Operation) -> bool:
-    """Return whether the plan says between which ranks an operation is."""
+    """Return whether the plan names the two ranks of an operation."""
     texts = {f"{operation.name}.{name}" for name in PAIR} | set(PAIR)
     return plan.every_pair or not texts.isdisjoint(plan.options)
 
@@ -225,14 +225,14 @@ def choose_operations(plan: Plan, description: Description, notes: dict[str, Non
 
 
 def list_forms(operation: Operation, plan: Plan) -> list[Form]:
-    """Return the forms in which the plan means an operation, be they there or not."""
+    """Return the forms of an operation that the plan names, existing or not."""
     if len(operation.forms) == 1:
         return operation.forms
     return plan.forms or [operation.form]
 
 
 def find_operations(name: str, description: Description, place: str) -> list[Operation]:
-    """Return the operations of a name or of a family of them; `all` is every one but the core's tests of itself."""
+    """Return the operations with a name or of a kind; `all`: every one except the core's self-tests."""
     families = list(dict.fromkeys(operation.kind for operation in description.operations))
     operations = [
         operation
@@ -246,7 +246,7 @@ def find_operations(name: str, description: Description, place: str) -> list[Ope
 
 
 def check_form(text: str, operation: Operation, place: str) -> Form:
-    """Return the form named in `allreduce.persistent`, which the operation must have."""
+    """Return the form named in `allreduce.persistent`. Raises RankbenchError if the operation lacks it."""
     for form in FORMS:
         if text == form and form in operation.forms:
             return form

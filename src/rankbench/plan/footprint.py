@@ -44,7 +44,7 @@ class Footprint(NamedTuple):
         return max(self.judged_bytes, self.read_bytes)
 
     def __str__(self) -> str:
-        """Spell it in one line."""
+        """Return it as one line."""
         disk_bytes = self.stored_bytes[1] + self.stream_bytes
         return (
             f"up to {self.samples} samples a case: at most {format_memory(disk_bytes)} of disk, "
@@ -53,7 +53,7 @@ class Footprint(NamedTuple):
 
 
 def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]) -> Footprint:
-    """Return what the samples of a plan's cases take, by the most that each case may have."""
+    """Return the memory and disk that the samples of a plan need at most."""
     known = {operation.name: operation for operation in operations}
     samples = plan.sampling.tries or plan.sampling.good * (FILLED if plan.sampling.fill_s else 1)
     in_memory = any(case.quantity == "memory" or known[case.operation].once for case in cases)
@@ -88,7 +88,7 @@ def count_series(plan: Plan, case: Case, operation: Operation) -> int:
 
 
 def count_rings(case: Case, operation: Operation) -> int:
-    """Return how many rings a grid has, at most; of one that MPI_Dims_create makes, as if it were a cube."""
+    """Return the largest number of rings of a grid; one made by MPI_Dims_create is taken as a cube."""
     extents, dimensions = parse_extents(operation, case.options), count_dimensions(operation, case.options)
     if extents:
         return math.prod(extents) // min(extents)

@@ -1,4 +1,4 @@
-"""What a plan asks of a scheduler: its table `[job]`, and the nodes of a job, which have no names until it begins."""
+"""The job that a plan requests: its table `[job]`, and its nodes, whose names are unknown until the job begins."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from rankbench.plan.placing import Resources
 
 NODE = re.compile(r"__NODE_(\d+)__")
-"""A node of the job before it has a name; they are counted from 1."""
+"""Placeholder for the name of a node of the job, numbered from 1."""
 MOST_NODES = 4096
-"""Placements are looked at with so many where the plan does not say how many the job has."""
+"""Number of nodes assumed for placements if the plan does not say it."""
 LINES_HELP = 'lines such as ["module load gcc"]'
 MEMORY_HELP = 'the memory of a node such as "64G", "0" for all of it, or "site" for the site\'s default'
 OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 
 def make_text_reader(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
-    """Return the reader of a list of texts, each of which may have several lines or may not."""
+    """Return the reader of a list of texts, of one or of several lines each."""
     return lambda value: [read_item.read_text(what, lines=lines) for read_item in value.read_items(what)]
 
 
@@ -51,7 +51,7 @@ FIELDS = {"time": "time_s"}
 
 
 def parse_memory(value: Value) -> str:
-    """Return the memory of a node, as the plan has it."""
+    """Return the memory of a node in the notation of the plan."""
     text = value.read_text(MEMORY_HELP)
     if text != SITE_MEMORY and not re.fullmatch(r"0|[1-9]\d*[KMGT]", text):
         raise value.reject(MEMORY_HELP)
@@ -59,20 +59,20 @@ def parse_memory(value: Value) -> str:
 
 
 def parse_job(table: Value, overrides: dict[str, Value]) -> Job:
-    """Return what the scheduler is asked for; what is said on the command line counts more than the plan's table."""
+    """Return the requested job; options of the command line override the plan's table."""
     fields = table.read_table(keys.JOB) | overrides
     return msgspec.convert({FIELDS.get(key, key): READERS[key](value) for key, value in fields.items()}, Job)
 
 
 def set_hosts(hosts: Sequence[str], job: Job) -> Job:
-    """Return the job on the plan's hosts, where it names no other nodes."""
+    """Return the job on the plan's hosts, unless it names other nodes."""
     if not hosts or job.nodelist:
         return job
     return msgspec.structs.replace(job, nodelist=",".join(hosts), nodes=job.nodes or len(hosts))
 
 
 def make_job_resources(room: Resources, job: Job, placements: Value) -> Resources:
-    """Return the room of a job that has not begun: nodes under names that stand for the real ones."""
+    """Return the resources of a job that has not begun, with placeholders for the names of nodes."""
     if "nodes" in (placements.raw if isinstance(placements.raw, list) else [placements.raw]) and not job.nodes:
         raise placements.make_error(
             '"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes'
@@ -82,7 +82,7 @@ def make_job_resources(room: Resources, job: Job, placements: Value) -> Resource
 
 
 def fit_job(job: Job, placements: Sequence[Placement]) -> Job:
-    """Return the job with as many nodes and tasks as the placements take, where it does not say it."""
+    """Return the job with the nodes and tasks that the placements need, unless it says them."""
     nodes = job.nodes or max(placement.nodes for placement in placements)
     tasks = job.tasks_per_node or max(placement.ranks_per_node for placement in placements)
     return msgspec.structs.replace(job, nodes=nodes, tasks_per_node=tasks)

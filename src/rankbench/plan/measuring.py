@@ -1,4 +1,4 @@
-"""Reading of a plan's keys that say how cases are measured: samples, starts, datatypes, options, memory."""
+"""Reads the keys of a plan about measuring: samples, starts, datatypes, options, memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTION_HELP = "a name, a whole number, or a list of them such as [1, 8, 64]"
 
 
 def parse_names(value: Value, kind: Literal["start", "datatype"]) -> list[str]:
-    """Return the names of units that the core has, each once; a lone one needs no list."""
+    """Return the names of units of the core, each once; a single one needs no list."""
     return list(dict.fromkeys(name.read_text(f"a {kind}") for name in value.read_each(NAMES_HELP[kind])))
 
 
@@ -36,7 +36,7 @@ USUAL_SAMPLING = Sampling(good=USUAL_PASSES * LEAST_PER_PASS, passes=USUAL_PASSE
 
 
 def parse_options(value: Value) -> dict[str, list[str]]:
-    """Return the values of options by NAME or OPERATION.NAME, be that a quoted key or a table within the table."""
+    """Return the values of options by NAME or OPERATION.NAME, which may be a quoted key or a nested table."""
     options: dict[str, list[str]] = {}
     for name, entry in read_option_keys(value):
         if name in options:
@@ -46,7 +46,7 @@ def parse_options(value: Value) -> dict[str, list[str]]:
 
 
 def read_option_keys(value: Value) -> Iterator[tuple[str, Value]]:
-    """Yield what the table says of each option."""
+    """Yield each option of the table with its value."""
     for name, read_entry in value.read_entries("NAME = value").items():
         if isinstance(read_entry.raw, dict):
             yield from ((f"{name}.{option}", part) for option, part in read_entry.read_entries("NAME = value").items())
@@ -62,7 +62,7 @@ def format_option_value(value: Value) -> str:
 
 
 def parse_sampling(value: Value) -> Sampling:
-    """Return when a case has samples enough. A lone number is that of good samples."""
+    """Return when a case has enough samples. A single number is that of good samples."""
     if not isinstance(value.raw, dict):
         return Sampling(good=parse_count(value), passes=choose_passes(parse_count(value)))
     readers: dict[str, tuple[str, Callable[[Value], Any]]] = {
@@ -80,7 +80,7 @@ def parse_sampling(value: Value) -> Sampling:
         raise fields["least"].make_error(f"found {sampling.least} above good = {sampling.good}")
     if "passes" in fields:
         return set_passes(sampling, fields["passes"])
-    # A rule that looks at the samples would look at too few of them in each pass.
+    # A rule that depends on the samples would see too few of them in each pass.
     return (
         sampling
         if sampling.rse or sampling.interval
@@ -89,7 +89,7 @@ def parse_sampling(value: Value) -> Sampling:
 
 
 def set_passes(sampling: Sampling, value: Value) -> Sampling:
-    """Return the rule, if its samples can be parted among so many passes."""
+    """Return the rule, if its samples can be divided among this number of passes."""
     if sampling.passes > 1 and (sampling.rse or sampling.interval):
         raise value.make_error(
             f"found {sampling.passes}, but rse and interval look at all samples of a case; leave one out"
@@ -100,7 +100,7 @@ def set_passes(sampling: Sampling, value: Value) -> Sampling:
 
 
 def choose_passes(good: int) -> int:
-    """Return in how many passes so many samples are taken, unless a plan says: each is worth its own warm-up."""
+    """Return the default number of passes for a number of samples: each pass must justify its warm-up."""
     return max(1, min(USUAL_PASSES, good // LEAST_PER_PASS))
 
 
@@ -110,12 +110,12 @@ def parse_count(value: Value) -> int:
 
 
 def parse_share(value: Value) -> float:
-    """Return a share of a figure."""
+    """Return a share of a value."""
     return value.parse_with(notation.parse_share, notation.SHARE_HELP)
 
 
 def parse_memory(value: Value) -> list[Memory]:
-    """Return every combination of what the table says of memory, each once."""
+    """Return every combination of the table's states of memory, each once."""
     readers: dict[str, Callable[[Value], Any]] = {
         "cache": lambda value: value.read_choice(get_args(Cache)),
         "buffers": lambda value: value.read_choice(get_args(Buffers)),

@@ -1,4 +1,4 @@
-"""How plans spell quantities: sizes (`1:4M:x2`), times (`30m`), shares (`3%`). Parsers raise ValueError."""
+"""The notation of quantities in plans: sizes (`1:4M:x2`), times (`30m`), shares (`3%`). Parsers raise ValueError."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ CONFIDENCE_HELP = '"90%", "95%" or "99%"'
 
 
 class UnlikelyError(ValueError):
-    """A value that cannot be meant as it is written, with what was likely meant."""
+    """An implausible value, with what was probably meant."""
 
     def __init__(self, hint: str, *, alone: bool = False) -> None:
         super().__init__(hint)
         self.hint = hint
         self.alone = alone
-        """Whether the hint says all, without what was found and what was expected."""
+        """Whether the hint is complete without the value and what was expected."""
 
 
 class Until(NamedTuple):
-    """What ends a campaign early: a rule's name and its amount, where it has one."""
+    """A stop rule in a plan: its name and, if it has one, its amount."""
 
     rule: str
     amount: float = 0.0
@@ -63,7 +63,7 @@ def parse_size(text: object) -> int:
 
 
 def parse_geometric(text: str) -> list[int]:
-    """Return the sizes of `first:last:xFACTOR`, or of a lone size. The factor is 2 where none is given."""
+    """Return the sizes of `first:last:xFACTOR`, or of a single size. The default factor is 2."""
     first, *rest = text.split(":")
     if not rest:
         return [parse_size(first)]
@@ -114,7 +114,7 @@ def parse_seconds(raw: object) -> float:
 
 
 def parse_share(raw: object) -> float:
-    """Return the share of `"3%"` or `0.03`: more than nothing, less than all."""
+    """Return the share of `"3%"` or `0.03`, between 0 and 1."""
     value = parse_positive(raw, {"%": 0.01, "1": 1.0}, "1")
     if 1 <= value < 100 and "%" not in str(raw):
         raise UnlikelyError(f'did you mean "{value:g}%"?')
@@ -132,7 +132,7 @@ def parse_alignment(raw: object) -> int:
 
 
 def parse_estimator(raw: object) -> str:
-    """Return the name of an estimator, such as `median` or `p90`, of which a unit of `plan/estimators` is one."""
+    """Return the name of an estimator of `plan/estimators`, such as `median` or `p90`."""
     estimators.find_estimator(str(raw))
     return str(raw)
 
@@ -151,7 +151,7 @@ def parse_confidence(raw: object) -> float:
 
 
 def parse_until(raw: object) -> Until:
-    """Return the stop rule, such as `decided` or `time 30m`, of which a unit of `plan/stop_rules` is one."""
+    """Return a stop rule of `plan/stop_rules`, such as `decided` or `time 30m`."""
     rule, _, amount = str(raw).partition(" ")
     kind = stop_rules.find_rule(rule).AMOUNT
     if not kind and amount:

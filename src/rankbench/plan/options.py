@@ -1,4 +1,4 @@
-"""The options of operations: what a plan says of them is held against what the core offers and made into cases."""
+"""The options of operations: a plan's values are checked against the core's description and made into cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IDLE: dict[str, tuple[str, tuple[str, ...]]] = {
     "spread_us": ("arrival", (TOGETHER,)),
     "busy_us": ("target", ("waiting",)),
 }
-"""What makes no difference while another option has one of these values, the first of which is usual."""
+"""Options without effect while another option has one of these values, the first of which is the default."""
 PAIR = ("from", "to")
 AUTO = "auto"
 MOST_DIMENSIONS, MOST_EXTENT = 6, 1023
@@ -121,13 +121,13 @@ def is_grid(text: str) -> bool:
 
 
 def parse_extents(operation: Operation, chosen: Mapping[str, str]) -> list[int]:
-    """Return the extents of the grid that was chosen; empty: that is left to MPI_Dims_create."""
+    """Return the extents of the chosen grid; empty: MPI_Dims_create chooses them."""
     text = chosen.get("grid", AUTO) if any(option.extents for option in operation.options) else AUTO
     return [] if text == AUTO else [int(extent) for extent in text.split("x")]
 
 
 def count_dimensions(operation: Operation, chosen: Mapping[str, str]) -> int:
-    """Return the dimensions of the grid on which an operation lays ranks; 0: on none."""
+    """Return the number of dimensions of an operation's grid of ranks; 0: no grid."""
     usual = {option.name: option.usual for option in operation.options}
     return len(parse_extents(operation, chosen)) or int((usual | dict(chosen)).get("dimensions", 0))
 
@@ -142,13 +142,13 @@ def allows(option: Option, value: str) -> bool:
 
 
 def matters_somewhere(name: str, plan: Plan) -> bool:
-    """Return whether an option makes a difference beside anything that the plan says of others."""
+    """Return whether an option can have an effect with any of the plan's values of other options."""
     chosen_values = [(key.rpartition(".")[2], value) for key, values in plan.options.items() for value in values]
     return any(matters(name, {other: value}) for other, value in chosen_values)
 
 
 def matters(name: str, chosen: Mapping[str, str]) -> bool:
-    """Return whether an option makes a difference beside what else was chosen."""
+    """Return whether an option has an effect with the chosen values of other options."""
     if name not in IDLE:
         return True
     decider, idle = IDLE[name]
@@ -156,7 +156,7 @@ def matters(name: str, chosen: Mapping[str, str]) -> bool:
 
 
 def list_usable_options(line: CaseScope, start: str) -> Iterator[dict[str, str]]:
-    """Yield what is chosen of an operation's options, less what is usual, sorted by name."""
+    """Yield the chosen values of an operation's options, without defaults, sorted by name."""
     for chosen in list_combinations(line):
         reason = explain_unsupported(line, chosen, start)
         if reason:
@@ -166,7 +166,7 @@ def list_usable_options(line: CaseScope, start: str) -> Iterator[dict[str, str]]
 
 
 def list_combinations(line: CaseScope) -> Iterator[dict[str, str]]:
-    """Yield every combination of what the plan says of the operation's options, and of pairs of ranks."""
+    """Yield every combination of the plan's values of an operation's options, and of pairs of ranks."""
     wanted = {
         option.name: values for option in line.operation.options if (values := list_values(option, line)) is not None
     }
@@ -176,7 +176,7 @@ def list_combinations(line: CaseScope) -> Iterator[dict[str, str]]:
 
 
 def list_values(option: Option, line: CaseScope) -> list[str] | None:
-    """Return the values that the plan wants of an operation's option and that it can have; none if it says nothing."""
+    """Return the plan's values of an operation's option that it can have; empty: the plan has none."""
     options = line.plan.options
     wanted = options.get(f"{line.operation.name}.{option.name}", options.get(option.name))
     for value in wanted or ():
@@ -186,17 +186,17 @@ def list_values(option: Option, line: CaseScope) -> list[str] | None:
 
 
 def list_pairs(line: CaseScope) -> list[dict[str, str]]:
-    """Return the two ranks of an operation between two: every pair where the plan asks for that."""
+    """Return the pairs of ranks of an operation between two ranks: every pair if the plan says so."""
     if not line.plan.every_pair or not set(PAIR) <= {option.name for option in line.operation.options}:
         return [{}]
-    # Half a round trip is the same from either end; the bytes of a second need not be.
+    # Half a round trip is the same from either end; a bandwidth may differ.
     choose = itertools.combinations if line.operation.metric == "latency" else itertools.permutations
     both = choose(map(str, range(line.placement.ranks)), 2)
     return [dict(zip(PAIR, ranks, strict=True)) for ranks in both]
 
 
 def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> str:
-    """Return why an operation cannot be measured so, as far as that is plain before anything runs."""
+    """Return why an operation cannot be measured with these options, as far as known before it runs."""
     usual = {option.name: option.usual for option in line.operation.options}
     ends = [(usual | chosen)[name] for name in PAIR if name in usual]
     missing = [rank for rank in ends if int(rank) >= line.placement.ranks]
@@ -208,7 +208,7 @@ def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> 
         return reason
     arrival = chosen.get("arrival", TOGETHER)
     if arrival != TOGETHER and not any(unit.scheduled for unit in line.description.starts if unit.name == start):
-        return f"ranks arrive {arrival} only at agreed times, which start {start} has not"
+        return f"ranks arrive {arrival} only at agreed times, which start {start} does not have"
     quantity = chosen.get("quantity", TIME)
     if quantity != TIME and line.operation.once:
         return "happens once in a launch, so only its time is known"
@@ -218,7 +218,7 @@ def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> 
 
 
 def explain_off_grid(line: CaseScope, chosen: Mapping[str, str]) -> str:
-    """Return why ranks cannot lie on a grid as chosen, or rings cannot go that way."""
+    """Return why the grid, or the direction of its rings, is impossible."""
     ranks, dimensions = math.prod(parse_extents(line.operation, chosen)), count_dimensions(line.operation, chosen)
     if ranks > line.placement.ranks:
         return f"a grid of {chosen['grid']} takes {ranks} ranks, and {line.placement.name} has {line.placement.ranks}"
@@ -226,19 +226,19 @@ def explain_off_grid(line: CaseScope, chosen: Mapping[str, str]) -> str:
     if direction in {"up", "down"} and dimensions == 1:
         return f"direction {direction} is in the dimension before the last, and there is only one"
     if direction[:1].isdigit() and int(direction[0]) >= dimensions:
-        return f"direction {direction} is in a dimension that a grid of {dimensions} has not"
+        return f"direction {direction} is in a dimension that a grid of {dimensions} does not have"
     return ""
 
 
 def explain_no_overlap(line: CaseScope, usual: Collection[str]) -> str:
-    """Return why nothing can be computed while a call is under way, if so."""
+    """Return why an operation cannot overlap with computation; empty: it can."""
     if line.form == "blocking":
         return "nothing can be computed during a blocking call, so there is no overlap"
     return "" if "compute_us" in usual else "it waits for its messages itself, so there is no overlap"
 
 
 def drop_defaults(operation: Operation, chosen: dict[str, str]) -> dict[str, str]:
-    """Return what was chosen less what is usual or makes no difference: a case has one name."""
+    """Return the chosen values without defaults and values without effect, so that each case has one name."""
     usual = {option.name: option.usual for option in operation.options}
     texts = (name for name in sorted(chosen) if chosen[name] != usual[name] and matters(name, chosen))
     return {name: chosen[name] for name in texts}

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CANDIDATES, CASES, GROUPS = 0, 1, 2
 DRAWS = 100
-"""Divisions of a block's candidates of which the one is taken in which those meet that met least."""
+"""Number of random divisions of a block's candidates; the one whose pairs met least often is chosen."""
 
 
 def shuffle_items(items: Sequence[T], seed: int, block: int, what: int) -> list[T]:
-    """Return the items in the order that this seed gives this block."""
+    """Return the items in the order of this block, drawn from the seed."""
     order = np.random.default_rng([seed, block, what]).permutation(len(items))
     return [items[index] for index in order]
 
@@ -48,12 +48,12 @@ Division = list[list[str]]
 
 @cache
 def _recall_divisions(_seed: int, _names: tuple[str, ...], _most: int) -> list[Division]:
-    """Return where divisions are remembered: each follows from those of the blocks before."""
+    """Return a cache of divisions, each of which depends on those of earlier blocks."""
     return []
 
 
 def _draw_divisions(seed: int, blocks: int, names: tuple[str, ...], most: int) -> list[Division]:
-    """Return the groups of every block up to one."""
+    """Return the groups of all blocks up to this one."""
     divisions = _recall_divisions(seed, names, most)
     counts = Counter(pair for groups in divisions for pair in _list_pairs(groups))
     for block in range(len(divisions) + 1, blocks + 1):
@@ -61,14 +61,14 @@ def _draw_divisions(seed: int, blocks: int, names: tuple[str, ...], most: int) -
         proposals = [
             _split_names([names[index] for index in generator.permutation(len(names))], most) for _ in range(DRAWS)
         ]
-        # Each further meeting of two names costs more, so that no two meet far more often than others.
+        # Each further meeting of a pair costs more, so that no pair meets far more often than others.
         divisions.append(min(proposals, key=lambda groups: _rate_division(counts, groups)))
         counts.update(_list_pairs(divisions[-1]))
     return divisions[:blocks]
 
 
 def _split_names(names: list[str], most: int) -> Division:
-    """Return names in as few groups of so many at most as can be, of nearly equal lengths."""
+    """Return names in as few groups as possible, of bounded and nearly equal size."""
     count = -(-len(names) // most)
     return [names[number::count] for number in range(count)]
 

@@ -1,4 +1,4 @@
-"""Where ranks sit: placements by the names that plans give them, and which of them a machine has no room for.
+"""Where ranks run: the placements of a plan, by name, and which of them do not fit on a machine.
 
 `socket`            a rank on each core of one socket; `socket:2` so many ranks
 `sockets`           a rank on each socket; `sockets:4` so many ranks, dealt out over the sockets one by one
@@ -51,7 +51,7 @@ Core = list["Cpu"]
 
 
 class Resources(NamedTuple):
-    """What placements are made for."""
+    """The resources that placements can use."""
 
     machine: Machine
     hosts: Sequence[str] = NO_HOSTS
@@ -59,11 +59,11 @@ class Resources(NamedTuple):
     launcher: Launcher = "mpiexec"
     bound: bool = True
     most_per_core: int = 0
-    """Ranks of a node for each of its cores; 0: any number."""
+    """Most ranks per core of a node; 0: any number."""
     one_machine: bool = False
     """Whether the hosts are emulated on the machine."""
     scheduled: bool = False
-    """Whether nodes are those of a job, of which nobody knows yet how many cores they have."""
+    """Whether nodes are those of a job, whose cores are not yet known."""
 
     @property
     def cores(self) -> list[Core]:
@@ -81,11 +81,11 @@ class Resources(NamedTuple):
 
 
 class NoRoomError(Exception):
-    """What a placement takes and the machine does not have."""
+    """A placement does not fit on the machine; the message says why."""
 
 
 def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
-    """Return the placements that a plan names, each once, and notes on those that the machine has no room for."""
+    """Return the placements of a plan, each once, and notes on those that do not fit."""
     placements: dict[str, Placement] = {}
     left_out: list[str] = []
     for read_item in value.read_items(HELP):
@@ -93,14 +93,14 @@ def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], li
         left_out += reasons
         for placement in fitting:
             if placements.setdefault(placement.name, placement) != placement:
-                raise read_item.make_error(f'placement "{placement.name}" is there already; name one otherwise')
+                raise read_item.make_error(f'placement "{placement.name}" is there already; give one another name')
     if not placements:
         raise value.make_error(f"nothing is left of {' and '.join(left_out)}")
     return list(placements.values()), [f"{line}; left out" for line in left_out]
 
 
 def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
-    """Return the placements of an entry, or why the machine has no room for them."""
+    """Return the placements of an entry, or why they do not fit."""
     try:
         return list(check_crowding(parse_entry(value, room), room)), []
     except NoRoomError as error:
@@ -108,7 +108,7 @@ def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]
 
 
 def parse_hosts(value: Value) -> list[str]:
-    """Return the names of the nodes, as launchers are given them."""
+    """Return the names of the nodes for launchers."""
     names = [read_item.read_text("the name of a host") for read_item in value.read_items(HOSTS_HELP)]
     if len(set(names)) < len(names) or not all(HOST.fullmatch(name) for name in names):
         raise value.reject(HOSTS_HELP)
@@ -121,7 +121,7 @@ def format_name(value: Value) -> str:
 
 
 def parse_entry(value: Value, room: Resources) -> list[Placement]:
-    """Return the placements that one entry of a plan means. Raises NoRoomError where there is no room for them."""
+    """Return the placements of one entry of a plan. Raises NoRoomError if they do not fit."""
     if isinstance(value.raw, dict):
         return [place_listed(value, room)]
     name = value.read_text(ONE_HELP)
@@ -147,7 +147,7 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
 
 
 def count_hosts(room: Resources) -> str:
-    """Return how many hosts there are, and where they are named if there are none."""
+    """Return the number of hosts, and where to name them if there are none."""
     return f"found {len(room.hosts)}" if room.hosts else "none are named (hosts in the plan, or --hosts)"
 
 
@@ -165,7 +165,7 @@ def too_close(ranks: int, room: Resources) -> bool:
 
 
 def explain_crowding(ranks: str, room: Resources) -> str:
-    """Return why so many ranks of a node have no room."""
+    """Return why this number of ranks does not fit on a node."""
     return f"{ranks} ranks on {room.machine.cores} cores are more than oversubscribe = {room.most_per_core} lets"
 
 
@@ -173,7 +173,7 @@ def explain_crowding(ranks: str, room: Resources) -> str:
 
 
 def place_nodes_by_ranks(value: Value, nodes: int, ranks: int, room: Resources) -> Placement:
-    """Return so many ranks on each of so many nodes."""
+    """Return a placement with a number of ranks on each of a number of nodes."""
     if not nodes or not ranks:
         raise value.make_error(
             f'found "{value.raw}", which has no rank; both numbers of nodes x ranks per node are 1 or more'
@@ -184,12 +184,12 @@ def place_nodes_by_ranks(value: Value, nodes: int, ranks: int, room: Resources) 
 
 
 def is_matrix(value: Value) -> bool:
-    """Return whether an entry says numbers of nodes and of ranks on each."""
+    """Return whether an entry gives the numbers of nodes and of ranks per node."""
     return isinstance(value.raw, dict) and not value.raw.keys().isdisjoint(MATRIX)
 
 
 def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
-    """Return each number of nodes with each number of ranks on a node, and which of both there is no room for."""
+    """Return the placements of all numbers of nodes and ranks per node that fit, and the numbers that do not."""
     nodes, ranks = read_axes(value)
     most = max(1, len(room.hosts))
     many, close = [node for node in nodes if node > most], [rank for rank in ranks if too_close(rank, room)]
@@ -223,7 +223,7 @@ def read_axes(value: Value) -> list[list[int]]:
 
 
 def format_numbers(numbers: Sequence[int]) -> str:
-    """Return numbers as a plan has them."""
+    """Return numbers in the notation of a plan."""
     return str(numbers[0]) if len(numbers) == 1 else str(list(numbers))
 
 
@@ -240,7 +240,7 @@ def fill_cores(name: str, nodes: int, ranks: int, room: Resources) -> Placement:
 
 
 def fill_socket(name: str, ranks: int, room: Resources) -> Placement:
-    """Return ranks that fill one socket, the one that has most cores."""
+    """Return ranks that fill the socket with the most cores."""
     machine = room.machine
     ranks = ranks or max(1, machine.cores // machine.sockets)
     cores = max(room.sockets, key=len, default=[])
@@ -252,7 +252,7 @@ def fill_socket(name: str, ranks: int, room: Resources) -> Placement:
 
 
 def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
-    """Return ranks of which each is on another socket than the one before it."""
+    """Return ranks that alternate between sockets."""
     require_known_cores(room)
     sockets = room.sockets
     if len(sockets) < 2:
@@ -269,7 +269,7 @@ def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
 def require_known_cores(room: Resources) -> None:
     """Make sure that ranks can be bound to chosen cores."""
     if not room.bound:
-        raise NoRoomError("says where ranks sit, which those with binding none do not")
+        raise NoRoomError("places ranks on cores, which binding none does not")
     if not room.machine.cpus:
         raise NoRoomError("the machine does not report where its cores are")
 
@@ -291,12 +291,12 @@ def bind_ranks(free: Placement, cores: Sequence[Core]) -> Placement:
 
 
 def make_unbound(name: str, ranks: int, nodes: int = 1) -> Placement:
-    """Return ranks that may be anywhere on their nodes."""
+    """Return unbound ranks, which may run anywhere on their nodes."""
     return Placement(name=name, nodes=nodes, ranks_per_node=ranks, binding="none")
 
 
 def assign_hosts(placement: Placement, room: Resources) -> Placement:
-    """Return a placement on the first of the plan's hosts, where it names any."""
+    """Return a placement on the first of the plan's hosts, if it names any."""
     hosts = list(room.hosts[: placement.nodes])
     shell = room.remote_shell if hosts else ""
     return msgspec.structs.replace(
@@ -312,18 +312,18 @@ def assign_hosts(placement: Placement, room: Resources) -> Placement:
 
 
 def place_pairs(name: str, room: Resources) -> list[Placement]:
-    """Return a placement of two ranks for each kind of pair that is meant."""
+    """Return a placement of two ranks for each kind of pair that an entry means."""
     require_known_cores(room)
     placements = find_pair_kinds(room)
     if name == "core-pairs" and not placements:
         raise NoRoomError("takes two CPUs, the machine has one")
     if name != "core-pairs" and name not in placements:
-        raise NoRoomError(f"no two CPUs here are placed so ({', '.join(placements) or 'there is one'})")
+        raise NoRoomError(f"no two CPUs here are a pair of this kind ({', '.join(placements) or 'there is one'})")
     return list(placements.values()) if name == "core-pairs" else [placements[name]]
 
 
 def find_pair_kinds(room: Resources) -> dict[str, Placement]:
-    """Return the first pair of each kind, the kind of which fewest CPUs are near to each other first."""
+    """Return the first pair of each kind, beginning with the kind that the fewest CPUs share."""
     cpus = room.machine.cpus
     widths = Counter((kind, part) for cpu in cpus for kind, part in list_parts(cpu).items())
     placements: dict[str, tuple[int, Placement]] = {}
@@ -348,7 +348,7 @@ def classify_pair(first: Cpu, second: Cpu, widths: Counter[tuple[str, int]]) -> 
 
 
 def list_parts(cpu: Cpu) -> dict[str, int]:
-    """Return what a CPU is part of; of two things of equal width the first names a pair."""
+    """Return the things that a CPU is part of; of two with the same CPUs, the first names a pair."""
     caches = {level.lower(): first for level, first in sorted(cpu.caches.items())}
     return {**caches, "numa": cpu.numa, "socket": cpu.socket}
 
@@ -404,7 +404,7 @@ def read_distinct(value: Value) -> list[int]:
 
 
 def pick_by_number(available: dict[int, T], numbers: Iterable[int], what: str) -> list[T]:
-    """Return the things of these numbers."""
+    """Return the items with these numbers."""
     missing = [number for number in numbers if number not in available]
     if missing:
         raise NoRoomError(f"{what} {missing[0]} is not among those that can be used here ({format_ranges(available)})")

@@ -1,4 +1,4 @@
-"""Reading a plan. Operations, starts and clocks, which only the core knows, are checked where cases are made."""
+"""Reads a plan. Operations, starts and clocks, which only the core knows, are checked in `expand`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankbench.model import Machine
 
 SUITE_PLACES = ("path", "source", "module")
-"""Where the programs of a foreign tool can be, one of these."""
+"""Keys for the location of a foreign tool's programs; exactly one may be set."""
 USUAL = "usual"
 COMPILER_HELP = 'a C compiler such as "clang"'
 QUESTION = "Which MPI library on this machine?"
@@ -46,7 +46,7 @@ def load_plan(
 
 
 def read_plan(path: Path) -> str:
-    """Return the text of a plan. Raises RankbenchError where the file cannot be read."""
+    """Return the text of a plan. Raises RankbenchError if the file cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -74,7 +74,7 @@ def read_template() -> str:
 
 
 MOST_TOGETHER = 64
-"""Launches that can measure in turn, as the core has it."""
+"""Most launches that can measure in turn, as in the core."""
 
 
 def parse_plan(
@@ -182,12 +182,12 @@ def parse_suites(value: Value | None) -> list[SuiteSpec]:
 
 
 def read_texts(value: Value | None, what: str) -> list[str]:
-    """Return texts, of which one needs no list; none where nothing is said."""
+    """Return a list of texts, or a single one as a list; empty by default."""
     return [text.read_text(what) for text in value.read_each(f"{what}, or several")] if value else []
 
 
 def parse_calls(value: Value | None) -> list[Calls]:
-    """Return how often the reader's application makes its calls."""
+    """Return how often the application makes its calls."""
     calls = []
     for name, count in (value.read_entries("CALL = number") if value else {}).items():
         try:
@@ -198,12 +198,12 @@ def parse_calls(value: Value | None) -> list[Calls]:
 
 
 def name_options(overrides: Mapping[str, object]) -> dict[str, Value]:
-    """Return what the command line says of keys, under the names of its options."""
+    """Return the keys set on the command line, under the names of their options."""
     return {key: Value("", f"--{key.replace('_', '-')}", raw) for key, raw in overrides.items()}
 
 
 def parse_launch_limit(value: Value | None, case_limit_s: float) -> float:
-    """Return how long a launch may be silent: longer than the core may be in one case."""
+    """Return how long a launch may be silent: longer than the core can be in one case."""
     least = PATIENCE * case_limit_s + FILLING_S
     if value is None:
         return max(LAUNCH_LIMIT_S, least)
@@ -229,7 +229,7 @@ def parse_forms(value: Value) -> list[Form]:
 
 
 def parse_every_pair(value: Value | None, options: Iterable[str]) -> bool:
-    """Return whether every two ranks are a pair, in which case options cannot name ranks too."""
+    """Return whether every two ranks are a pair; options then cannot name ranks."""
     if value is None:
         return False
     value.read_choice(["all"])
@@ -303,7 +303,7 @@ def parse_candidate(value: Value) -> CandidateSpec:
 
 
 def parse_settings(value: Value | None) -> dict[str, str]:
-    """Return run-time settings as text, which is what environments and command lines hold."""
+    """Return run-time settings as text, as environments and command lines hold them."""
     if value is None:
         return {}
     values = value.read_entries("NAME = value")
@@ -320,7 +320,7 @@ def parse_settings(value: Value | None) -> dict[str, str]:
 
 
 def make_resources(values: Mapping[str, Value], machine: Machine) -> placing.Resources:
-    """Return what placements are made for: the machine, the nodes, and whether and how closely ranks may sit."""
+    """Return the resources for placements: the machine, the nodes, binding, and ranks per core."""
     most = values.get("oversubscribe")
     shell = values.get("remote_shell")
     return placing.Resources(
@@ -334,7 +334,7 @@ def make_resources(values: Mapping[str, Value], machine: Machine) -> placing.Res
 
 
 def parse_stop(value: Value) -> Stop:
-    """Return when the campaign ends. A lone number of blocks is both the fewest and the most."""
+    """Return the stop rule. A single number of blocks is both the least and the most."""
     fields = value.read_table(keys.STOP)
     until = fields.get("until") or value.make_child("until", Stop().until)
     text, rule = until.read_text(notation.UNTIL_HELP), until.parse_with(notation.parse_until, notation.UNTIL_HELP).rule

@@ -24,7 +24,7 @@ HELP = "control variables of the library while the case is measured (MPI_T); the
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]*")
 NAME_HELP = 'a name of letters, digits, "_", "+" and "-", which is not "default"'
 MOST_BYTES = 255
-"""Of one setting's variables as a job has them: the core has room for so many."""
+"""Longest text of one setting's variables in a job; a limit of the core."""
 
 
 def parse_settings(value: Value) -> dict[str, dict[str, str]]:
@@ -49,7 +49,7 @@ def _read_variables(value: Value) -> Iterator[tuple[str, str]]:
 
 
 def add_settings_option(description: Description, plan: Plan) -> Description:
-    """Return what the core can do with the plan's settings as an option of each of its operations."""
+    """Return the core's description with the plan's settings as an option of each operation."""
     if not plan.settings:
         return description
     option = Option(name=OPTION, help=HELP, usual=DEFAULT, values=[DEFAULT, *plan.settings])
@@ -63,7 +63,7 @@ def add_settings_option(description: Description, plan: Plan) -> Description:
 
 
 def resolve_options(case: Case, plan: Plan) -> dict[str, str]:
-    """Return the options of a case as a job has them: settings with their variables in place of their name."""
+    """Return the options of a case for a job: a setting has its variables instead of its name."""
     name = case.options.get(OPTION)
     return case.options if name is None else case.options | {OPTION: format_variables(plan.settings[name])}
 

@@ -1,4 +1,4 @@
-"""The datatypes, sizes, starts and states of memory in which an operation is measured; `options` has its own choices.
+"""The datatypes, sizes, starts and states of memory with which an operation is measured; `options` has the rest.
 
 Each case is there once, under one name. What cannot be measured is left out with a note.
 """
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rankbench.model import Description, Form, Machine, Operation, Placement, Plan
 
 SINGLE_RANK_START = "none"
-"""The start of operations that one rank alone times."""
+"""The start of operations that a single rank times."""
 MOST_NAMES = 4
-"""Of more names, only the number is shown."""
+"""Most names in a message; of the others only the number is shown."""
 
 
 class CaseScope(NamedTuple):
-    """An operation in one form on one placement, of which cases are made."""
+    """An operation in one form on one placement, for making its cases."""
 
     plan: Plan
     description: Description
@@ -49,7 +49,7 @@ def count_least_ranks(operation: Operation) -> int:
 
 
 def has_enough_ranks(line: CaseScope) -> bool:
-    """Return whether the placement has the ranks that the operation takes; a note says who stays out."""
+    """Return whether the placement has enough ranks for the operation; a note names ranks that do not take part."""
     operation, placement = line.operation, line.placement
     if operation.in_pairs and placement.ranks % 2 and placement.ranks > 1:
         line.note(f"ranks work in pairs; the last of the {placement.ranks} of {placement.name} stays out")
@@ -57,7 +57,7 @@ def has_enough_ranks(line: CaseScope) -> bool:
 
 
 def note_too_few_ranks(placement: Placement, operations: Iterable[Operation]) -> Iterator[str]:
-    """Yield the note that a placement has too few ranks for these operations: one, however many they are."""
+    """Yield one note that a placement has too few ranks for these operations."""
     least = {operation.name: operation for operation in operations}
     if len(least) == 1:
         (name, operation), *_ = least.items()
@@ -77,7 +77,7 @@ def abbreviate_names(names: Sequence[str]) -> str:
 
 
 def list_usable_datatypes(line: CaseScope) -> list[str]:
-    """Return the datatypes with which cases of an operation are made. Where there are no data, there is one."""
+    """Return the datatypes of an operation's cases; without data it has one."""
     operation = line.operation
     if not line.plan.datatypes or not operation.sized:
         return [operation.datatype]
@@ -122,7 +122,7 @@ def list_usable_starts(line: CaseScope, machine: Machine) -> list[str]:
 
 
 def list_usable_memory(line: CaseScope, size_bytes: int) -> Iterator[Memory]:
-    """Yield the states of memory in which an operation can be measured; what makes no difference is as by default."""
+    """Yield the states of memory in which an operation can be measured; those without effect have their default."""
     for wanted in line.plan.memory:
         memory = reduce_memory(wanted, line, size_bytes)
         reason = explain_unsupported(memory, line)
@@ -133,7 +133,7 @@ def list_usable_memory(line: CaseScope, size_bytes: int) -> Iterator[Memory]:
 
 
 def explain_unsupported(memory: Memory, line: CaseScope) -> str:
-    """Return why an operation cannot be measured so, if it cannot."""
+    """Return why an operation cannot be measured in this state; empty: it can."""
     operation, placement = line.operation, line.placement
     if memory.buffers == "in-place" and not operation.in_place:
         return "there is no in-place form"
@@ -149,7 +149,7 @@ def explain_unsupported(memory: Memory, line: CaseScope) -> str:
 
 
 def reduce_memory(memory: Memory, line: CaseScope, size_bytes: int) -> Memory:
-    """Return what of the state of memory makes a difference: equal cases under two names would be measured twice."""
+    """Return the state of memory without parts that have no effect: equal cases must have one name."""
     operation, reduced = line.operation, memory
     if not operation.rooted and memory.root:
         line.note("has no root; measured once, whatever the root")

@@ -1,4 +1,4 @@
-"""Titles and subtitles: how the figures of a chart were measured."""
+"""Titles and subtitles: how the values of a chart were measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chart: its form and the figures of one part of a campaign."""
+"""A chart: its form and the values of one part of a campaign."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """A chart's form, composed with Altair, in which data sets are only named; and the figures of one part.
+    """A chart's form, composed with Altair, in which data sets are only named; and the values of one part.
 
     The two are apart because hundreds of cases share one form.
     """

@@ -18,7 +18,7 @@ def tooltips(*fields: str) -> list[alt.Tooltip]:
 
 
 def spelt(kind: str, field: str) -> str:
-    """Return the expression that spells a figure as `Measure.spelt` does."""
+    """Return the expression that spells a value as `Measure.spelt` does."""
     value = f"datum.{field}"
 
     def choose_unit(*steps: tuple[float, float, str]) -> str:

@@ -1,4 +1,4 @@
-"""Figures as points with their intervals, and lines over launches."""
+"""Values as points with their intervals, and lines over launches."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def drop_moved(measure: Measure) -> Measure:
 
 def ends(summary: Summary, measure: Measure) -> Row:
     """Return value and interval of a point. The ends of the interval change places when a time becomes a bandwidth."""
-    values = [measure.value(figure) for figure in (summary.typical_ns, summary.low_ns, summary.high_ns)]
+    values = [measure.value(value) for value in (summary.typical_ns, summary.low_ns, summary.high_ns)]
     numbers = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
     return {name: shorten(value) for name, value in numbers.items()}

@@ -96,7 +96,7 @@ def draw_panels(panels: Panels, x: alt.X, series: Series, measure: Measure, text
 
 
 def draw_failures(x: alt.X, series: Series) -> list[alt.Chart]:
-    """Return a cross for each place where a candidate failed, below all figures, and in words what it did."""
+    """Return a cross for each place where a candidate failed, below all values, and in words what it did."""
     colour = alt.Color(**series.by(series.colours))
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12))
     base = alt.Chart(data("foot")).encode(x=x, y=y, color=colour, tooltip=tooltips("candidate", "place", "fate"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.measures import Measure
 
 FOOT = 0.055
-"""Height of a row of failures as a share of the figures' span."""
+"""Height of a row of failures as a share of the values' span."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Sketch:
     """The words where everything failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
 
     def points(self, standings: Iterable[SiteResult], campaign: Campaign) -> list[Row]:
-        """Return the points of those that have figures; after a failure another part of the line begins."""
+        """Return the points of those that have values; after a failure another part of the line begins."""
         parts: dict[tuple[int, str], int] = {}
         rows = []
         for standing in sorted(standings, key=self.at):
@@ -48,16 +48,16 @@ class Sketch:
             if standing.counts:
                 part = f"{key[0]} {key[1]} {parts[key]}"
                 measure = self.measure(standing)
-                figure_row = {
+                value_row = {
                     **format_values(standing.summary, measure),
                     **ends(standing.summary, measure),
                     "part": part,
                 }
-                rows.append({**self.row(standing, campaign), **figure_row})
+                rows.append({**self.row(standing, campaign), **value_row})
         return rows
 
     def row(self, standing: SiteResult, campaign: Campaign) -> Row:
-        """Return where a candidate is: the same keys whether it failed there or has figures."""
+        """Return where a candidate is: the same keys whether it failed there or has values."""
         return {
             "key": standing.case.key,
             "x": self.panels.x(self.at(standing), self.panel(standing)),
@@ -80,12 +80,12 @@ class Sketch:
                     {**self.row(standing, campaign), **value, "fate": render(standing.fate), "words": "", "side": ""}
                     for standing in ones
                 ]
-                end, words = self.describe_fates(ones)
+                end, words = self.describe_failures(ones)
                 marks[end] |= {"words": words, "side": "right" if end else "left"} if words else {}
                 rows += marks
         return rows
 
-    def describe_fates(self, failed: list[SiteResult]) -> tuple[int, str]:
+    def describe_failures(self, failed: list[SiteResult]) -> tuple[int, str]:
         """Return at which end of some failures there is room for words, 0 or -1, and the words: nothing if at none."""
         first, last = self.at(failed[0]), self.at(failed[-1])
         pixels = (WIDTH - 60) / self.panels.end

@@ -50,7 +50,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> R
         else format_winners(winners, verdict.sign, letters, all_candidates=not decided)
     )
     joined = case_labels.format_levels(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
-    winner = joined or format_text("none: no candidate has a figure that counts")
+    winner = joined or format_text("none: no candidate has a value that counts")
     operation = view.operation(case)
     name = view.case_name(case)
     margin = (

@@ -1,4 +1,4 @@
-"""What other programs measured: what their numbers mean, and the files that figures were imported from."""
+"""What other programs measured: what their numbers mean, and the files that values were imported from."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def list_meanings(view: CampaignView) -> Table:
 
 
 def files(view: CampaignView) -> Table:
-    """Return the files that figures were read from, with what was found in them."""
+    """Return the files that values were read from, with what was found in them."""
     rows = [
         [
             Cell(record.file, record.sha256[:12]),

@@ -43,8 +43,8 @@ def make_table(history: History) -> Table:
     for column in history.series:
         measure, first, last = history.measure(column.case), column.points[0], column.points[-1]
         ratio = format_ratio(last.typical_ns / first.typical_ns)
-        figures = (measure.format(first.typical_ns), measure.format(last.typical_ns), ratio, bars(history, column))
-        rows.append([Cell(column.title), Cell(column.candidate), *map(Cell, figures)])
+        values = (measure.format(first.typical_ns), measure.format(last.typical_ns), ratio, bars(history, column))
+        rows.append([Cell(column.title), Cell(column.candidate), *map(Cell, values)])
     return Table(heading(history), [*COLUMNS], rows)
 
 

@@ -7,7 +7,7 @@ function escaped(text) {
 
 function describeCell(number) {
   const names = cases.winners[number].map((winner) => book.candidates[winner]);
-  const winner = names.join(cases.decided[number] ? " = " : " ~ ") || say("none: no candidate has a figure that counts");
+  const winner = names.join(cases.decided[number] ? " = " : " ~ ") || say("none: no candidate has a value that counts");
   return `${nameOf(number).replace(lines.placed[cases.line[number]], "")}: ${winner} ${cases.margin[number]}`.trimEnd();
 }
 

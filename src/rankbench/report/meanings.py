@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import units
+from rankbench.foreign import tools
 from rankbench.report.catalogue import code, make_table
-from rankbench.suites import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ HEAD = """\
 # What others measure
 
 The tools whose output `rankbench import` reads, every benchmark of each, and what its number means. `rankbench import
---meanings` makes this page from what the readers state (`src/rankbench/suites/tools`, one file for each tool).
+--meanings` makes this page from what the readers state (`src/rankbench/foreign/tools`, one file for each tool).
 
 The tool is recognised by its output, not by the name of the file. One import can have several tools, and one file
 several runs. Labels that launchers put before lines, colours and Windows line ends are removed. A malformed line aborts

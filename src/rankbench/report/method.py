@@ -38,7 +38,7 @@ def _describe_measuring(view: CampaignView) -> Iterator[tuple[str, str]]:
         format_text("Certainty of starts"),
         format_text(
             "The time includes how far apart ranks began. Clocks of ranks may disagree: where that is more than 5 % of "
-            "the time of a call, the figure is shown with a question mark and not compared."
+            "the time of a call, the value is shown with a question mark and not compared."
         ),
     )
     yield (
@@ -117,7 +117,7 @@ def _describe_judging(view: CampaignView) -> Iterator[tuple[str, str]]:
         format_text("Typical value"),
         format_text(
             "The median over launches of each launch's {estimator}{meaning}. Its interval covers the median with a "
-            "probability of {percent:g} % or more: it goes from one launch's figure to another's, so that only some "
+            "probability of {percent:g} % or more: it goes from one launch's value to another's, so that only some "
             "probabilities are possible; each table gives its own. The launch is the unit of replication, since "
             "samples of one launch resemble each other.",
             estimator=plan.estimator,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.language import format_text
-from rankbench.report.tables import Cell, Table, figure, outcome_legend
+from rankbench.report.tables import Cell, Table, make_value_cell, outcome_legend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def overview(view: CampaignView, rows_max: int = ROWS) -> Table:
     rows = []
     for verdict in verdicts[:rows_max]:
         cells = (
-            mark_outcome(verdict, name, figure(picked, verdict, name, summaries.get((verdict.case.key, name))))
+            mark_outcome(verdict, name, make_value_cell(picked, verdict, name, summaries.get((verdict.case.key, name))))
             for name in picked.candidates
         )
         unit = picked.measure(verdict.case).unit
@@ -42,7 +42,7 @@ def overview(view: CampaignView, rows_max: int = ROWS) -> Table:
 
 
 def mark_outcome(verdict: CaseVerdict, name: str, cell: Cell) -> Cell:
-    """Return a figure with the sign of its outcome behind it: of near and of far cores where these differ."""
+    """Return a value with the sign of its outcome behind it: of near and of far cores where these differ."""
     sign = " "
     if len(verdict.ranking) > 1 and name in verdict.winners:
         if verdict.differs:

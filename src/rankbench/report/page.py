@@ -23,7 +23,7 @@ from rankbench.plan import notation, stop_rules
 from rankbench.plots import captions, palette, winner_cells
 from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_duration, format_size, format_whole
-from rankbench.report import foreign_tables, packing, tables, then_and_now
+from rankbench.report import foreign_tables, packing, tables, two_campaigns
 from rankbench.report.evidence import SHOWN, list_evidence, list_groups
 from rankbench.report.method import paragraphs
 from rankbench.verdict import case_labels
@@ -88,7 +88,7 @@ def engine() -> str:
     if script := caching.find("scripts", name):
         return script.decode()
     bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    caching.keep("scripts", name, bundle.encode())
+    caching.store("scripts", name, bundle.encode())
     return bundle
 
 
@@ -144,7 +144,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
             tables.libraries(view),
             *tables.usage(view),
             *tables.devices(view),
-            tables.seats(view),
+            tables.locations(view),
             tables.clocks(view),
             foreign_tables.list_meanings(view),
         ],
@@ -169,18 +169,18 @@ def changes(comparison: CampaignPair) -> dict[str, Any]:
     past = {verdict.case.key: verdict for verdict in comparison.then.list_shown_verdicts()}
     present = {verdict.case.key: verdict for verdict in comparison.now.list_shown_verdicts()}
     renamed = {match.old: match.new for match in comparison.comparison.matches}
-    table = then_and_now.make_table(comparison)
+    table = two_campaigns.make_table(comparison)
     rows = []
     for row, change in zip(table.rows, comparison.comparison.changes, strict=True):
         before, now = past.get(change.case), present.get(change.case)
         winners = [tables.Cell(tables.winner(verdict) if verdict else "") for verdict in (before, now)]
-        words = then_and_now.describe_change(change, before, now, renamed)
+        words = two_campaigns.describe_change(change, before, now, renamed)
         rows.append([tables.Cell(row[0].text, case=change.case), *row[1:], *winners, tables.Cell(words)])
     columns = [*table.columns, format_text("fastest then"), format_text("fastest now"), format_text("change")]
     return {
         "table": tables.Table(table.caption, columns, rows),
-        "explanation": f"{then_and_now.explain_table(comparison.comparison)} {then_and_now.day_to_day()}",
-        "sentences": list(then_and_now.list_lines(comparison.comparison)),
+        "explanation": f"{two_campaigns.explain_table(comparison.comparison)} {two_campaigns.day_to_day()}",
+        "sentences": list(two_campaigns.list_lines(comparison.comparison)),
     }
 
 

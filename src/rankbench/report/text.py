@@ -67,7 +67,7 @@ def markdown_cell(cell: Cell) -> str:
 
 
 def latex(view: CampaignView) -> str:
-    """Return the tables of figures for booktabs; the document needs `\\usepackage{booktabs}`."""
+    """Return the tables of values for booktabs; the document needs `\\usepackage{booktabs}`."""
     all_tables = (table for kind in tables.kinds().values() for table in tables.make_tables("latex", kind, view))
     return "\n\n".join(map(latex_table, all_tables)) + "\n"
 

@@ -18,10 +18,10 @@ from rankbench.model import Comparison
 from rankbench.statistics import by_level, correlation, trimming
 from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.decision import FALSE_DISCOVERIES, Estimate, decide
-from rankbench.statistics.estimators import launch_figures
+from rankbench.statistics.estimators import compute_launch_values
 from rankbench.statistics.looks import Penalty
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderate_spread
-from rankbench.statistics.summaries import LEVEL, median_interval, summarise
+from rankbench.statistics.summaries import CONFIDENCE, median_interval, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,15 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-__all__ = ["FALSE_DISCOVERIES", "FEWEST_BLOCKS", "LEVEL", "compare", "launch_figures", "median_interval", "summarise"]
+__all__ = [
+    "CONFIDENCE",
+    "FALSE_DISCOVERIES",
+    "FEWEST_BLOCKS",
+    "compare",
+    "compute_launch_values",
+    "median_interval",
+    "summarise",
+]
 
 NO_LEVELS: Mapping[str, Levels] = MappingProxyType({})
 FINEST_SPREAD = 1e-3
@@ -41,16 +49,16 @@ FINEST_SPREAD = 1e-3
 
 
 def compare(
-    figures: pl.DataFrame,
+    launch_values: pl.DataFrame,
     pairs: Sequence[tuple[str, str]],
     threshold: float,
     *,
     control: Sequence[tuple[str, str]] = (),
     looks: Sequence[int] = (),
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     levels: Mapping[str, Levels] = NO_LEVELS,
 ) -> list[Comparison]:
-    """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.
+    """Compare pairs of candidates in every case by the ratios of their launches' values, paired within blocks.
 
     The estimate is the trimmed geometric mean of the ratios (`trimming`), its scatter moderated by that of all others
     of the call (`moderation`). Two candidates are *different* if the ratio is significantly beyond the practical
@@ -70,7 +78,7 @@ def compare(
     If successive blocks are significantly correlated over all `pairs`, all errors are multiplied by the factor for such
     a mean (`correlation.LagOne.widening`).
     """
-    tables = [by_level.pair_figures(figures, base, other, levels) for base, other in (*pairs, *control)]
+    tables = [by_level.pair_values(launch_values, base, other, levels) for base, other in (*pairs, *control)]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []

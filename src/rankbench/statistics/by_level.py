@@ -30,15 +30,15 @@ FEWEST_BLOCKS = 3
 """Minimum of pairs for a difference."""
 
 
-def pair_figures(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+def pair_values(launch_values: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
     """Return one row per case, or per case and level, with the log ratios other / base of its blocks.
 
     Columns: case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all levels),
     base and other.
     """
-    frame = pair_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
-    if levels and "visit_ns" in figures.columns:
-        at_levels = compute_logs(figures, base, other, levels)
+    frame = pair_logs(launch_values, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
+    if levels and "visit_ns" in launch_values.columns:
+        at_levels = compute_logs(launch_values, base, other, levels)
         frame = pl.concat([frame.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
     return (
         frame.with_columns(after=pl.col("block").n_unique().over("case"))
@@ -48,13 +48,13 @@ def pair_figures(figures: pl.DataFrame, base: str, other: str, levels: Mapping[s
     )
 
 
-def compute_logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+def compute_logs(launch_values: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
     """Return the median log ratio of each block's visits at each level: case, block, log, level, share of the visits.
 
     Visits between the levels, or of an unknown level, belong to neither. Near comes before far in every case.
     """
-    figures = figures.filter(pl.col("case").is_in(list(levels)))
-    frame, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
+    launch_values = launch_values.filter(pl.col("case").is_in(list(levels)))
+    frame, two = (launch_values.filter(pl.col("candidate") == name) for name in (base, other))
     visits = pair_visits(frame, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
     hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
     nearest, farthest = (

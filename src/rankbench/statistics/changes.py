@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import FALSE_DISCOVERIES, adjust, half_width, p_beyond
 from rankbench.statistics.moderation import FEWEST_MODERATED
 
@@ -82,7 +82,7 @@ class _Scan(NamedTuple):
     p_value: float
 
 
-def find_steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL) -> list[list[Step]]:
+def find_steps(series: Sequence[Levels], threshold: float, confidence: float = CONFIDENCE) -> list[list[Step]]:
     """Return the changes of each series that are beyond the practical threshold."""
     correlation = _correlation(series, [[]] * len(series))
     all_steps = _find_steps(series, threshold, confidence, correlation)

@@ -1,6 +1,6 @@
 """Results of a clock study: error of offsets, their bounds and estimates, cost of synchronisation.
 
-Rank 0 is left out of all figures on offsets: they are reported relative to it.
+Rank 0 is left out of all results on offsets: they are reported relative to it.
 """
 
 from __future__ import annotations

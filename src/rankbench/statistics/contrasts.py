@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, correlation
+from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, correlation
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
@@ -49,8 +49,8 @@ class Claim(NamedTuple):
     """Largest ratio that is not reported."""
 
 
-def compare_within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFrame:
-    """Return the logarithms of wholes over the sums of their parts, per candidate and launch that has all figures.
+def compare_within_launches(launch_values: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFrame:
+    """Return the logarithms of wholes over the sums of their parts, per candidate and launch that has all values.
 
     Columns: claim (its number), candidate, block, log and margin, a logarithm too.
     """
@@ -61,13 +61,13 @@ def compare_within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> p
     ]
     schema = {"claim": pl.Int64, "case": pl.String, "part": pl.Boolean, "needed": pl.Int64, "margin": pl.Float64}
     frame = pl.DataFrame(rows, schema, orient="row")
-    figure = pl.col("figure_ns")
+    value = pl.col("figure_ns")
     return (
-        frame.join(figures.filter(figure > 0), on="case")
+        frame.join(launch_values.filter(value > 0), on="case")
         .group_by("claim", "candidate", "block", "launch")
         .agg(
-            whole=figure.filter(~pl.col("part")).sum(),
-            parts=figure.filter(pl.col("part")).sum(),
+            whole=value.filter(~pl.col("part")).sum(),
+            parts=value.filter(pl.col("part")).sum(),
             complete=pl.len() == pl.col("needed").first(),
             margin=pl.col("margin").first(),
         )
@@ -77,7 +77,7 @@ def compare_within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> p
     )
 
 
-def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -> list[Contrast]:
+def judge(logs: pl.DataFrame, keys: Sequence[str], confidence: float = CONFIDENCE) -> list[Contrast]:
     """Judge the logarithms `log` of all launches with the same keys against their `margin`, ordered by the keys.
 
     Where there is a `block` and successive ones are significantly correlated, errors are larger (`correlation`).
@@ -105,7 +105,7 @@ def decide_contrasts(
     log: ArrayLike,
     spread: ArrayLike,
     margin: ArrayLike,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     *,
     moderate: bool = True,
 ) -> list[Contrast]:

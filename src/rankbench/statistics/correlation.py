@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics.by_level import pair_figures
+from rankbench.statistics.by_level import pair_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ def _correct_bias(plain: float, blocks: int) -> float:
 
 
 def _standardise(logs: Numbers) -> Numbers:
-    """Return residuals over their standard deviations, 0 where there is no figure or no scatter."""
+    """Return residuals over their standard deviations, 0 where there is no value or no scatter."""
     known = ~np.isnan(logs)
     values = logs[known.sum(axis=1) >= 3]
     if not len(values):
@@ -108,18 +108,18 @@ def _standardise(logs: Numbers) -> Numbers:
 
 
 def correlate_launches(
-    figures: pl.DataFrame, pairs: Sequence[tuple[str, str]], levels: Mapping[str, Levels]
+    launch_values: pl.DataFrame, pairs: Sequence[tuple[str, str]], levels: Mapping[str, Levels]
 ) -> LagOne | None:
-    """Return the correlation over all cases of pairs of candidates, from the figures of their launches.
+    """Return the correlation over all cases of pairs of candidates, from the values of their launches.
 
     A case with levels of the reference counts at each level on its own, as it is compared.
     """
-    tables = [pair_figures(figures, base, other, levels) for base, other in pairs]
+    tables = [pair_values(launch_values, base, other, levels) for base, other in pairs]
     return pool(pl.concat(tables)) if tables else None
 
 
 def pool(table: pl.DataFrame) -> LagOne | None:
-    """Return the correlation over all comparisons of a table of `by_level.pair_figures`."""
+    """Return the correlation over all comparisons of a table of `by_level.pair_values`."""
     if table.is_empty():
         return None
     long = table.with_row_index("row").select("row", "logs", "blocks").explode("logs", "blocks")

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-SLIGHT = 0.1
+LEAST_CHANCE = 0.1
 """A comparison with a smaller chance of being decided is given up."""
-KEPT = 1 - 2 * SHARE
-"""Degrees of freedom that one more block brings."""
+DEGREES_PER_BLOCK = 1 - 2 * SHARE
+"""Degrees of freedom that each further block adds."""
 
 
-class Outlook(NamedTuple):
-    """The rest of a campaign: its threshold and its interim analyses."""
+class SequentialDesign(NamedTuple):
+    """The group-sequential design of a campaign: its threshold and its interim analyses (looks)."""
 
     threshold: float
     looks: list[int]
@@ -66,7 +66,7 @@ class Outlook(NamedTuple):
         return levels or [level.name for level in comparison.levels]
 
     @property
-    def worth(self) -> float:
+    def log_threshold(self) -> float:
         """Return the logarithm of the smallest relevant ratio."""
         return float(np.log1p(self.threshold))
 
@@ -83,24 +83,24 @@ class CaseProgress(NamedTuple):
     """Number of blocks after which all open cases should be decided, if values stay as they are; one of the looks."""
 
 
-def assess_cases(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool = False) -> CaseProgress:
+def assess_cases(comparisons: Sequence[Comparison], design: SequentialDesign, *, drop: bool = False) -> CaseProgress:
     """Return which cases are decided, open or given up; with `drop`, open cases exclude beaten candidates."""
-    ordered = outlook.select_relevant(comparisons)
+    ordered = design.select_relevant(comparisons)
     if not ordered:
         return CaseProgress([], [], {}, 0)
-    chances, needed = predict_chance(ordered, outlook), blocks_needed(ordered, outlook)
+    chances, needed = predict_chance(ordered, design), blocks_needed(ordered, design)
     last = 0
     open_: dict[str, dict[str, None]] = {}
-    settled_: dict[str, bool] = {}
-    for case, members, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
-        hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
-        settled_[case] = settled_.get(case, True) and not unsettled
-        if hopeful:
-            chosen = hopeful if drop else members
+    resolved: dict[str, bool] = {}
+    for case, members, unsettled in by_case(ordered, baseline=bool(design.baseline)):
+        promising = [place for place in unsettled if chances[place] >= LEAST_CHANCE]
+        resolved[case] = resolved.get(case, True) and not unsettled
+        if promising:
+            chosen = promising if drop else members
             names = (name for place in chosen for name in (ordered[place].base, ordered[place].other))
             open_.setdefault(case, {}).update(dict.fromkeys(names))
-            last = max(last, *(int(needed[place]) for place in hopeful))
-    closed = {case: decided for case, decided in settled_.items() if case not in open_}
+            last = max(last, *(int(needed[place]) for place in promising))
+    closed = {case: decided for case, decided in resolved.items() if case not in open_}
     return CaseProgress(
         decided=[case for case, decided in closed.items() if decided],
         given_up=[case for case, decided in closed.items() if not decided],
@@ -109,17 +109,17 @@ def assess_cases(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: b
     )
 
 
-def predict_decisions(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, float]:
-    """Return how many cases are not decided, and how many of these the outlook's last look would decide, on average.
+def predict_decisions(comparisons: Sequence[Comparison], design: SequentialDesign) -> tuple[int, float]:
+    """Return how many cases are not decided, and how many of these the design's last look would decide, on average.
 
     A case is taken to be decided as likely as the least likely of its comparisons that matter.
     """
-    ordered = outlook.select_relevant(comparisons)
+    ordered = design.select_relevant(comparisons)
     if not ordered:
         return 0, 0.0
-    chances = predict_chance(ordered, outlook)
+    chances = predict_chance(ordered, design)
     likely: dict[str, float] = {}
-    for case, _, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
+    for case, _, unsettled in by_case(ordered, baseline=bool(design.baseline)):
         if unsettled:
             likely[case] = min(likely.get(case, 1.0), *(chances[place] for place in unsettled))
     return len(likely), float(sum(likely.values()))
@@ -156,11 +156,11 @@ def is_resolved(comparison: Comparison) -> bool:
     return comparison.different or comparison.alike
 
 
-def predict_chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
+def predict_chance(comparisons: Sequence[Comparison], design: SequentialDesign) -> Values:
     """Return the chance that each comparison is decided by the last look, if its trend continues."""
     now = compute_trend(comparisons)
-    log, last = now.log, now.share * outlook.looks[-1]
-    different, equivalent = compute_bounds(now, outlook.looks[-1], compute_penalties(comparisons), outlook)
+    log, last = now.log, now.share * design.looks[-1]
+    different, equivalent = compute_bounds(now, design.looks[-1], compute_penalties(comparisons), design)
     drift = now.scatter * np.sqrt(np.maximum(1 / now.blocks - 1 / last, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         above = distributions.normal_sf((different - log) / drift)
@@ -171,16 +171,16 @@ def predict_chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Value
     return np.where(find_known(comparisons), decided, 1.0)
 
 
-def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
+def blocks_needed(comparisons: Sequence[Comparison], design: SequentialDesign) -> Values:
     """Return the look at which each comparison is decided, if its trend continues; the last if at none."""
     now = compute_trend(comparisons)
     far = np.abs(now.log)
-    needed = np.full(len(far), float(outlook.looks[-1]))
-    for look in reversed(outlook.looks):
-        different, equivalent = compute_bounds(now, look, compute_penalties(comparisons), outlook)
+    needed = np.full(len(far), float(design.looks[-1]))
+    for look in reversed(design.looks):
+        different, equivalent = compute_bounds(now, look, compute_penalties(comparisons), design)
         later = look * now.share > now.blocks
         needed = np.where(later & ((far >= different) | (far <= equivalent)), look, needed)
-    return np.where(find_known(comparisons), needed, outlook.looks[-1])
+    return np.where(find_known(comparisons), needed, design.looks[-1])
 
 
 def find_known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
@@ -233,11 +233,11 @@ def compute_penalties(comparisons: Sequence[Comparison]) -> Values:
     )
 
 
-def compute_bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
+def compute_bounds(now: Trend, look: int, penalty: Values, design: SequentialDesign) -> tuple[Values, Values]:
     """Return the log ratios from which on two differ, and up to which they are equivalent, at a look."""
     blocks = now.share * look
-    error, spent = now.scatter / np.sqrt(blocks), Penalty(tuple(outlook.looks), look)
-    degrees = np.maximum(now.degrees + KEPT * (blocks - now.blocks), 1)
+    error, spent = now.scatter / np.sqrt(blocks), Penalty(tuple(design.looks), look)
+    degrees = np.maximum(now.degrees + DEGREES_PER_BLOCK * (blocks - now.blocks), 1)
     level = spent.nominal(FALSE_DISCOVERIES / penalty)
-    half = half_width(error, degrees, spent.nominal(1 - outlook.confidence))
-    return log_beyond(level, error, degrees, outlook.worth), outlook.worth - half
+    half = half_width(error, degrees, spent.nominal(1 - design.confidence))
+    return log_beyond(level, error, degrees, design.log_threshold), design.log_threshold - half

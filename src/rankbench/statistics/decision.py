@@ -6,7 +6,7 @@ error, d the logarithm of 1 + threshold and T the upper tail of Student's t:
 * The hypothesis of the test is that the true ratio lies within the threshold on either side. Its p-value is that of a
   ratio at the edge of the threshold, which is the most likely of these to give a large estimate: T((|m| - d) / e) +
   T((|m| + d) / e) (Hodges and Lehmann, Journal of the Royal Statistical Society B 16, 1954). With a threshold of 0 it
-  is Student's two-sided one. Where the direction is named before figures are seen, it is T((m - d) / e).
+  is Student's two-sided one. Where the direction is named before values are seen, it is T((m - d) / e).
 * The interval is Student's, m - t e to m + t e. Two are equivalent if it lies within the threshold on both sides: two
   one-sided tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
 * Interim looks are accounted for in the p-value and in the interval (`looks.Penalty`).
@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
     error: float
     """Standard error of the mean."""
     degrees: float
-    """Degrees of freedom of the error; 0 where figures are too few for one."""
+    """Degrees of freedom of the error; 0 where values are too few for one."""
     offset: float = 0.0
     """How far the mean may be from the truth apart from chance, as where a size is interpolated."""
 
@@ -106,7 +106,7 @@ def decide(
         tests: of Bonferroni's family; 0: as many as there are estimates.
         one_sided: whether the question is only if ratios are above the threshold.
         members: of the family of `fdr`. Others are judged by the largest p-value that passed in it. None: all are.
-        enough: which rest on figures enough to be called different or equivalent. None: all do.
+        enough: which estimates have enough values to be called different or equivalent. None: all.
     """
     if not estimates:
         return []

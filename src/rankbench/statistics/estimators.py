@@ -30,22 +30,26 @@ TRIMMED = "trimmed-mean"
 """The estimator with which a report also has MPIPerf's tables and intervals."""
 
 
-def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
+def compute_launch_values(
+    samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()
+) -> pl.DataFrame:
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, where the estimator is a MIDDLE,
-    are lists: the launch's visits of the case, the figure of each, what a hop took then, and which turn it was.
+    are lists: the launch's visits of the case, the value of each, what a hop took then, and which turn it was.
     `skew_ns` and `skew_p90_ns` show how far
     apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
     and likely did;
-    `uncertain` whether the latter is too much to judge the figure. That matters where times are counted from a `common`
+    `uncertain` whether the latter is too much to judge the value. That matters where times are counted from a `common`
     start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` shows whether too few rounds
-    count to judge the figure. A median on a step of the clock is interpolated within it.
+    count to judge the value. A median on a step of the clock is interpolated within it.
     """
-    return pl.concat([_launch_figures(part, estimator, by_ranks) for part in divide_by_launch(samples)]).sort(LAUNCH)
+    return pl.concat([_compute_launch_values(part, estimator, by_ranks) for part in divide_by_launch(samples)]).sort(
+        LAUNCH
+    )
 
 
-def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str]) -> pl.DataFrame:
+def _compute_launch_values(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str]) -> pl.DataFrame:
     time, rounds, valid = pl.col("time_ns"), pl.col("rounds"), samples.filter(~pl.col("discarded"))
     needed = pl.max_horizontal(LEAST_SHARE * rounds, pl.min_horizontal(FEWEST, rounds / 2))
     far = pl.col("error_ns") > START_BOUND * pl.col("middle_ns")
@@ -72,7 +76,7 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
 
 
 def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:
-    """Return for every launch its visits of a case, less those of half the usual samples, and each one's figure."""
+    """Return for every launch its visits of a case, less those of half the usual samples, and each one's value."""
     key, time = [*LAUNCH, "visit"], pl.col("time_ns")
     tied = (time == time.median()).mean().alias("tied")
     around = pl.col("visit_hop_ns", "visit_position", "visit_after").first()

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-LEVEL = 0.05
+ALPHA = 0.05
 POWER = 1.5
 MOST_STEPS, PRECISION, LEAST_CHANCE = 100, 1e-13, 1e-300
 """Of the search for a bound."""
 POINTS = 401
 """Of the grid on which densities are carried from look to look."""
-GRID = np.array([1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.01, LEVEL, 0.2, 0.5])
+GRID = np.array([1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.01, ALPHA, 0.2, 0.5])
 """Levels for which the correction is computed; it is interpolated between them, on logarithmic axes."""
 
 
@@ -81,7 +81,7 @@ def _factors(looks: tuple[int, ...]) -> Values:
 
 
 @cache
-def compute_levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
+def compute_levels(looks: tuple[int, ...], level: float = ALPHA) -> Values:
     """Return the two-sided p-value that is small enough at each look, if looks together err in this level.
 
     The sum over blocks is a random walk, with variance 1 at the last look. Its density is followed from look to look,

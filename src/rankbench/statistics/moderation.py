@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FEWEST_MODERATED = 10
 """Comparisons whose scatter shows what is usual."""
 MOST_DEGREES = 100.0
-"""Degrees of freedom that what is usual is worth at most."""
+"""Most degrees of freedom of the typical variance."""
 
 
 GRID = 40

@@ -276,7 +276,7 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
     for part in PARTS:
         first = np.searchsorted(ordered, high - part * (high - low), side="right")
         values = family.high - first
-        # Only what is out of the ordinary is worth an exact p-value.
+        # An exact p-value is computed for unusual values only.
         odd = np.flatnonzero(values - part * inside > 2 * np.sqrt(part * (1 - part) * inside))
         with np.errstate(divide="ignore"):
             exact = np.log(scipy.special.bdtrc(values[odd] - 1, inside[odd], part)) + family.weight[odd]

@@ -1,20 +1,20 @@
-"""The log ratios of two candidates' figures, of which each block has one in every case. Pure."""
+"""The log ratios of two candidates' values, of which each block has one in every case. Pure."""
 
 from __future__ import annotations
 
 import polars as pl
 
 
-def pair_logs(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
-    """Return the log ratios other / base of the blocks that have figures of both: case, block and log.
+def pair_logs(launch_values: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
+    """Return the log ratios other / base of the blocks that have values of both: case, block and log.
 
     That of a block is the median of the ratios of single visits: launches that measure in turn make the first, the
     second ... visit of a case within milliseconds, and a machine that changes from visit to visit changes for both.
-    Where there is only one visit, or visits are not known, it is the ratio of the launches' figures. Figures below the
+    Where there is only one visit, or visits are not known, it is the ratio of the launches' values. Values below the
     clock's step are left out: a ratio to nothing says nothing.
     """
     key = ["case", "block"]
-    launches = figures.filter(pl.col("figure_ns") > 0)
+    launches = launch_values.filter(pl.col("figure_ns") > 0)
     frame, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
     ratios = frame.join(two, on=key, suffix="_other", maintain_order="left").with_columns(log=_log_ratio("figure_ns"))
     if "visit_ns" in launches.columns:
@@ -41,5 +41,5 @@ def _of_visits(frame: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
     return by.agg(pl.col("log").median().alias("of_visits"), pl.len()).filter(pl.col("len") > 1).drop("len")
 
 
-def _log_ratio(figure: str) -> pl.Expr:
-    return (pl.col(f"{figure}_other") / pl.col(figure)).log()
+def _log_ratio(value: str) -> pl.Expr:
+    return (pl.col(f"{value}_other") / pl.col(value)).log()

@@ -43,7 +43,7 @@ EVENLY = 0.05
 MAJORITY = 0.75
 """Share of a level's pairs from which on the others of it do not fit."""
 SEED = 20
-"""Of the shuffles: the same figures always give the same groups."""
+"""Of the shuffles: the same values always give the same groups."""
 
 
 class LevelTime(NamedTuple):
@@ -83,10 +83,10 @@ class Table(NamedTuple):
     """A row per pair, a column per block."""
 
 
-def tabulate_pairs(figures: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
+def tabulate_pairs(launch_values: pl.DataFrame, keys: Mapping[Pair, str]) -> Table:
     """Return the times of one candidate's pairs, of which `keys` names the cases; incomplete blocks are left out."""
     names = {key: pair for pair, key in keys.items()}
-    frame = figures.filter(pl.col("case").is_in(list(names)), pl.col("figure_ns") > 0)
+    frame = launch_values.filter(pl.col("case").is_in(list(names)), pl.col("figure_ns") > 0)
     pairs = [names[key] for key in frame["case"].unique(maintain_order=True)]
     counts = frame.group_by("block", maintain_order=True).agg(pl.col("case").n_unique())
     blocks = sorted(counts.filter(pl.col("case") == len(pairs))["block"])

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, compare, states
+from rankbench.statistics import CONFIDENCE, FEWEST_BLOCKS, FINEST_SPREAD, compare, states
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.statistics.places import HOST, find_seat
+from rankbench.statistics.places import HOST, locate_rank
 from rankbench.statistics.shapes import JUMP, compute_excesses
 
 if TYPE_CHECKING:
@@ -65,18 +65,18 @@ def list_same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
     return {line if ranks == 2 else f"{line} {ranks}": cases for (line, ranks), cases in several.items()}
 
 
-def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[PlacementEffect]:
+def placement_effects(launch_values: pl.DataFrame, campaign: Campaign) -> list[PlacementEffect]:
     """Return what each placement does to each case of each candidate, against each that the plan names before it.
 
     Args:
-        figures: result of `launch_figures`, less what is not to be judged.
+        launch_values: result of `compute_launch_values`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
     """
     lines = list_same_cases(campaign)
     rows = [(case.key, line, place) for line, cases in lines.items() for place, case in cases.items()]
     if not rows:
         return []
-    placed = figures.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
+    placed = launch_values.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
     pairs = list(itertools.combinations([placement.name for placement in campaign.plan.placements], 2))
     effects: list[PlacementEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if not candidate.control_of):
@@ -165,10 +165,10 @@ def find_shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machin
     cpus = {cpu.number: cpu for cpu in machine.cpus}
     common_kinds: set[str] | None = None
     for launch in launches:
-        seats = [find_seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
-        if len(seats) < len(ranks):
+        locations = [locate_rank(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
+        if len(locations) < len(ranks):
             continue
-        kinds = {kind for kind, unit in seats[0].items() if all(units.get(kind) == unit for units in seats)}
+        kinds = {kind for kind, unit in locations[0].items() if all(units.get(kind) == unit for units in locations)}
         if common_kinds not in (None, kinds):
             return None
         common_kinds = kinds
@@ -193,7 +193,7 @@ def one_host(kinds: set[str] | None) -> bool:
 # --- along the sizes --------------------------------------------------------------------------------------------------
 
 
-def find_jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
+def find_jumps(launch_values: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
     """Return the jumps of one candidate along the sizes, of which `cases` gives the keys.
 
     A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by significantly more than a quarter of
@@ -201,7 +201,7 @@ def find_jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) 
     """
     sizes = sorted(size for size in cases if size)
     keys = [cases[size] for size in sizes]
-    frame = figures.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
+    frame = launch_values.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
     table = frame.pivot("case", index="block", values="figure_ns", aggregate_function="first")
     if len(sizes) < 3 or not set(keys) <= set(table.columns):
         return []
@@ -222,5 +222,5 @@ def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
     """Return whether a logarithm is certainly beyond that of a jump, one of so many tests."""
     spread = max(float(excess.std(ddof=1)), FINEST_SPREAD)
     estimate = Estimate(float(excess.mean()), spread / math.sqrt(len(excess)), len(excess) - 1)
-    (decision,) = decide([estimate], JUMP - 1, LEVEL, family="bonferroni", tests=tries, one_sided=True)
+    (decision,) = decide([estimate], JUMP - 1, CONFIDENCE, family="bonferroni", tests=tries, one_sided=True)
     return decision.different

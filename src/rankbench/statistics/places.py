@@ -1,7 +1,7 @@
 """Where ranks ran, and what two of them share: host, socket, NUMA node, caches, core. Pure.
 
 A level is whatever divides the ranks into the same parts: where every socket has one L3 of its own, the two are one
-level, since no figure of these ranks can distinguish them. Levels come largest first.
+level, since no value of these ranks can distinguish them. Levels come largest first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Unit = tuple[str, int]
 """A part of a machine: the host, and the system's number of it there."""
 
 
-class Seat(NamedTuple):
+class RankLocation(NamedTuple):
     """Where a rank ran."""
 
     host: str
@@ -65,7 +65,7 @@ class Level:
 class Places:
     """Where all ranks of some launches ran."""
 
-    seats: dict[int, Seat]
+    locations: dict[int, RankLocation]
     """By rank, in the order of the machine; in that of the ranks where launches disagree."""
     levels: list[Level]
     """What any two ranks share, largest parts first."""
@@ -83,11 +83,11 @@ class Places:
         """Return what pairs of a level have in common."""
         if level != NOWHERE:
             return self.levels[level].name
-        return say("across hosts" if self.seats else "anywhere")
+        return say("across hosts" if self.locations else "anywhere")
 
-    def seat(self, rank: int) -> str:
+    def describe_location(self, rank: int) -> str:
         """Return where a rank ran, in words."""
-        place = self.seats.get(rank)
+        place = self.locations.get(rank)
         return f"{place.host} CPU {place.cpu}" if place and rank not in self.disputed else "not known"
 
 
@@ -98,11 +98,11 @@ def find_places(launches: Iterable[Launch], machine: Machine) -> Places:
     number does, if it has the same numbers: same core, socket and NUMA node.
     """
     cpus = {cpu.number: cpu for cpu in machine.cpus}
-    seats: dict[int, list[Seat]] = {}
+    locations: dict[int, list[RankLocation]] = {}
     for fact in (fact for launch in launches for fact in launch.ranks):
-        seats.setdefault(fact.rank, []).append(find_seat(fact, cpus))
-    first = {rank: seats[rank][0] for rank in sorted(seats)}
-    disputed = [rank for rank in first if any(other.units != first[rank].units for other in seats[rank])]
+        locations.setdefault(fact.rank, []).append(locate_rank(fact, cpus))
+    first = {rank: locations[rank][0] for rank in sorted(locations)}
+    disputed = [rank for rank in first if any(other.units != first[rank].units for other in locations[rank])]
     if disputed:
         return Places(first, [], disputed)
     divided = list_levels(first)
@@ -116,20 +116,20 @@ def find_places(launches: Iterable[Launch], machine: Machine) -> Places:
     return Places(ordered, [level for level in divided if level.shared], [])
 
 
-def find_seat(fact: RankFact, cpus: Mapping[int, Cpu]) -> Seat:
+def locate_rank(fact: RankFact, cpus: Mapping[int, Cpu]) -> RankLocation:
     """Return where a rank ran, without unknown parts."""
     numbers = {HOST: 0, SOCKET: fact.socket, NUMA: fact.numa, CORE: fact.core}
     cpu = cpus.get(fact.cpu)
     if cpu and (cpu.core, cpu.socket, cpu.numa) == (fact.core, fact.socket, fact.numa):
         numbers |= cpu.caches
     units = {kind: (fact.host, numbers[kind]) for kind in KINDS if numbers.get(kind, -1) >= 0}
-    return Seat(fact.host, fact.cpu, units)
+    return RankLocation(fact.host, fact.cpu, units)
 
 
-def list_levels(seats: Mapping[int, Seat]) -> list[Level]:
+def list_levels(locations: Mapping[int, RankLocation]) -> list[Level]:
     """Return how each kind of part that is known of every rank divides them, the fewest parts first."""
-    kinds = [kind for kind in KINDS if all(kind in place.units for place in seats.values())]
-    parts = {kind: {rank: place.units[kind] for rank, place in seats.items()} for kind in kinds}
+    kinds = [kind for kind in KINDS if all(kind in place.units for place in locations.values())]
+    parts = {kind: {rank: place.units[kind] for rank, place in locations.items()} for kind in kinds}
     kinds.sort(key=lambda kind: len(set(parts[kind].values())))
     merged = [list(alike) for _, alike in itertools.groupby(kinds, key=lambda kind: number_parts(parts[kind]))]
     following = [*(alike[0] for alike in merged[1:]), ""]

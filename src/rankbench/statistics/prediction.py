@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderate_spread
 
@@ -44,7 +44,7 @@ class Prediction(NamedTuple):
     """That the new value's level is above the mean by no more than the threshold."""
 
 
-def predict(past: Sequence[Logs], new: Logs, threshold: float, confidence: float = LEVEL) -> list[Prediction]:
+def predict(past: Sequence[Logs], new: Logs, threshold: float, confidence: float = CONFIDENCE) -> list[Prediction]:
     """Return a prediction for each series; `past` holds two values or more of each, `new` one."""
     if not past:
         return []

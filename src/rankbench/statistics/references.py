@@ -52,14 +52,14 @@ def find_levels(hops_ns: Sequence[float]) -> Levels | None:
     return Levels(*(float(np.exp(log)) for log in (near, far, nearest, farthest)))
 
 
-def by_case(figures: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
+def by_case(launch_values: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
     """Return the levels of each case, by its key, whose placement has two; those of memory have none.
 
     Args:
-        figures: result of `launch_figures`, less what is not to be judged.
+        launch_values: result of `compute_launch_values`, less what is not to be judged.
         campaign: the campaign.
     """
-    if "visit_hop_ns" not in figures.columns:
+    if "visit_hop_ns" not in launch_values.columns:
         return {}
     placements: dict[str, list[str]] = {}
     for case in campaign.cases:
@@ -67,7 +67,7 @@ def by_case(figures: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
             placements.setdefault(case.placement, []).append(case.key)
     levelses: dict[str, Levels] = {}
     for keys in placements.values():
-        hops_ns = figures.filter(pl.col("case").is_in(keys))["visit_hop_ns"].explode().drop_nulls()
+        hops_ns = launch_values.filter(pl.col("case").is_in(keys))["visit_hop_ns"].explode().drop_nulls()
         if at := find_levels(hops_ns.to_list()):
             levelses |= dict.fromkeys(keys, at)
     return levelses

@@ -111,7 +111,7 @@ class _Grid(NamedTuple):
     ratios: Numbers
     noise: Numbers
     between: Numbers
-    """How far off the nearest figures may be from what is interpolated."""
+    """How far off the nearest values may be from what is interpolated."""
     fronts: NDArray[np.bool_]
     known: NDArray[np.bool_]
 
@@ -122,7 +122,7 @@ def compute_distances(profiles: Sequence[Profile], threshold: float) -> Numbers:
     Two lines are as far apart as they are for the worst two candidates over the worst run of sizes: of one, of two, of
     four and so on, and of all. Ratios may differ by LIKE; by the practical threshold only where candidates that are in
     front in one of the lines are not in the other. To either is added what launches let expect of such a mean by
-    chance, with Bonferroni's correction, and where a line has no figure how far its neighbours are from what is
+    chance, with Bonferroni's correction, and where a line has no value how far its neighbours are from what is
     interpolated. Where chance over all sizes is more than LIKE, no lines are grouped. Lines with other candidates,
     or of which one reaches less than half of the sizes of both, are apart, and so are those that at some size have no
     candidate in front in common.
@@ -147,7 +147,7 @@ def _grid(profiles: Sequence[Profile], tries: int) -> _Grid:
     for line in profiles:
         line_sizes = np.log2(line.sizes)
         known = (at >= line_sizes[0]) & (at <= line_sizes[-1])
-        # What lies between two sizes of a line is no figure of its own.
+        # What lies between two sizes of a line is no value of its own.
         width = float(half_width(1.0, line.degrees, chance)) * np.sqrt(known.sum() / len(line_sizes))
         after = np.clip(np.searchsorted(line_sizes, at), 0, len(line_sizes) - 1)
         before = np.where(line_sizes[after] == at, after, np.maximum(after - 1, 0))

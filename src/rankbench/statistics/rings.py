@@ -19,10 +19,10 @@ import polars as pl
 
 from rankbench.language import Text, say
 from rankbench.statistics.decision import half_width
-from rankbench.statistics.estimators import LAUNCH, launch_figures
+from rankbench.statistics.estimators import LAUNCH, compute_launch_values
 from rankbench.statistics.modes import find_group_modes
 from rankbench.statistics.parts import divide_by_case
-from rankbench.statistics.summaries import LEVEL, median_interval
+from rankbench.statistics.summaries import CONFIDENCE, median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class HopCost(NamedTuple):
 
     @property
     def basis(self) -> Text:
-        """Return in words what the figure rests on."""
+        """Return in words what the value is based on."""
         return say(
             "line through {hops:and} hops"
             if len(self.hops) > 2
@@ -70,7 +70,7 @@ class HopCost(NamedTuple):
 
 
 def tabulate_rings(
-    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> pl.DataFrame:
     """Return one row per candidate, case and edge rank, in the order of the campaign's cases and candidates.
 
@@ -83,10 +83,10 @@ def tabulate_rings(
     grids = _grids(cases)
     if grids.is_empty():
         return pl.DataFrame()
-    figures = _figures(rank_samples, grids["case"]).group_by(KEY).agg(pl.col("figure_ns"))
-    figures = figures.join(_pool(rank_samples, grids["case"]), on=KEY)
-    frame = figures.join(grids, on="case").with_columns(
-        pl.Series("typical", [_typical(figure, confidence) for figure in figures["figure_ns"]], dtype=_TYPICAL)
+    launch_values = _compute_values(rank_samples, grids["case"]).group_by(KEY).agg(pl.col("figure_ns"))
+    launch_values = launch_values.join(_pool(rank_samples, grids["case"]), on=KEY)
+    frame = launch_values.join(grids, on="case").with_columns(
+        pl.Series("typical", [_typical(value, confidence) for value in launch_values["figure_ns"]], dtype=_TYPICAL)
     )
     known = {case.key: describe_case(campaign, case) for case in campaign.cases}
     about_cases = pl.Series("about", [known[key] for key in frame["case"]], dtype=_ABOUT)
@@ -150,7 +150,7 @@ def describe_case(campaign: Campaign, case: Case) -> dict[str, object]:
 
 
 def estimate_hop_costs(
-    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> list[HopCost]:
     """Return what one more hop costs each candidate, line by line; nothing where ranks send to themselves only."""
     grids = _grids(cases)
@@ -158,7 +158,9 @@ def estimate_hop_costs(
         return []
     # Of rings side by side the usual one: the slowest would be the slower, the more there are.
     rounds = (
-        _figures(rank_samples, grids["case"]).group_by("case", "candidate", "block").agg(pl.col("figure_ns").median())
+        _compute_values(rank_samples, grids["case"])
+        .group_by("case", "candidate", "block")
+        .agg(pl.col("figure_ns").median())
     )
     of_block = rounds.join(grids.select("case", "hops"), on="case").partition_by("candidate", as_dict=True)
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
@@ -243,12 +245,12 @@ def _grids(cases: pl.DataFrame) -> pl.DataFrame:
     return cases.filter(pl.col("hops") > 0).group_by("case", maintain_order=True).agg(pl.col("grid", "hops").first())
 
 
-def _figures(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
+def _compute_values(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     """Return the median of every launch's ring."""
     chosen = frame.filter(pl.col("case").is_in(list(cases)))
     edges = chosen.select(pl.col("series").unique().sort()).collect()["series"]
-    figures = ((edge, launch_figures(chosen.filter(pl.col("series") == edge))) for edge in edges)
-    return pl.concat(part.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)) for edge, part in figures)
+    parts = ((edge, compute_launch_values(chosen.filter(pl.col("series") == edge))) for edge in edges)
+    return pl.concat(part.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)) for edge, part in parts)
 
 
 def _pool(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
@@ -268,7 +270,7 @@ def _pool(frame: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     return pl.concat([part.group_by("case", "candidate", EDGE).agg(what).collect() for part in divide_by_case(chosen)])
 
 
-def _typical(figures: Iterable[float], confidence: float) -> dict[str, float]:
-    values = np.array(list(figures), dtype=np.float64)
+def _typical(launch_values: Iterable[float], confidence: float) -> dict[str, float]:
+    values = np.array(list(launch_values), dtype=np.float64)
     low, high, coverage = median_interval(values, confidence)
     return {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}

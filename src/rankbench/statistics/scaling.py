@@ -105,17 +105,19 @@ def list_steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> 
                 yield Step(line, Site(fewer, ranks), Site(more, ranks))
 
 
-def compare_growth(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]) -> list[Growth]:
+def compare_growth(
+    launch_values: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]
+) -> list[Growth]:
     """Return how much longer each candidate takes after each step, against the others.
 
     Args:
-        figures: result of `launch_figures`, less what is not to be judged.
+        launch_values: result of `compute_launch_values`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
         lines: the cases, as `find_scaled` returns them.
     """
     all_steps = list(list_steps(lines, campaign))
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    factors = factors_of(figures, all_steps, lines)
+    factors = factors_of(launch_values, all_steps, lines)
     if factors.is_empty():
         return []
     pairs = list(itertools.combinations(names, 2))
@@ -133,15 +135,15 @@ def compare_growth(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str
 
 
 def factors_of(
-    figures: pl.DataFrame, all_steps: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]]
+    launch_values: pl.DataFrame, all_steps: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]]
 ) -> pl.DataFrame:
-    """Return the factor of each step, candidate and block as `compare` takes figures; a case is the step's number."""
+    """Return the factor of each step, candidate and block as `compare` takes values; a case is the step's number."""
     rows = [
         (str(number), lines[step.line][step.fewer].key, lines[step.line][step.more].key)
         for number, step in enumerate(all_steps)
     ]
     ends = pl.DataFrame(rows, {"step": pl.String, "fewer": pl.String, "more": pl.String}, orient="row")
-    positive = figures.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", "launch", "figure_ns")
+    positive = launch_values.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", "launch", "figure_ns")
     both = ends.join(positive, left_on="fewer", right_on="case", maintain_order="left").join(
         positive, left_on=["more", "candidate", "block"], right_on=["case", "candidate", "block"], suffix="_more"
     )

@@ -31,7 +31,7 @@ class Wait(Record, frozen=True):
     measured_ns: float | None
     """Median over launches of each launch's median; nothing where no launch has a sample that counts."""
     reason: str
-    """Why there is no figure, as the core says it."""
+    """Why there is no value, as the core says it."""
     bound_ns: float = 0.0
     """How far clocks may have differed, at most, where times are counted from a common start."""
 
@@ -42,7 +42,7 @@ class Wait(Record, frozen=True):
 
     @property
     def tolerance_ns(self) -> float:
-        """Return the largest error that passes: what clocks may differ by is stated with every figure."""
+        """Return the largest error that passes: what clocks may differ by is stated with every value."""
         return max(TOLERANCE_NS, TOLERANCE_SHARE * self.truth_ns) + self.bound_ns
 
     @property
@@ -104,17 +104,17 @@ def _trial(start: Start, launches: list[list[CaseResult]]) -> Trial:
 
 def _wait(start: Start, results: list[CaseResult]) -> Wait:
     case = results[0].case
-    figures = [figure for result in results if (figure := figure_ns(result, start)) is not None]
+    values = [value for result in results if (value := find_median_ns(result, start)) is not None]
     return Wait(
         operation=case.operation,
         truth_ns=TRUTHS_NS[case.operation] * case.ranks,
-        measured_ns=median(figures) if figures else None,
+        measured_ns=median(values) if values else None,
         reason=next((result.reason or result.status for result in results if result.status != CaseStatus.OK), ""),
         bound_ns=max(result.sync_bound_ns for result in results) if start.scheduled else 0.0,
     )
 
 
-def figure_ns(result: CaseResult, start: Start) -> float | None:
+def find_median_ns(result: CaseResult, start: Start) -> float | None:
     """Return the median of the samples that count, within a step of the clock as for any other case."""
     column = result.own_series
     if result.status != CaseStatus.OK or not column:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import LEVEL
+from rankbench.statistics import CONFIDENCE
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ JUMP = 1.25
 
 
 class Curve(NamedTuple):
-    """The figures of one candidate along the sizes of a line."""
+    """The values of one candidate along the sizes of a line."""
 
     line: int
     candidate: str
@@ -33,7 +33,7 @@ class Curve(NamedTuple):
     blocks: list[int]
     """Of each launch."""
     logs: Numbers
-    """Logarithms of the figures, a row per launch and a column per size; not a number where a launch has none."""
+    """Logarithms of the values, a row per launch and a column per size; not a number where a launch has none."""
 
 
 class Step(NamedTuple):
@@ -50,16 +50,16 @@ class Step(NamedTuple):
     """By how much it is more, or less, than the steps beside it let expect."""
 
 
-def list_curves(figures: pl.DataFrame, lines: Sequence[Mapping[int, str]]) -> Iterator[Curve]:
+def list_curves(launch_values: pl.DataFrame, lines: Sequence[Mapping[int, str]]) -> Iterator[Curve]:
     """Yield the curves of each line and candidate.
 
     Args:
-        figures: result of `launch_figures`, less what is not to be judged.
+        launch_values: result of `compute_launch_values`, less what is not to be judged.
         lines: by size, the keys of the cases of each line.
     """
     rows = [(number, size, key) for number, line in enumerate(lines) for size, key in line.items()]
     places = pl.DataFrame(rows, {"line": pl.Int64, "size": pl.Int64, "case": pl.String}, orient="row")
-    frame = places.join(figures.filter(pl.col("figure_ns") > 0), on="case")
+    frame = places.join(launch_values.filter(pl.col("figure_ns") > 0), on="case")
     parts = frame.sort("line", "candidate", "launch", "size").partition_by("line", "candidate", as_dict=True)
     for (line, candidate), part in parts.items():
         sizes, column = np.unique(part["size"].to_numpy(), return_inverse=True)
@@ -84,7 +84,7 @@ def compute_excesses(sizes: Sequence[int], logs: Numbers) -> tuple[Numbers, Numb
     return (steep - np.clip(most, 0, 1)) * wide, (np.clip(least, 0, 1) - steep) * wide
 
 
-def find_steps(all_curves: Sequence[Curve], margin: float, confidence: float = LEVEL) -> list[Step]:
+def find_steps(all_curves: Sequence[Curve], margin: float, confidence: float = CONFIDENCE) -> list[Step]:
     """Return the steps that surely rise more, or less, than smooth curves do: by a quarter as measured, and surely by
     more than the margin, all of them judged together.
     """

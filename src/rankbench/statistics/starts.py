@@ -44,22 +44,22 @@ def _startless(case: Case) -> str:
     return msgspec.structs.replace(case, start="").key
 
 
-def compare_starts(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:
+def compare_starts(launch_values: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:
     """Return what each other start does to each case of each candidate, paired within blocks.
 
     Args:
-        figures: result of `launch_figures`, less what is not to be judged.
+        launch_values: result of `compute_launch_values`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
     """
     usual = find_usual_starts(campaign)
     keys = {(usual[case.key].key, case.start): case.key for case in campaign.cases}
     pairs = dict.fromkeys((usual[key].start, start) for (key, start) in keys if usual[key].start != start)
     cases = pl.DataFrame([(key, *at) for at, key in keys.items()], ["case", "usual", "start"], orient="row")
-    by_start = figures.join(cases, on="case").drop("case")
+    by_start = launch_values.join(cases, on="case").drop("case")
     effects: list[StartEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if pairs and not candidate.control_of):
-        candidate_figures = by_start.filter(pl.col("candidate") == name)
-        frame = candidate_figures.select("block", "launch", "figure_ns", case="usual", candidate="start")
+        candidate_values = by_start.filter(pl.col("candidate") == name)
+        frame = candidate_values.select("block", "launch", "figure_ns", case="usual", candidate="start")
         ratios = compare(frame, list(pairs), campaign.plan.threshold, confidence=campaign.plan.confidence)
         effects += (StartEffect(name, keys[ratio.case, ratio.other], ratio.case, ratio) for ratio in ratios)
     return effects

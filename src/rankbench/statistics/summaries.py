@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LEVEL = 0.95
+CONFIDENCE = 0.95
 KEY = ["case", "candidate"]
 POOLED = (
     *("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns"),
     *("trimmed_mean_ns", "trimmed_min_ns", "trimmed_max_ns"),
 )
-FIGURES = ("launches_mean_ns", "launches_min_ns", "launches_max_ns")
+OVER_VALUES = ("launches_mean_ns", "launches_min_ns", "launches_max_ns")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
 """A round is slow if it takes this many times its launch's median."""
@@ -35,16 +35,16 @@ OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
 def summarise(
-    figures: pl.DataFrame,
+    launch_values: pl.DataFrame,
     samples: pl.LazyFrame,
     cases: pl.DataFrame,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     per_second: Sequence[str] = (),
 ) -> list[Summary]:
     """Return one summary per case and measured candidate, with or without values.
 
     Args:
-        figures: result of `launch_figures`. Launches whose start is uncertain, or of which too few rounds count, are
+        launch_values: result of `compute_launch_values`. Launches with an uncertain start, or too few valid rounds, are
             reported only where there are no others, and then the summary says that it is not to be judged.
         samples: the store's samples; quantiles are taken over all of those launches that are not discarded.
         cases: the store's cases, one row per case and launch.
@@ -62,10 +62,10 @@ def summarise(
         pl.col("moved_bytes", "moved_messages").max(),
     )
     poor = pl.col("uncertain") | pl.col("few")
-    frame = figures.with_columns(poor.all().over(KEY).alias("doubted")).filter(pl.col("doubted") | ~poor)
+    frame = launch_values.with_columns(poor.all().over(KEY).alias("doubted")).filter(pl.col("doubted") | ~poor)
     rows = (
         tried.lazy()
-        .join(_launches(figures, frame, per_second).lazy(), on=KEY, how="left")
+        .join(_launches(launch_values, frame, per_second).lazy(), on=KEY, how="left")
         .join(_summarise_quantities(cases, frame).lazy(), on=KEY, how="left")
         .join(
             pl.concat([_count_discarded(part, frame).collect() for part in divide_by_case(samples)]).lazy(),
@@ -85,7 +85,7 @@ def summarise(
     return [_summary(row, confidence) for row in ordered]
 
 
-def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
+def median_interval(values: NDArray[np.float64], level: float = CONFIDENCE) -> tuple[float, float, float]:
     """Return low, high and true coverage of the narrowest interval of order statistics that covers the median.
 
     Exact for any continuous distribution (Le Boudec, Performance Evaluation, 2010, section 2.2). Where no interval
@@ -105,19 +105,19 @@ def _coverage(count: int, rank: int) -> float:
     return float(1 - 2 * distributions.heads_cdf(rank, count)) if count > 1 else 0.0
 
 
-def _launches(figures: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
+def _launches(launch_values: pl.DataFrame, frame: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
     """Return statistics over launches: the reported values, and how many launches do not count and why."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
-    figure = pl.col("figure_ns")
+    value = pl.col("figure_ns")
     rate = pl.col("case").first().is_in(list(per_second))
-    mean = pl.when(rate).then(1 / (1 / figure).mean()).otherwise(figure.mean())
+    mean = pl.when(rate).then(1 / (1 / value).mean()).otherwise(value.mean())
     spread = (
         mean.alias("launches_mean_ns"),
-        figure.min().alias("launches_min_ns"),
-        figure.max().alias("launches_max_ns"),
+        value.min().alias("launches_min_ns"),
+        value.max().alias("launches_max_ns"),
     )
-    left_out = figures.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
-    return frame.group_by(KEY).agg(figure, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
+    left_out = launch_values.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
+    return frame.group_by(KEY).agg(value, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
 
 
 def _summarise_quantities(cases: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
@@ -178,7 +178,7 @@ def _pool(samples: pl.LazyFrame, frame: pl.DataFrame, per_second: Sequence[str])
 
 def _summary(row: dict[str, Any], confidence: float) -> Summary:
     values = np.asarray(row["figure_ns"] or [], dtype=np.float64)
-    figures = _figures(row, values, confidence) if len(values) else {}
+    statistics = _compute_statistics(row, values, confidence) if len(values) else {}
     launches = 0 if row["doubted"] else len(values)
     return Summary(
         case=row["case"],
@@ -189,7 +189,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         late=row["late"],
         overrun=row["overrun"],
         discarded=row["discarded"] or 0,
-        **figures,
+        **statistics,
         moved_bytes=row["moved_bytes"] or 0,
         moved_messages=row["moved_messages"] or 0,
         printed_bytes=row["printed_bytes"] or 0,
@@ -200,15 +200,15 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         all_late=row["all_late"],
         failures={failure["status"]: failure["count"] for failure in row["failures"]},
         elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
-        warnings=_warnings(row, launches, figures, confidence) if launches else [],
+        warnings=_warnings(row, launches, statistics, confidence) if launches else [],
     )
 
 
-def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float) -> dict[str, float]:
+def _compute_statistics(row: dict[str, Any], values: NDArray[np.float64], confidence: float) -> dict[str, float]:
     low, high, coverage = median_interval(values, confidence)
     numbers = {
         name: float(row[name])
-        for name in (*FIGURES, *POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
+        for name in (*OVER_VALUES, *POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
         if row[name] is not None
     }
     spread, count = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]
@@ -237,16 +237,16 @@ def _doubt(row: dict[str, Any]) -> Text:
     )
 
 
-def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[Text]:
-    typical, skew, bound = figures["typical_ns"], figures.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
+def _warnings(row: dict[str, Any], launches: int, statistics: dict[str, float], confidence: float) -> list[Text]:
+    typical, skew, bound = statistics["typical_ns"], statistics.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
     warnings: list[Text] = []
-    if figures["coverage"] < confidence:
+    if statistics["coverage"] < confidence:
         warnings.append(
             say(
                 "{launches} launches: the interval holds with {coverage:.1%} only; {enough} or more give "
                 "{confidence:.0%}",
                 launches=launches,
-                coverage=figures["coverage"],
+                coverage=statistics["coverage"],
                 enough=math.ceil(1 - math.log2(1 - confidence)),
                 confidence=confidence,
             )
@@ -262,7 +262,7 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
             say(
                 "clocks likely agree within {likely:.1%} of the time, but may differ by {share:.0%} of it if messages "
                 "take longer one way than the other",
-                likely=figures.get("error_ns", 0.0) / typical,
+                likely=statistics.get("error_ns", 0.0) / typical,
                 share=bound / typical,
             )
         )

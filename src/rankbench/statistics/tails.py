@@ -1,4 +1,4 @@
-"""The right tail of a distribution of times: whether it is Pareto's, how heavy, and what that does to other figures.
+"""The right tail of a distribution of times: whether it is Pareto's, how heavy, and its effect on other statistics.
 
 The method is that of Clauset, Shalizi and Newman ("Power-law distributions in empirical data", SIAM Review 51, 2009):
 the tail begins where the Kolmogorov-Smirnov distance between samples and fit is least; its exponent is the maximum

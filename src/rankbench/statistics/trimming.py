@@ -2,7 +2,7 @@
 
 A fifth of the values is dropped at each end (Tukey and McLaughlin, Sankhya A 25, 1963): the mean is that of what is
 left, its error that of the values with those at the ends replaced by the outermost that stay. Where launches are few
-that error hangs on few values, and is made larger than the formula's, so that the level of normal figures holds.
+that error hangs on few values, and is made larger than the formula's, so that the level of normal values holds.
 `docs/evidence/comparisons.md` has the simulation.
 """
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEWEST = 5
-"""Blocks below which an effect has no interval worth showing."""
+"""Least number of blocks for a useful interval of an effect."""
 FARTHEST = 4.0
 """Residuals beyond so many standard deviations are taken as at that distance: a lone outlier decides nothing."""
 SWEEPS = 10
@@ -46,15 +46,15 @@ class Effect(NamedTuple):
 
 
 def estimate_effects(
-    figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], confidence: float = 0.95
+    launch_values: pl.DataFrame, beside: Mapping[int, Sequence[str]], confidence: float = 0.95
 ) -> list[Effect]:
     """Return the effects of position and predecessor over all cases; none if they are unknown.
 
-    `figures` are those of `launch_figures`; `beside` names the candidates of a launch's turns by their places. The log
+    `launch_values` is the result of `compute_launch_values`; `beside` has the candidates of a launch's turns. The log
     times of visits are regressed on both, less the means of each launch's case and of each round. Every block gives an
     estimate of its own; the interval is Student's of their mean. Rounds in which a launch was missing are left out.
     """
-    visits = _visits(figures, beside)
+    visits = _visits(launch_values, beside)
     if visits.is_empty():
         return []
     levels = {POSITION: visits[POSITION].unique().sort().to_list(), AFTER: visits[AFTER].unique().sort().to_list()}
@@ -75,16 +75,16 @@ def estimate_effects(
     ]
 
 
-def _visits(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]]) -> pl.DataFrame:
+def _visits(launch_values: pl.DataFrame, beside: Mapping[int, Sequence[str]]) -> pl.DataFrame:
     """Return the visits of whole rounds: case, block, visit, launch, log, position from 1, and who was before."""
     lists = ["visit", "visit_ns", "visit_position", "visit_after"]
-    if not set(lists) <= set(figures.columns):
+    if not set(lists) <= set(launch_values.columns):
         return pl.DataFrame()
     places = [
         (launch, place, name, "\n".join(names)) for launch, names in beside.items() for place, name in enumerate(names)
     ]
     schema = {"launch": pl.Int32, "visit_after": pl.Int8, AFTER: pl.String, "beside": pl.String}
-    single = figures.select("case", "block", "launch", *lists).explode(lists)
+    single = launch_values.select("case", "block", "launch", *lists).explode(lists)
     known = single.filter(pl.col("visit_ns") > 0, pl.col("visit_position") >= 0)
     named = known.join(pl.DataFrame(places, schema, orient="row"), on=["launch", "visit_after"])
     frame = named.with_columns(pl.len().over(ROUND).alias("launches"))

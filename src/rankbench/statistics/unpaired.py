@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics import CONFIDENCE, FINEST_SPREAD
 from rankbench.statistics.decision import Estimate, decide
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def compare_unpaired(
     now: pl.DataFrame,
     pairs: Sequence[tuple[str, str]],
     threshold: float,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     wanted: Callable[[tuple[str, str, str]], bool] = lambda _key: True,
 ) -> list[Unpaired]:
     """Compare what two campaigns' launches come to, for pairs of a candidate then and one now, in every common case.
 
     Two are called different if the ratio is certainly beyond the practical threshold: its p-value (`decision`),
-    adjusted (Benjamini and Hochberg, 1995), is at most 5 %, with three launches or more on either side. Figures below
+    adjusted (Benjamini and Hochberg, 1995), is at most 5 %, with three launches or more on either side. Values below
     the clock's step are left out, and so is what is not `wanted`, by case, base and other.
     """
     order = pl.DataFrame(
@@ -85,11 +85,11 @@ def compare_unpaired(
     return [_make_unpaired(*row) for row in zip(table.iter_rows(named=True), estimates, decisions, strict=True)]
 
 
-def _sides(figures: pl.DataFrame, name: str) -> pl.DataFrame:
+def _sides(launch_values: pl.DataFrame, name: str) -> pl.DataFrame:
     """Return one row per case and candidate: launches, their median, mean and variance of the logarithms."""
     log = pl.col("figure_ns").log()
     return (
-        figures.filter(pl.col("figure_ns") > 0)
+        launch_values.filter(pl.col("figure_ns") > 0)
         .group_by("case", pl.col("candidate").alias(name), maintain_order=True)
         .agg(
             pl.len().alias("count"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.statistics import LEVEL
+from rankbench.statistics import CONFIDENCE
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES, Unpaired, compare_unpaired
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def compare_at_levels(
     now: pl.DataFrame,
     pairs: Sequence[tuple[str, str]],
     threshold: float,
-    confidence: float = LEVEL,
+    confidence: float = CONFIDENCE,
     *,
     levels: Mapping[str, Levels],
 ) -> list[AtLevels]:
@@ -70,16 +70,18 @@ def compare_at_levels(
     ]
 
 
-def compute_far_share(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> float:
+def compute_far_share(launch_values: pl.DataFrame, levels: Mapping[str, Levels]) -> float:
     """Return the share of visits at the far level among those at either level, not a number where there is none."""
     visits = (
-        _split(figures.filter(pl.col("case").is_in(list(levels))), levels).group_by("level").agg(pl.col("visits").sum())
+        _split(launch_values.filter(pl.col("case").is_in(list(levels))), levels)
+        .group_by("level")
+        .agg(pl.col("visits").sum())
     )
     counts = dict(visits.iter_rows())
     return counts.get("far", 0) / sum(counts.values()) if counts else math.nan
 
 
-def _split(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> pl.DataFrame:
+def _split(launch_values: pl.DataFrame, levels: Mapping[str, Levels]) -> pl.DataFrame:
     """Return a row for each launch and level that it met: the median of its visits, and their number."""
     nearest, farthest = (
         pl.col("case").replace_strict(
@@ -91,7 +93,7 @@ def _split(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> pl.DataFrame:
     level = pl.when(hop <= nearest).then(pl.lit("near")).when(hop >= farthest).then(pl.lit("far"))
     lists = ["visit_ns", "visit_hop_ns"]
     return (
-        figures.select("case", "candidate", "launch", *lists)
+        launch_values.select("case", "candidate", "launch", *lists)
         .explode(lists)
         .filter(pl.col("visit_ns") > 0, hop > 0)
         .with_columns(level=level)

@@ -1,4 +1,4 @@
-"""The store: one folder per campaign, to which launches are added and in which nothing measured is ever rewritten.
+"""The store: one folder per campaign. Launches are added; measured values are never rewritten.
 
 `docs/reference/formats.md` has every file and column. A launch's JSON is written last and commits it: parquet files
 without one are leftovers of a killed run, are not read, and are replaced when the launch is made again. The store
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from rankbench.model import CaseResult, Usage
     from rankbench.store import tables
 else:
-    tables = units.load_lazily("rankbench.store.tables")  # It needs Polars, and to prepare a job does not.
+    tables = units.load_lazily("rankbench.store.tables")  # It loads Polars, which preparing a job does not need.
 
 FORMAT = 1
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
-"""In a campaign's folder, what is written by those who hold its lock."""
+"""Subfolders of a campaign's folder; only the holder of its lock writes to them."""
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 SMALL = 1 << 20
-"""Bytes on the disk up to which samples are kept in memory: some 50 MB there."""
+"""Samples of up to this many bytes on disk are held in memory, where they need some 50 MB."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 class Store:
-    """A campaign's folder. Made by `create` or `open`."""
+    """The folder of a campaign, from `create` or `open`."""
 
     def __init__(self, folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> None:
         self.folder = folder
@@ -49,17 +49,17 @@ class Store:
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
 
     def lock(self) -> None:
-        """Keep other runs out of this folder until this process ends."""
+        """Lock this folder against other runs until this process ends."""
         self._lock = lock(self.folder)
 
     def unlock(self) -> None:
-        """Let other runs in again."""
+        """Release the lock."""
         if self._lock:
             self._lock.close()
             self._lock = None
 
     def append(self, launch: Launch, results: Sequence[CaseResult]) -> None:
-        """Add a launch with the cases it ran. Either all of it is there afterwards, or nothing that would be read."""
+        """Add a launch with its cases, atomically: readers see all of it or nothing."""
         name = f"{launch.number:06}"
         if (self.folder / "launches" / f"{name}.json").exists():
             raise ValueError(f"launch {launch.number} is stored already, and nothing measured is rewritten")
@@ -70,22 +70,22 @@ class Store:
         _write_json(self.folder / "launches" / f"{name}.json", launch)
 
     def append_look(self, look: Look) -> None:
-        """Add what the campaign saw when it looked. Made again after a kill it is the same."""
+        """Add an interim analysis. Repeated after a kill, it is the same."""
         files.make_folder(self.folder / "looks")
         _write_json(self.folder / "looks" / f"{look.block:06}.json", look)
 
     def looks(self) -> list[Look]:
-        """Return the looks in the order of their blocks."""
+        """Return the interim analyses in the order of their blocks."""
         return [_read_json(path, Look) for path in sorted((self.folder / "looks").glob("*.json"))]
 
     def change_plan(self, campaign: Campaign) -> None:
-        """Replace the record by one whose plan differs in nothing that is measured."""
+        """Replace the record by one whose plan measures the same."""
         _write(self.folder / "plan.toml", campaign.plan.text.encode())
         _write_json(self.folder / "campaign.json", campaign)
         self.campaign = campaign
 
     def add_usage(self, usage: Sequence[Usage]) -> None:
-        """Add what checks that a scheduler's job made reported, which nobody knew when the campaign was made."""
+        """Add the reports of checks that a job made after the campaign was created."""
         self.campaign = msgspec.structs.replace(self.campaign, usage=list(usage))
         _write_json(self.folder / "campaign.json", self.campaign)
 
@@ -94,7 +94,7 @@ class Store:
         return [_read_json(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]
 
     def list_files(self) -> list[Path]:
-        """Return the campaign's record and the files of its committed launches: their records, cases and samples."""
+        """Return the files of the campaign's record and of its committed launches: records, cases and samples."""
         records = sorted((self.folder / "launches").glob("*.json"))
         tables = [self.folder / kind / f"{record.stem}.parquet" for kind in ("cases", "samples") for record in records]
         return [self.folder / "campaign.json", *records, *tables]
@@ -108,11 +108,11 @@ class Store:
         return tables.drop_single_ranks(self._scan("samples", tables.SAMPLE_COLUMNS))
 
     def rank_samples(self) -> pl.LazyFrame:
-        """Return one row per sample and rank: what single ranks saw of `samples`, where the plan has `every_rank`."""
+        """Return one row per sample and rank, if the plan has `every_rank`."""
         return self._scan("samples", tables.SAMPLE_COLUMNS).filter("by_rank")
 
     def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, object]) -> None:
-        """Write what can be made again from the measured values: frames as NAME.parquet, records as NAME.json."""
+        """Write derived data: frames as NAME.parquet, records as NAME.json."""
         for name, frame in frames.items():
             _write(self.folder / f"{name}.parquet", tables.encode_frame(frame.lazy()))
         for name, record in records.items():
@@ -125,26 +125,26 @@ class Store:
             return tables.make_empty_frame(columns)
         if sum(path.stat().st_size for path in paths) > SMALL:
             return tables.scan(paths)
-        # To open many small files costs more than to read them, and an evaluation looks at them a dozen times.
+        # Opening many small files takes longer than reading them, and an evaluation needs them a dozen times.
         if kind not in self._read or self._read[kind][0] != paths:
             self._read[kind] = paths, tables.scan(paths).collect().lazy()
         return self._read[kind][1]
 
 
 def is_running(folder: Path) -> bool:
-    """Return whether a process of this host, or of one that shares its locks, is running the campaign of a folder."""
+    """Return whether a process of this host, or of a host that shares its locks, runs the campaign of a folder."""
     try:
         with (folder / "lock").open("rb") as handle:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # Nobody has ever run it, or nothing can be locked here.
+    except OSError:  # It was never run, or the file system has no locks.
         return False
     return False
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Return the lock on a campaign's folder, which keeps other runs out until it is closed or this process ends."""
+    """Return the lock on a campaign's folder, which excludes other runs until it is closed or this process ends."""
     files.refuse_links(folder / name for name in ("lock", *FOLDERS))
     try:
         handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.MODE)
@@ -160,9 +160,9 @@ def lock(folder: Path) -> IO[bytes]:
 
 
 def create(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None) -> Store:
-    """Make the folder of a new campaign. Raises RankbenchError where it cannot be written or holds one already.
+    """Create the folder of a new campaign. Raises RankbenchError if it cannot be written or holds one already.
 
-    It is locked meanwhile, where the caller does not hold its lock.
+    It is locked meanwhile, unless the caller holds the lock.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,7 @@ def _begin(folder: Path, campaign: Campaign, lock_file: IO[bytes] | None = None)
 
 
 def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
-    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of another format.
+    """Open the folder of a campaign. Raises RankbenchError if it holds none, is damaged, or has another format.
 
     `lock_file` is its lock, if the caller holds it.
     """
@@ -197,7 +197,7 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
         what = "not a campaign (it has no campaign.json)" if folder.is_dir() else "no such folder"
         what = "a file, not the folder of a campaign" if folder.is_file() else what
         raise RankbenchError(f"{folder}: {what}; `rankbench list` shows the campaigns in `results`")
-    number = _read_json(path, _Formatted).format
+    number = _read_json(path, _FormatField).format
     if number != FORMAT:
         raise RankbenchError(
             f"{path}: format {number}, this rankbench reads format {FORMAT}; use the one that wrote it, or measure "
@@ -207,7 +207,7 @@ def open(folder: Path, lock_file: IO[bytes] | None = None) -> Store:  # noqa: A0
 
 
 def newest(results: Path) -> Path:
-    """Return the folder of the campaign that was begun last, at or right below a folder."""
+    """Return the folder of the newest campaign, at or directly below a folder."""
     paths = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
     if not paths:
         raise RankbenchError(f"no campaign in {results}; {_elsewhere(results.parent)}")
@@ -215,7 +215,7 @@ def newest(results: Path) -> Path:
 
 
 def _elsewhere(folder: Path) -> str:
-    """Return what to do instead: name a campaign up to two levels below a folder, or make one."""
+    """Return advice: name a campaign up to two levels below the folder, or run one."""
     near = [path for pattern in ("*/campaign.json", "*/*/campaign.json") for path in folder.glob(pattern)]
     if not near:
         return "name a campaign's folder, or make one: rankbench run PLAN"
@@ -227,16 +227,16 @@ def _last_begun(records: Sequence[Path]) -> Path:
     return max(records, key=lambda path: path.stat().st_mtime).parent
 
 
-class _Formatted(msgspec.Struct):
-    """The one field that the record of every format has."""
+class _FormatField(msgspec.Struct):
+    """The field that records of all formats have."""
 
     format: int
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
+    """Write a file atomically: write it beside its place, sync it, and rename it."""
     try:
-        with files.write_beside(path) as beside, beside.open("wb") as file:
+        with files.write_atomically(path) as beside, beside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Folders that hold campaigns."""
+"""Finds folders that hold campaigns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def list_campaigns(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders of the campaigns named, or right below those named, each once."""
+    """Yield the folders of campaigns at or directly below the given folders, each once."""
     known: set[Path] = set()
     for folder in folders:
         inside = (

@@ -1,4 +1,4 @@
-"""Launches as tables: the columns, what a launch adds to them, and how its parquet files are read and written.
+"""Launches as tables: their columns, the rows of a launch, and reading and writing its Parquet files.
 
 Apart from the store itself, since it needs Polars: a campaign can be prepared for a job where that is not installed.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Launch
 
 MAGIC = b"PAR1"
-"""The last bytes of every parquet file."""
+"""The last bytes of every Parquet file."""
 _CASE_OF_LAUNCH = {
     "launch": pl.Int32,
     "block": pl.Int32,
@@ -87,7 +87,7 @@ class _MarkedSeries(NamedTuple):
     by_rank: bool
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return what is its own of each sample; the skew is NaN where it is not known."""
+        """Return the columns that differ from sample to sample; an unknown skew is NaN."""
         count = len(self.series.time_ns)
         index, marks = np.arange(count, dtype=np.int32), self.series
         visits = marks.visits or [Visit(count)]
@@ -113,7 +113,7 @@ class _MarkedSeries(NamedTuple):
 
 
 def _samples_frame(heads: Sequence[dict[str, Any]], marked: Iterable[_MarkedSeries]) -> pl.LazyFrame:
-    """Return the samples of a launch. What is equal in all of a case is joined to them while they are written.
+    """Return the samples of a launch. Columns that are constant within a case are joined while they are written.
 
     The join is made of slices: of a million rows at once it would need ten times their memory.
     """
@@ -128,7 +128,7 @@ def _samples_frame(heads: Sequence[dict[str, Any]], marked: Iterable[_MarkedSeri
 
 
 def check_end(path: Path) -> Path:
-    """Return the path of a parquet file that is there and has its end."""
+    """Return the path of a complete Parquet file."""
     try:
         with path.open("rb") as file:
             length = file.seek(0, os.SEEK_END)
@@ -142,7 +142,7 @@ def check_end(path: Path) -> Path:
 
 
 def encode_frame(frame: pl.LazyFrame) -> bytes:
-    """Return the content of a parquet file that holds a table."""
+    """Return a table as the content of a Parquet file."""
     buffer = io.BytesIO()
     frame.sink_parquet(buffer, compression="zstd")
     return buffer.getvalue()
@@ -168,7 +168,7 @@ def _mark_series(campaign: Campaign, results: Iterable[CaseResult]) -> Iterator[
 
 
 def make_empty_frame(columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
-    """Return a table that has columns and no rows."""
+    """Return an empty table."""
     return pl.LazyFrame(schema=dict(columns))
 
 
@@ -178,5 +178,5 @@ def drop_single_ranks(samples: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def scan(files: list[Path]) -> pl.LazyFrame:
-    """Return the rows of parquet files."""
+    """Return the rows of Parquet files."""
     return pl.scan_parquet(files, glob=False)

@@ -1,4 +1,4 @@
-"""Tuning a library: its settings measured against each other, rules chosen, written in its own format, and proven.
+"""Tunes a library: measures its settings against each other, chooses rules, writes them in its format, proves them.
 
 Every step is an ordinary campaign, so that what it measured can be read, shown and resumed like any other. Commands run
 the campaigns; nothing is measured here.
@@ -20,19 +20,19 @@ SCREENING_BLOCKS = 3
 
 
 class Task(NamedTuple):
-    """What is tuned."""
+    """A tuning: its library, operations and variants."""
 
     library: str
-    """As a plan names it."""
+    """The library as a plan names it."""
     operations: list[str]
     sizes_bytes: list[int]
     placements: dict[str, int]
-    """Their numbers of ranks, which all differ: a rule holds for a number of ranks."""
+    """Placements with different numbers of ranks; a rule holds for one number of ranks."""
     threshold: float
     variants: dict[str, list[Variant]]
-    """Of each operation, less the library's own choice."""
+    """Variants of each operation, without the library's own choice."""
     reach: Mapping[str, object] = MappingProxyType({})
-    """Keys of plans that say which nodes there are and how ranks get there, such as `hosts`."""
+    """Keys of the plans about nodes and placement, such as `hosts`."""
 
     @property
     def in_launch(self) -> bool:

@@ -1,4 +1,4 @@
-"""From what a search measured to rules: which variant is significantly faster, and for which sizes. Pure.
+"""Chooses rules from the results of a search: which variant is significantly faster, and for which sizes. Pure.
 
 A setting is changed only where it is faster than the library's own choice by more than the threshold. What a choice
 among many gains is biased upwards; the proof, on other measurements, gives the gain.
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rankbench.tuning import Task
 
 SCREENING_RATIO = 1.0
-"""A variant goes on after screening if the lowest end of one of its intervals is below this ratio to the default."""
+"""A variant passes screening if the lower end of one of its intervals is below this ratio to the default."""
 MOST_IN_FRONT = 3
 """Variants of an operation whose parameters are searched."""
 SLOW_RATIO = 1.3
-"""A variant that is slower than the default by this much shows whether a file is in effect."""
+"""A variant that is slower than the default by this factor shows whether a file is in effect."""
 
 
 class Point(NamedTuple):
@@ -43,14 +43,14 @@ class Point(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """The variants of a search against the library's own choice."""
+    """The results of a search: variants compared with the library's own choice."""
 
     ratios: dict[Point, Comparison]
     """Time of a variant over time by default."""
     wrong: dict[str, list[str]]
     """Operations in which a variant delivered wrong data, by variant."""
     fallbacks: Mapping[str, Mapping[str, str]] = MappingProxyType({})
-    """What the library reported, by variant and operation, where it did not use the variant; it has no ratio there."""
+    """The library's report that it did not use a variant, by variant and operation; there is no ratio then."""
 
     def list_sizes(self, placement: str, operation: str) -> list[int]:
         """Return the sizes in which an operation was measured, in rising order."""
@@ -59,24 +59,26 @@ class SearchResult(NamedTuple):
 
 
 class Abilities(NamedTuple):
-    """What rules of the library can say."""
+    """What the library's rules can express."""
 
     can_split: Mapping[str, Collection[str]]
-    """Variants, by operation, that a rule can use for a range of sizes; others serve all sizes."""
+    """Variants, by operation, that a rule can use for a range of sizes; others hold for all sizes."""
     has_own_choice: bool
-    """Whether sizes can be left to the library."""
+    """Whether a rule can leave sizes to the library."""
 
 
 def read_search(store: Store, task: Task) -> SearchResult:
-    """Return what a search measured."""
+    """Return the results of a search."""
     campaign = store.campaign
     index = _index_variants(campaign, task)
     fell_back = store.cases().filter(pl.col("fallback") != "").join(index, on=["case", "candidate"])
     fell_back = fell_back.filter(pl.col("variant") != DEFAULT)
-    figures = statistics.launch_figures(store.samples(), campaign.plan.estimator)
-    figures = figures.filter(~pl.col("uncertain"), ~pl.col("few")).join(fell_back, on=["case", "candidate"], how="anti")
+    launch_values = statistics.compute_launch_values(store.samples(), campaign.plan.estimator)
+    launch_values = launch_values.filter(~pl.col("uncertain"), ~pl.col("few")).join(
+        fell_back, on=["case", "candidate"], how="anti"
+    )
     rows = (
-        figures.join(index, on=["case", "candidate"])
+        launch_values.join(index, on=["case", "candidate"])
         .with_columns(case="like", candidate="variant")
         .drop("like", "variant")
     )
@@ -129,7 +131,7 @@ def _find_wrong(store: Store, index: pl.DataFrame, campaign: Campaign) -> dict[s
 
 
 def combine_results(results: Sequence[SearchResult]) -> SearchResult:
-    """Return the results of several searches as one; of a variant that two of them have, the later one counts."""
+    """Return the results of several searches as one; of a variant in several, the latest counts."""
     ratios = {point: ratio for result in results for point, ratio in result.ratios.items()}
     wrong: dict[str, set[str]] = {}
     for result in results:
@@ -156,7 +158,7 @@ def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant
 
 
 def select_front(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
-    """Return the variants that may be the fastest one somewhere, by operation: a few, the fastest ones first."""
+    """Return the few variants that may be the fastest somewhere, by operation, the fastest first."""
     front: dict[str, list[Variant]] = {}
     for operation, variants in select_promising(task, result).items():
         lowest: dict[str, float] = {}
@@ -174,7 +176,7 @@ def select_front(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
 
 
 def choose_rules(task: Task, result: SearchResult, abilities: Abilities) -> list[Rule]:
-    """Return the rules: of each operation and number of ranks, ranges of sizes with the variant that is used there."""
+    """Return the rules: for each operation and number of ranks, ranges of sizes with their variants."""
     rules: list[Rule] = []
     for operation in task.operations:
         for placement in sorted(task.placements, key=lambda name: task.placements[name]):

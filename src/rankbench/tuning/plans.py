@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankbench.tuning import Task
 
 GRANULE_BYTES = 8
-"""Sizes between others are multiples of it, so that every datatype fits."""
+"""Intermediate sizes are multiples of this, so that every datatype fits."""
 
 
 def write_search(task: Task, blocks: int) -> str:
@@ -34,7 +34,7 @@ def write_proof(
     blocks: int,
     seed: int,
 ) -> str:
-    """Return the plan that compares the library by default with the library as it was tuned, at more sizes."""
+    """Return the plan that compares the default library with the tuned one, at more sizes."""
     question = f"Is {task.library} faster with these settings?"
     text = _format_head(task, question, operations, add_middles(task.sizes_bytes), placements, blocks, control=True)
     tables = (_format_candidate(task.library, DEFAULT, {}), _format_candidate(task.library, TUNED, settings))
@@ -42,7 +42,7 @@ def write_proof(
 
 
 def write_check(task: Task, settings: Mapping[str, str], operation: str, size_bytes: int, placement: str) -> str:
-    """Return the plan that shows whether a file is in effect, by one case in which it should be slower."""
+    """Return the plan that shows whether a file is in effect: it should make one case slower."""
     question = f"Does {task.library} read its tuning file?"
     text = _format_head(task, question, [operation], [size_bytes], [placement], 3)
     return f"{text}{_format_candidate(task.library, DEFAULT, {})}{_format_candidate(task.library, TUNED, settings)}"
@@ -85,7 +85,7 @@ def _format_head(
 
 
 def _format_settings(task: Task) -> str:
-    """Return the only candidate, and the tables by which cases carry settings."""
+    """Return the only candidate, and the tables with the settings of cases."""
     labels = {name: [make_label(name, variant) for variant in variants] for name, variants in task.variants.items()}
     options = "".join(
         f'"{name}.settings" = {_format_toml([DEFAULT, *labels[name]])}\n'
@@ -120,5 +120,5 @@ def _format_table(values: Mapping[str, str]) -> str:
 
 
 def _format_toml(value: object) -> str:
-    """Return a value as TOML has it, which for texts, truth values and lists of texts is as JSON has it."""
+    """Return a value in TOML; texts, booleans and lists of texts are written as in JSON."""
     return json.dumps(value)

@@ -1,4 +1,4 @@
-"""What a proof says: the library as tuned against the library by default, over all cases and in each. Pure."""
+"""The result of a proof: the tuned library compared with the default one, over all cases and in each. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Proof(NamedTuple):
     """The result of a proof."""
 
     overall: Decision | None
-    """Time as tuned over time by default, each operation with the same weight; none where too little has figures."""
+    """Tuned time over default time, each operation with the same weight; None: too few values."""
     cases: list[tuple[Case, Comparison]]
     threshold: float
 
@@ -42,7 +42,7 @@ class Proof(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """Whether it is faster over all cases, by any amount, and somewhere by more than the threshold."""
+        """Whether it is faster over all cases, and in one by more than the threshold."""
         return bool(self.overall and self.overall.high < 1 and self.faster)
 
     @property
@@ -71,25 +71,27 @@ class Proof(NamedTuple):
 
 
 def read_proof(store: Store) -> Proof:
-    """Return what a campaign of the default and the tuned library says."""
+    """Return the result of a campaign of the default and the tuned library."""
     campaign = store.campaign
     plan = campaign.plan
-    figures = statistics.launch_figures(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
-    comparisons = statistics.compare(figures, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
+    launch_values = statistics.compute_launch_values(store.samples(), plan.estimator).filter(
+        ~pl.col("uncertain"), ~pl.col("few")
+    )
+    comparisons = statistics.compare(launch_values, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
     cases = {case.key: case for case in campaign.cases}
     return Proof(
-        _combine_blocks(figures, campaign),
+        _combine_blocks(launch_values, campaign),
         [(cases[comparison.case], comparison) for comparison in comparisons],
         plan.threshold,
     )
 
 
-def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:
+def _combine_blocks(launch_values: pl.DataFrame, campaign: Campaign) -> Decision | None:
     """Return the mean log ratio of blocks, in each of which operations have the same weight."""
     operations = pl.DataFrame(
         [(case.key, case.operation) for case in campaign.cases], ["case", "operation"], orient="row"
     )
-    logs = pair_logs(figures, DEFAULT, TUNED).join(operations, on="case")
+    logs = pair_logs(launch_values, DEFAULT, TUNED).join(operations, on="case")
     by_block = logs.group_by("block", "operation").agg(pl.col("log").mean()).group_by("block").agg(pl.col("log").mean())
     values = by_block["log"].to_numpy()
     if len(values) < statistics.FEWEST_BLOCKS:
@@ -99,7 +101,7 @@ def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | Non
 
 
 def drop_slower(rules: Sequence[Rule], proof: Proof, *, single: bool) -> tuple[list[Rule], list[str]]:
-    """Return the rules less those that make a case slower, and a sentence on each case.
+    """Return the rules without those that make a case slower, and a sentence on each case.
 
     Where no rule covers the case, what is written for the operation makes it slower all the same: all its rules go. So
     they do where rules cannot go one by one (not `single`).

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, end_sentence, list_parts, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Claim
-from rankbench.statistics import LEVEL, distributions
+from rankbench.statistics import CONFIDENCE, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.extremes import Extremes, decide_selected, format_decision
 from rankbench.verdict.interim import find_penalty
@@ -36,7 +36,7 @@ def conclude(view: CampaignView) -> list[Claim]:
     """Return the short answer first, then exceptions, memory and doubts; the check and the scope last."""
     judged = [main_verdict for main_verdict in view.main_verdicts if len(main_verdict.ranking) > 1]
     if not judged:
-        text = say("No two candidates have figures for the same case, so there is nothing to compare.")
+        text = say("No two candidates have values for the same case, so there is nothing to compare.")
         return [Claim(text=text, cases=[], brief=True), *_claim_uncertain_starts(view), *_claim_noise_check(view)]
     ample = [verdict for verdict in judged if not view.short_of_cores(verdict.case)] or judged
     times = [verdict for verdict in ample if verdict.case.quantity != "memory"]
@@ -126,13 +126,13 @@ def _claim_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool)
 
 
 def _find_mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
-    """Return the geometric mean of a candidate's ratios to the best, if both have figures."""
+    """Return the geometric mean of a candidate's ratios to the best, if both have values."""
     logs = _list_logs(view, best, name, judged) if name != best else {}
     return average_ratios(logs) if logs else None
 
 
 def _list_logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
-    """Return, by case that both have, the logarithm of a candidate's figure over that of the best."""
+    """Return, by case that both have, the logarithm of a candidate's value over that of the best."""
     both = [verdict.case.key for verdict in judged if {name, best} <= set(verdict.ranking)]
     return {key: math.log(view.ratio(key, best, name)) for key in both}
 
@@ -193,7 +193,7 @@ def _claim_distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -
         worst = [extremes.find_largest(slower, best, name, len(keys))] if slower else []
         parts += [say("at worst {worst}", worst=describe_worst(view, key, best, name, len(keys))) for key in worst]
         if len(keys) < len(judged):
-            parts.append(say("no figure in {n:count other case}", n=len(judged) - len(keys)))
+            parts.append(say("no value in {n:count other case}", n=len(judged) - len(keys)))
         text = say("Time against {base} over {n:count case}: {parts:;}.", base=best, n=len(keys), parts=parts)
         yield Claim(text=text, cases=worst or keys)
 
@@ -303,7 +303,7 @@ def _claim_uncertain_starts(view: CampaignView) -> Iterator[Claim]:
     if cases := [key for key in _list_keys(view.main_verdicts) if key in doubted]:
         text = say(
             "In {n:count case} start synchronisation is too inaccurate for such a short call to compare every "
-            "candidate. The figures are shown.",
+            "candidate. The values are shown.",
             n=len(cases),
         )
         yield Claim(text=text, cases=cases)
@@ -328,7 +328,7 @@ def _claim_noise_check(view: CampaignView) -> Iterator[Claim]:
     if not view.control:
         return
     wrong = [comparison for comparison in view.control if comparison.different]
-    low, high = distributions.share_interval(len(wrong), len(view.control), LEVEL)
+    low, high = distributions.share_interval(len(wrong), len(view.control), CONFIDENCE)
     if high - low > WIDE:
         return
     text = say(

@@ -39,7 +39,7 @@ def find_groups(view: CampaignView) -> list[Group]:
 
 def _find_profiles(view: CampaignView, lines: list[Line]) -> list[Profile | None]:
     by_line: list[dict[str, Curve]] = [{} for _ in lines]
-    for curve in list_curves(view.judged_figures, [line.keys for line in lines]):
+    for curve in list_curves(view.judged_values, [line.keys for line in lines]):
         if curve.candidate in view.candidates:
             by_line[curve.line][curve.candidate] = curve
     winners = [

@@ -1,4 +1,4 @@
-"""What interim looks at the figures of a campaign cost its tests. Pure."""
+"""The correction of a campaign's tests for its interim analyses (looks). Pure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def list_interim_looks(plan: Plan) -> tuple[int, ...]:
-    """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
+    """Return the numbers of blocks after which the values may end a campaign: empty where they do not end it."""
     ends = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).COSTS_ERROR or plan.stop.past
     return tuple(list_looks(plan.stop)) if ends else ()
 
 
 def find_penalty(view: CampaignView, blocks: int = 0) -> Penalty:
     """Return the penalty for looks up to this number of blocks; 0: up to the campaign's last one."""
-    return Penalty(list_interim_looks(view.campaign.plan), blocks or view.judged_figures["block"].n_unique())
+    return Penalty(list_interim_looks(view.campaign.plan), blocks or view.judged_values["block"].n_unique())

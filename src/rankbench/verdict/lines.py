@@ -20,7 +20,7 @@ MOST_SIZES = 3
 """More sizes than these are counted and not named."""
 
 TIMES = ("time", "overlap")
-"""Quantities whose figure is a time per call; `overlap` has the overall time of call, computation and wait."""
+"""Quantities whose value is a time per call; `overlap` has the overall time of call, computation and wait."""
 
 
 class Line(NamedTuple):
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
     @property
     def ranked(self) -> list[tuple[int, CaseVerdict]]:
-        """Return the verdicts of the cases that any candidate has figures for."""
+        """Return the verdicts of the cases that any candidate has values for."""
         return [(size, verdict) for size, verdict in self.verdicts.items() if verdict.ranking]
 
     @property
@@ -49,7 +49,7 @@ class Line(NamedTuple):
 def find_lines(view: CampaignView, fewest: int) -> list[Line]:
     """Return the lines with so many sizes or more, in the plan's order.
 
-    Their figures are times, of an overlap the overall one, and ranks have a core each. What is between every two ranks
+    Their values are times, of an overlap the overall one, and ranks have a core each. What is between every two ranks
     is a matrix.
     """
     by_key: dict[str, list[CaseVerdict]] = {}

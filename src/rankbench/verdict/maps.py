@@ -63,7 +63,7 @@ class Map:
     def known(self) -> bool:
         """Return whether it is known what each pair of ranks shares."""
         ranks = {rank for pair in self.cases for rank in pair}
-        return not self.places.disputed and ranks <= self.places.seats.keys()
+        return not self.places.disputed and ranks <= self.places.locations.keys()
 
     def level(self, first: int, second: int) -> int:
         """Return the level of a pair, 0 where none is known."""
@@ -80,7 +80,7 @@ class Map:
 
 
 def make_maps(
-    campaign: Campaign, launches: Iterable[Launch], figures: pl.DataFrame, operations: dict[str, Operation]
+    campaign: Campaign, launches: Iterable[Launch], launch_values: pl.DataFrame, operations: dict[str, Operation]
 ) -> list[Map]:
     """Return the maps of a campaign, those of one operation and size after each other."""
     matrices: dict[str, dict[Pair, Case]] = {}
@@ -89,7 +89,7 @@ def make_maps(
         ends = case_labels.find_ends(case, operations[case.operation])
         matrices.setdefault(case_labels.drop_ends(case).key, {})[ends] = case
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
-    seats = {
+    locations = {
         (name, placement.name): find_places(
             (launch for launch in launches if (launch.candidate, launch.placement) == (name, placement.name)),
             campaign.machine,
@@ -98,29 +98,35 @@ def make_maps(
         for placement in campaign.plan.placements
     }
     return [
-        make_map(cases, name, seats[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
+        make_map(
+            cases, name, locations[name, next(iter(cases.values())).placement], launch_values, campaign.plan.threshold
+        )
         for cases in matrices.values()
         for name in names
     ]
 
 
-def make_map(cases: dict[Pair, Case], candidate: str, seats: Places, figures: pl.DataFrame, threshold: float) -> Map:
+def make_map(
+    cases: dict[Pair, Case], candidate: str, locations: Places, launch_values: pl.DataFrame, threshold: float
+) -> Map:
     """Return the map of one candidate."""
-    table = pairs.tabulate_pairs(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
-    return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, seats, table, threshold)
+    table = pairs.tabulate_pairs(
+        launch_values.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()}
+    )
+    return Map(case_labels.drop_ends(next(iter(cases.values()))), candidate, cases, locations, table, threshold)
 
 
 def order_ranks(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
     """Return ranks in the order in which a map shows them: by place where all are known, else by number."""
     known = find_places(launches, machine)
-    ordered = [rank for rank in known.seats if rank in ranks]
+    ordered = [rank for rank in known.locations if rank in ranks]
     if len(ordered) == len(ranks):
         return ordered, known
     return sorted(ranks), dataclasses.replace(known, levels=[])
 
 
 def add_way_back(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
-    """Return the cases with those of the way back, where a figure is of both: a latency is half of a round trip."""
+    """Return the cases with those of the way back, where a value is of both: a latency is half of a round trip."""
     back = {(second, first): case for (first, second), case in cases.items()} if operation.metric == "latency" else {}
     return back | cases
 

@@ -1,6 +1,6 @@
-"""What the figures of a case are and how they are shown: a time, an amount per second computed from it, or memory.
+"""What the values of a case are and how they are shown: a time, an amount per second computed from it, or memory.
 
-Figures are kept as they were measured, as times in nanoseconds or as bytes. They become values where they are shown.
+Measured values are times in nanoseconds, or bytes. They are converted where they are shown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MEGA = 1e6
 
 @dataclass(frozen=True)
 class Measure:
-    """How the figures of one case are reported."""
+    """How the values of one case are reported."""
 
     kind: Literal["time", "bandwidth", "rate", "memory"]
     name: str
@@ -39,7 +39,7 @@ class Measure:
 
     @property
     def of_samples(self) -> Measure:
-        """Return how single samples are reported: as times, even where figures are a rate."""
+        """Return how single samples are reported: as times, even where values are a rate."""
         return self if self.kind == "memory" else Measure("time", "time")
 
     @property
@@ -57,18 +57,18 @@ class Measure:
         """Return the unit that values have in common and that their texts lack."""
         return {"bandwidth": "MB/s", "rate": "messages/s"}.get(self.kind, "")
 
-    def value(self, figure: float) -> float:
-        """Return the value: MB/s, messages a second, else the figure itself."""
-        return NANOSECONDS * self.moved / figure if self.per_second and figure else figure
+    def value(self, raw: float) -> float:
+        """Return the value that is shown: MB/s, messages a second, else the measured value itself."""
+        return NANOSECONDS * self.moved / raw if self.per_second and raw else raw
 
-    def text(self, figure: float) -> str:
+    def text(self, raw: float) -> str:
         """Return the value as text; the unit of a bandwidth or a rate is in the heading."""
         formats = {"time": format_time, "bandwidth": format_rate, "rate": format_count, "memory": format_memory}
-        return formats[self.kind](self.value(figure))
+        return formats[self.kind](self.value(raw))
 
-    def format(self, figure: float) -> str:
+    def format(self, raw: float) -> str:
         """Return the value with its unit."""
-        return self.text(figure) + {"bandwidth": " MB/s", "rate": "/s"}.get(self.kind, "")
+        return self.text(raw) + {"bandwidth": " MB/s", "rate": "/s"}.get(self.kind, "")
 
     def interval(self, low: float, high: float) -> str:
         """Return an interval, the smaller value first."""

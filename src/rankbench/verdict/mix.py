@@ -4,7 +4,7 @@ The time of a mix is the sum over its calls of how often each is made times what
 time is interpolated on logarithmic axes; below the smallest it is that of the smallest; above the largest it grows with
 the size. The best candidate has the smallest sum of times that agree with the ratios paired within blocks; the others
 are compared with it by the ratios of these sums, for all rivals at once (Bonferroni). The error of such a ratio is the
-sum of those of its calls, weighted by their shares of the time: as if all erred together, since figures of one launch
+sum of those of its calls, weighted by their shares of the time: as if all erred together, since values of one launch
 do. So the interval is rather too wide than too narrow. The ratio at a size between two is that of the whole line, drawn
 together (`statistics.shrinkage`). A size that was not measured adds what the ratio changes between its neighbours.
 Where more than a tenth of the time is extrapolated far, no candidate is recommended.
@@ -76,7 +76,7 @@ class Part(NamedTuple):
         return say("measured" if near == self.calls.size_bytes else "as {size:size}", size=near)
 
 
-class Standing(NamedTuple):
+class MixResult(NamedTuple):
     """The total of one candidate, and its ratio to the best one."""
 
     candidate: str
@@ -94,8 +94,8 @@ class Mix(NamedTuple):
     parts: list[Part]
     missing: list[Calls]
     """Calls of operations that were not measured there."""
-    standings: list[Standing]
-    """Best first; candidates that have no figure for some call are in none."""
+    standings: list[MixResult]
+    """Best first; candidates that have no value for some call are in none."""
     without: dict[str, str]
     """Candidates that have none, and the first call that they lack."""
     shares: dict[tuple[str, int], float]
@@ -164,7 +164,7 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
     fitted = fit_times(view, parts, times)
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
-        (make_standing(view, parts, best, name, times, fitted) for name in times),
+        (make_result(view, parts, best, name, times, fitted) for name in times),
         key=lambda part: (part.candidate != best, part.ratio),
     )
     shares = {
@@ -174,16 +174,16 @@ def sum_parts(view: CampaignView, placement: str, parts: list[Part], missing: li
 
 
 def find_time_ns(view: CampaignView, part: Part, candidate: str) -> float | None:
-    """Return the time of all calls of a part with a candidate; None where a case of it has no figure."""
+    """Return the time of all calls of a part with a candidate; None where a case of it has no value."""
     log = 0.0
     for case, weight in part.cases:
-        if not has_figure(view, case, candidate):
+        if not has_value(view, case, candidate):
             return None
         log += weight * math.log(view.summary_of[case.key, candidate].typical_ns)
     return part.calls.calls * part.scale * math.exp(log)
 
 
-def has_figure(view: CampaignView, case: Case, candidate: str) -> bool:
+def has_value(view: CampaignView, case: Case, candidate: str) -> bool:
     """Return whether a candidate has a typical time of a case."""
     summary = view.summary_of.get((case.key, candidate))
     return bool(summary and summary.launches and summary.typical_ns > 0)
@@ -203,18 +203,18 @@ def fit_times(view: CampaignView, parts: Sequence[Part], times: dict[str, list[f
     return fitted
 
 
-def make_standing(
+def make_result(
     view: CampaignView,
     parts: list[Part],
     best: str,
     name: str,
     times: dict[str, list[float]],
     fitted: dict[str, list[float]],
-) -> Standing:
+) -> MixResult:
     """Return the total of a candidate and its ratio to the best one."""
     total = sum(times[name])
     if name == best:
-        return Standing(name, total, 1.0, 1.0, 1.0, different=False)
+        return MixResult(name, total, 1.0, 1.0, 1.0, different=False)
     plan, compared = view.campaign.plan, list_comparisons(view, parts, best, name)
     penalty = find_penalty(
         view, min((comparison.blocks for matching in compared for comparison in matching), default=0)
@@ -227,7 +227,7 @@ def make_standing(
         family="bonferroni",
         tests=len(times) - 1,
     )
-    return Standing(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
+    return MixResult(name, total, decision.ratio, decision.low, decision.high, decision.beyond)
 
 
 def list_comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
@@ -266,7 +266,7 @@ def estimate_ratio(
 def find_log_ratio(view: CampaignView, part: Part, base: str, other: str) -> float:
     """Return the logarithm of the ratio of a part; between two sizes drawn towards those of the whole line."""
     if len(part.cases) > 1 and base != other:
-        line = [case for case in part.line if all(has_figure(view, case, name) for name in (base, other))]
+        line = [case for case in part.line if all(has_value(view, case, name) for name in (base, other))]
         return float(shrink_along_sizes(view, line, base, other, [part.calls.size_bytes]).logs[0])
     return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in part.cases)
 
@@ -304,9 +304,9 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
     several = len(view.campaign.plan.placements) > 1
     if not mix.standings:
         yield say(
-            "No candidate has figures for all calls of the mix at {placement}."
+            "No candidate has values for all calls of the mix at {placement}."
             if several
-            else "No candidate has figures for all calls of the mix.",
+            else "No candidate has values for all calls of the mix.",
             placement=mix.placement,
         )
     elif guess := explain_guess(mix):
@@ -325,7 +325,7 @@ def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
             calls=map(name_call, mix.missing),
         )
     for name, call in mix.without.items():
-        yield say("{name} has no figure for {call} and is not included.", name=name, call=call)
+        yield say("{name} has no value for {call} and is not included.", name=name, call=call)
 
 
 def describe_answer(mix: Mix, *, several: bool) -> Iterator[Text]:

@@ -50,7 +50,7 @@ class Answer(NamedTuple):
 
     best: str
     cases: list[str]
-    """Cases with figures of all compared candidates: those with more than half as many figures as the one with most."""
+    """Cases with values of all compared candidates: those with more than half as many values as the one with most."""
     slower: list[str]
     """Slower than the best by more than the threshold: the whole interval is beyond it."""
     equivalent: list[str]
@@ -96,7 +96,7 @@ def weigh_cases(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
 
 
 def _time_calls(view: CampaignView) -> dict[str, float]:
-    """Return the time of the plan's calls by case, in ns, as the geometric mean of the candidates that have figures."""
+    """Return the time of the plan's calls by case, in ns, as the geometric mean of the candidates that have values."""
     times: dict[str, float] = {}
     for placed in mix.sum_mixes(view, view.campaign.plan.calls):
         for part in placed.parts:
@@ -136,7 +136,7 @@ def find_answer(view: CampaignView, penalty: Penalty) -> Answer | None:
 def compare_overall(
     view: CampaignView, base: str, other: str, cases: Collection[str], penalty: Penalty = ONE_LOOK, tests: int = 1
 ) -> Overall:
-    """Return the time of `other` over that of `base` over these cases, for which both have figures.
+    """Return the time of `other` over that of `base` over these cases, for which both have values.
 
     The interval is of the plan's confidence for so many tests at once.
     """
@@ -155,9 +155,9 @@ def tabulate_logs(view: CampaignView, base: str, other: str, cases: Sequence[str
     A case without any pair has the ratio of the typical values in every block.
     """
     if base == other:
-        return np.zeros((max(1, view.judged_figures["block"].n_unique()), len(cases)))
+        return np.zeros((max(1, view.judged_values["block"].n_unique()), len(cases)))
     table = tabulate_pairs(
-        pair_logs(view.judged_figures, base, other), cases, view.judged_figures["block"].unique().sort()
+        pair_logs(view.judged_values, base, other), cases, view.judged_values["block"].unique().sort()
     )
     for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
         table[:, place] = math.log(view.ratio(cases[place], base, other))

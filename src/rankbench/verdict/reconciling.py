@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from rankbench import statistics
+from rankbench.foreign.comparing import Comparable, compare_benchmarks, compare_datatypes
 from rankbench.model import Memory
 from rankbench.statistics.contrasts import Contrast, decide_contrasts
-from rankbench.suites.comparing import Comparable, compare_benchmarks, compare_datatypes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ PARTS = (WHOLE, BEGUN, MEAN, REST)
 median of these samples; and the tool over that mean."""
 
 UNITS = {"bandwidth": "moved_bytes", "rate": "moved_messages"}
-"""By what of its samples figures are divided where a tool shows bytes or messages per second, so that they are of as
+"""By what of its samples values are divided where a tool shows bytes or messages per second, so that they are of as
 much: a sample of the core's is of a whole window."""
 
 
@@ -107,7 +107,8 @@ def reconcile(store: Store) -> list[Reconciled]:
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     made_of = {column: count_moved(store, column) for column in UNITS.values()}
     medians, means = (
-        list_logs(statistics.launch_figures(store.samples(), estimator, by_ranks)) for estimator in ("median", "mean")
+        list_logs(statistics.compute_launch_values(store.samples(), estimator, by_ranks))
+        for estimator in ("median", "mean")
     )
     operations = {operation.name: operation for operation in campaign.operations}
     logs: dict[tuple[int, str, str], list[float]] = {}
@@ -143,7 +144,7 @@ def reconcile(store: Store) -> list[Reconciled]:
 
 
 def list_logs(frame: pl.DataFrame) -> dict[tuple[str, str, int], float]:
-    """Return the logarithm of a figure by case, candidate and block."""
+    """Return the logarithm of a value by case, candidate and block."""
     rows = frame.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", pl.col("figure_ns").log()).rows()
     return {(case, candidate, block): log for case, candidate, block, log in rows}
 
@@ -184,7 +185,7 @@ def contrast_parts(
 def make_reconciled(
     store: Store, pair: Pair, candidate: str, parts: dict[str, Contrast], operations: Mapping[str, Operation]
 ) -> Reconciled:
-    """Return the reconciled figures of a pair with a candidate."""
+    """Return the reconciled values of a pair with a candidate."""
     theirs, core = operations[pair.theirs.operation], operations[pair.core.operation]
     shown_parts = {name: part for name, part in parts.items() if name != BEGUN or pair.core_same_start is not pair.core}
     typical = (

@@ -27,7 +27,7 @@ def claim_short_answer(view: CampaignView, answer: Answer | None, judged: list[C
     """Yield the sentences of the cases that are compared; at most six of them are brief."""
     wins = Counter(verdict.winners[0] for verdict in judged if len(verdict.winners) == 1)
     if not answer:
-        yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
+        yield Claim(text=say("No clear winner overall: too few values to compare."), cases=[], brief=True)
         yield _claim_wins(view, judged, wins)
         return
     penalty = find_penalty(view)
@@ -67,11 +67,11 @@ def _claim_first(view: CampaignView, answer: Answer, judged: list[CaseVerdict], 
 
 
 def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
-    """Return over which cases, of which candidates where some have too few figures, and how cases weigh."""
+    """Return over which cases, of which candidates where some have too few values, and how cases weigh."""
     names = [name for name in view.candidates if name in answer.names]
     if len(answer.cases) < len(judged) or len(names) < len(view.candidates):
         over = say(
-            "over the {n} of {all:count case} with figures of {names:and}",
+            "over the {n} of {all:count case} with values of {names:and}",
             n=len(answer.cases), all=len(judged), names=names,
         )  # fmt: skip
     elif len(judged) == 1:

@@ -1,4 +1,4 @@
-"""What other starts change in the same cases, in sentences that only give figures."""
+"""What other starts change in the same cases, in sentences that only report values."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def claim_start_effects(
     campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]
 ) -> Iterator[Claim]:
     """Yield a claim for each start that was measured beside the usual one."""
-    figures = {(summary.case, summary.candidate): summary for summary in summaries}
+    by_case = {(summary.case, summary.candidate): summary for summary in summaries}
     for usual, start in dict.fromkeys((effect.ratio.base, effect.ratio.other) for effect in effects):
         start_effects = [effect for effect in effects if (effect.ratio.base, effect.ratio.other) == (usual, start)]
-        with_start = [figures[effect.case, effect.candidate] for effect in start_effects]
-        with_usual = [figures[effect.usual, effect.candidate] for effect in start_effects]
+        with_start = [by_case[effect.case, effect.candidate] for effect in start_effects]
+        with_usual = [by_case[effect.usual, effect.candidate] for effect in start_effects]
         texts = [
             _describe_time(start, usual, start_effects),
             *_describe_skew(campaign, start, usual, with_start, with_usual),
@@ -43,13 +43,13 @@ def _describe_time(start: str, usual: str, effects: Sequence[StartEffect]) -> Te
     differ = sum(effect.ratio.different for effect in effects)
     if not differ:
         return say(
-            "{start} is not distinguishable from {usual} in any of {n:count figure}.",
+            "{start} is not distinguishable from {usual} in any of {n:count value}.",
             start=start,
             usual=usual,
             n=len(effects),
         )
     return say(
-        "With {start} times are {ratio:ratio} those of {usual} (median of {all} figures, {low:ratio} to "
+        "With {start} times are {ratio:ratio} those of {usual} (median of {all} values, {low:ratio} to "
         "{high:ratio}; {n} {n:of differs|differ} significantly)."
         if len(ratios) > 1
         else "With {start} the time is {ratio:ratio} that of {usual}.",

@@ -61,17 +61,17 @@ def compare_states(view: CampaignView, answer: Answer, penalty: Penalty) -> list
 def _list_visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
     """Return the log ratios of visits in which both were at the same level: case, block, level and log."""
     frame = pl.DataFrame(schema={"case": pl.String, "block": pl.Int32, "level": pl.String, "log": pl.Float64})
-    if "visit_hop_ns" not in view.judged_figures.columns:
+    if "visit_hop_ns" not in view.judged_values.columns:
         return frame
     for placement in view.campaign.plan.placements:
         keys = [key for key in cases if view.case_of[key].placement == placement.name]
-        figures = view.judged_figures.filter(pl.col("case").is_in(keys))
-        at = find_levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
+        launch_values = view.judged_values.filter(pl.col("case").is_in(keys))
+        at = find_levels(launch_values["visit_hop_ns"].explode().drop_nulls().to_list())
         if at:
-            base_figures, other_figures = (figures.filter(pl.col("candidate") == name) for name in (base, other))
+            base_values, other_values = (launch_values.filter(pl.col("candidate") == name) for name in (base, other))
             hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
             level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
-            visits = pair_visits(base_figures, other_figures).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+            visits = pair_visits(base_values, other_values).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
             known = visits.with_columns(level=level).drop_nulls("level").select(frame.columns)
             frame = pl.concat([frame, known.cast(frame.schema)])
     return frame

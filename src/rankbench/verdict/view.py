@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Row = dict[str, Any]
 
-NO_FIGURES = pl.DataFrame(
+NO_VALUES = pl.DataFrame(
     schema={
         "case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64,
         "uncertain": pl.Boolean, "few": pl.Boolean,
@@ -112,8 +112,8 @@ class CampaignView:
     launches: list[Launch]
     verdict: Verdict
     """While findings are searched, only its cases, summaries and comparisons are there."""
-    figures: pl.DataFrame = dataclasses.field(default_factory=NO_FIGURES.clone)
-    """The figure of every launch, those included that are not judged."""
+    launch_values: pl.DataFrame = dataclasses.field(default_factory=NO_VALUES.clone)
+    """The value of every launch, those included that are not judged."""
     samples: pl.LazyFrame = dataclasses.field(default_factory=pl.LazyFrame)
     rank_samples: pl.LazyFrame = dataclasses.field(default_factory=pl.LazyFrame)
     """What single ranks saw, where the plan kept it."""
@@ -310,7 +310,7 @@ class CampaignView:
 
     @shared_property
     def timed_verdicts(self) -> list[CaseVerdict]:
-        """The main verdicts whose figures are times."""
+        """The main verdicts whose values are times."""
         return [verdict for verdict in self.main_verdicts if verdict.case.quantity != "memory"]
 
     def list_shown_verdicts(self) -> list[CaseVerdict]:
@@ -318,7 +318,7 @@ class CampaignView:
         return [self.verdict_of[self.key(case)] for case in self.cases]
 
     def list_shown_summaries(self) -> Iterator[tuple[Case, Summary]]:
-        """Yield each case to show with the summary of each candidate that has figures."""
+        """Yield each case to show with the summary of each candidate that has values."""
         placed = [(*pair, case) for case in self.cases for pair in self.summaries_of.get(self.key(case), ())]
         for _, summary, case in sorted(placed, key=lambda row: row[0]):
             if summary.candidate in self.candidates and summary.launches:
@@ -335,32 +335,32 @@ class CampaignView:
         shared = {verdict.outcome for verdict in self.verdict.cases if verdict.case.key in wanted}
         return shared.pop() if len(shared) == 1 else None
 
-    # --- figures and samples -----------------------------------------------------------------------------------------
+    # --- values and samples ------------------------------------------------------------------------------------------
 
     @shared_property
-    def judged_figures(self) -> pl.DataFrame:
-        """The figures of launches that can be judged."""
-        return select_judgeable(self.figures)
+    def judged_values(self) -> pl.DataFrame:
+        """The values of launches that can be judged."""
+        return select_judgeable(self.launch_values)
 
-    def figures_of_launches(self, case: Case) -> list[Row]:
-        """Return the figure of every launch of a case; always the same list."""
-        return self.once("figures", self._figures_by_case).get(self.key(case), [])
+    def list_launch_values(self, case: Case) -> list[Row]:
+        """Return the value of every launch of a case; always the same list."""
+        return self.once("launch_values", self._group_values_by_case).get(self.key(case), [])
 
-    def _figures_by_case(self) -> dict[str, list[Row]]:
-        figures = self.figures.filter(pl.col("candidate").is_in(list(self.candidates)))
-        return group_by_case(figures.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
+    def _group_values_by_case(self) -> dict[str, list[Row]]:
+        launch_values = self.launch_values.filter(pl.col("candidate").is_in(list(self.candidates)))
+        return group_by_case(launch_values.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
 
     @shared_property
     def correlation(self) -> LagOne | None:
         """How far ratios of successive blocks resemble each other, of the pairs that the question is about."""
         pairs_ = [pair for pair in self.comparisons if self.campaign.baseline in {"", pair.base}]
         pairs = list(dict.fromkeys((pair.base, pair.other) for pair in pairs_))
-        return correlate_launches(self.judged_figures, pairs, self.levels)
+        return correlate_launches(self.judged_values, pairs, self.levels)
 
     @shared_property
     def levels(self) -> dict[str, Levels]:
         """The two levels of the reference, by the key of each case that has them."""
-        return references.by_case(self.judged_figures, self.campaign)
+        return references.by_case(self.judged_values, self.campaign)
 
     @shared_property
     def moved(self) -> dict[str, tuple[int, int]]:
@@ -371,16 +371,16 @@ class CampaignView:
     @shared_property
     def maps(self) -> list[Map]:
         """The map of every candidate between all pairs of ranks, grouped by operation and size."""
-        return maps.make_maps(self.campaign, self.launches, self.judged_figures, self.operations)
+        return maps.make_maps(self.campaign, self.launches, self.judged_values, self.operations)
 
     @shared_property
     def start_effects(self) -> list[StartEffect]:
         """What each start does to the same case."""
-        return compare_starts(self.judged_figures, self.campaign)
+        return compare_starts(self.judged_values, self.campaign)
 
     @shared_property
     def single_ranks(self) -> pl.DataFrame:
-        """Figures of single ranks; those that measure a ring each are shown with the rings."""
+        """Values of single ranks; those that measure a ring each are shown with the rings."""
         operations = {operation.name for operation in self.campaign.operations if operation.rings}
         rings = [case.key for case in self.campaign.cases if case.operation in operations]
         return tabulate_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
@@ -445,7 +445,7 @@ class CampaignView:
     # --- names of cases ----------------------------------------------------------------------------------------------
 
     def measure(self, case: Case) -> Measure:
-        """Return what the figures of a case are."""
+        """Return what the values of a case are."""
         return measures.choose_measure(case, self.operation(case), *self.moved.get(self.key(case), ()))
 
     def case_name(self, case: Case) -> str:
@@ -501,9 +501,9 @@ def make_sort_key(case: Case) -> tuple[str, str]:
     return case.placement, case_labels.make_line_key(case)
 
 
-def select_judgeable(figures: pl.DataFrame) -> pl.DataFrame:
-    """Return the figures of launches whose start is certain enough, and of which enough rounds count."""
-    return figures.filter(~pl.col("uncertain"), ~pl.col("few"))
+def select_judgeable(launch_values: pl.DataFrame) -> pl.DataFrame:
+    """Return the values of launches whose start is certain enough, and of which enough rounds count."""
+    return launch_values.filter(~pl.col("uncertain"), ~pl.col("few"))
 
 
 def group_by_case(frame: pl.DataFrame) -> dict[str, list[Row]]:

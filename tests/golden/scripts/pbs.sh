@@ -11,21 +11,21 @@
 #PBS -m e
 #
 # Campaign study, by rankbench VERSION: Which library, from node to node?
-# Run or submit it again at any time: what is done is not done again. Take a launch out by a # before it.
+# Run or submit it again at any time: finished launches are not repeated. Put a # before a launch to skip it.
 
 campaign=/scratch/results/study
-time_s=5400  # of the job; a launch that would not end in it is not begun; 0: no limit
-silence_s=60  # a launch that gives no sign of life for so long is ended
-rest=0.003  # of a CPU; what all who wait for a turn may take
-rest_apart=0.003  # by which two of them may differ
-rest_large=0.03  # what one may take in one block
+time_s=5400  # time limit of the job, or 0; a launch that would exceed it does not start
+silence_s=60  # a launch without a sign of life for this time is ended
+rest=0.003  # share of a CPU for all waiting launches together
+rest_apart=0.003  # largest difference between two of them
+rest_large=0.03  # share that one launch may use in one block
 nodes_wanted=4
-speaks_to_mpi='OMPI_|I_MPI_'  # variables that are kept with each launch
+mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${PBS_JOBID:-}
 remote_shell=ssh
 module load numactl
 
-# The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.
+# The nodes of this job; whether they can start ranks; how remaining ranks are ended; whether a node answers.
 mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
 if command -v pbs_tmrsh >/dev/null; then
     export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=pbs_tmrsh
@@ -42,7 +42,7 @@ answers() {
     ! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"
 }
 
-# --- how each candidate is launched in each placement; the core and its arguments follow as $@ ------------------------
+# --- how each candidate is launched in each placement; $@ is the core with its arguments ------------------------
 
 declare -A ranks core checked reports
 
@@ -67,7 +67,7 @@ END
 
 <functions.sh>
 
-# --- the launches, each block in an order of its own ------------------------------------------------------------------
+# --- the launches, each block in its own order ------------------------------------------------------------------
 
 begin_job
 check one_on_2x1

@@ -23,9 +23,9 @@ def truth(name: str, case: Case) -> float:
     return planted.equal_times(name, case) * (1.2 if name == "beta" else 1.0)
 
 
-def figures(seed: int, state: float) -> pl.DataFrame:
+def launch_values(seed: int, state: float) -> pl.DataFrame:
     """Return ten launches that scatter by 2 %, in blocks that scatter by `state`; a launch of either is missing."""
-    drawn = planted.draw_figures(truth, Noise(seed, 0.02, state, 0), 10, planted.ONE_LINE, NAMES)
+    drawn = planted.draw_values(truth, Noise(seed, 0.02, state, 0), 10, planted.ONE_LINE, NAMES)
     lost = ((pl.col("candidate") == "alpha") & (pl.col("block") == 1)) | (
         (pl.col("candidate") == "beta") & (pl.col("block") == 2)
     )
@@ -36,7 +36,7 @@ def test_pairing_within_blocks_takes_out_what_blocks_share() -> None:
     """Over 40 campaigns the scatter of the ratio falls from 2.8 to 1.1 %: what launches scatter by alone."""
     paired, unpaired = [], []
     for seed in range(40):
-        drawn = figures(seed, 0.1)
+        drawn = launch_values(seed, 0.1)
         paired.append(list(compute_typical_logs(drawn, "beta", "alpha").values()))
         beta, alpha = (compute_typical_logs(drawn, name, None) for name in ("beta", "alpha"))
         unpaired.append([beta[key] - alpha[key] for key in beta])

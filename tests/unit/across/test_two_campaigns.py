@@ -89,11 +89,11 @@ def change(ratio: float, **changes: object) -> Change:
 def test_memory_is_distinguished_from_times() -> None:
     changes = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
     assert [render(sentence) for sentence in list_sentences(changes, 0.05)] == [
-        "1 of 3 figures is slower now, 1 faster; for 1, no change above 5 % can be shown.",
+        "1 of 3 values is slower now, 1 faster; for 1, no change above 5 % can be shown.",
         "a takes 1.00× its earlier time: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
         "Sped up most: barrier of a (0.50×: 0.49–0.52×).",
-        "1 of 1 figure is larger now, 0 smaller.",
+        "1 of 1 value is larger now, 0 smaller.",
         "a needs 4.00× its earlier memory: geometric mean over 1 case.",
         "Grew most: allreduce 8 B of a (4.00×: 3.91–4.09×).",
     ]

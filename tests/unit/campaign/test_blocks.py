@@ -13,7 +13,7 @@ from fakes import machine, thorough
 from fakes.library import behave, make
 
 from rankbench import build, campaign, plan
-from rankbench.campaign import Decision, Prepared, Progress, Wanted
+from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign, Progress
 from rankbench.campaign.loop import LAUNCHES_A_TURN
 from rankbench.libraries import Search
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
@@ -63,15 +63,17 @@ def prepare(
     *,
     seed: int = 0,
     more: int = 0,
-) -> Prepared:
+) -> PreparedCampaign:
     """Prepare a campaign of the two stand-in libraries."""
     file = tmp_path / "plan.toml"
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
     # Shorter than a plan may ask for, so that a hang is seen soon.
     planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
-    wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
-    return campaign.prepare(wanted, show or (lambda _: None))
+    request = CampaignRequest(
+        planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more
+    )
+    return campaign.prepare(request, show or (lambda _: None))
 
 
 def go_on(_: Store) -> Decision:
@@ -95,10 +97,10 @@ def assert_sound(store: Store, blocks: int) -> None:
     """Assert that nothing is lost or doubled: one row per case, candidate and block, and its samples once."""
     rows = Counter(store.cases().select("block", "candidate", "case").iter_rows())
     names = [candidate.name for candidate in store.campaign.candidates]
-    wanted = [
+    request = [
         (block, name, case.key) for block in range(1, blocks + 1) for name in names for case in store.campaign.cases
     ]
-    assert rows == Counter(wanted)
+    assert rows == Counter(request)
     samples = Counter(store.samples().collect().select("block", "candidate", "case", "index").iter_rows())
     measured = store.cases().filter(status="ok").select("block", "candidate", "case").iter_rows()
     assert samples == Counter((*row, index) for row in measured for index in range(store.campaign.plan.sampling.good))
@@ -292,9 +294,9 @@ def test_a_campaign_does_not_go_on_on_other_cpus(tmp_path: Path) -> None:
     run(tmp_path)
     there = msgspec.structs.replace(machine(), cpus=machine(4).cpus[2:])
     planned = plan.load_plan(tmp_path / "plan.toml", there)
-    wanted = Wanted(planned, tmp_path / "results", machine(), tmp_path / "home", [tmp_path / "9.1"])
+    request = CampaignRequest(planned, tmp_path / "results", machine(), tmp_path / "home", [tmp_path / "9.1"])
     with pytest.raises(RankbenchError) as error:
-        campaign.prepare(wanted, lambda _: None)
+        campaign.prepare(request, lambda _: None)
     assert str(error.value) == (
         f"{tmp_path}/results: holds a campaign on other hosts or CPUs; continue on those, or choose another name: "
         "--name NAME"
@@ -509,7 +511,7 @@ def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: di
         run(tmp_path)
     assert str(error.value) == (
         f"{tmp_path / 'results'}: mpich-9.2 is recorded with {what} {evil}, found here with "
-        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules of then, or begin another campaign: "
+        f"{libraries['9.2']}/bin/{program}; give the --prefix or --modules used then, or start another campaign: "
         "--name NAME"
     )
     assert not (tmp_path / "PWNED").exists()
@@ -558,7 +560,7 @@ def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dic
         run(tmp_path)
     assert str(error.value) == (
         f"{tmp_path / 'results'}: mpich-9.2 or rankbench itself has changed since this campaign began; "
-        "begin another: --name NAME"
+        "start another: --name NAME"
     )
 
 
@@ -575,7 +577,7 @@ def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path) -> None:
             prepare(tmp_path, here=other)
         assert str(error.value) == (
             f"{tmp_path / 'results'}: began on another machine ({what}); "
-            "go on there, or begin another campaign here: --name NAME"
+            "continue there, or start another campaign here: --name NAME"
         )
 
 

@@ -149,7 +149,7 @@ def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: 
         True,
         (
             "4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times longer; "
-            "compare none of them",
+            "do not compare them",
         ),
     )
 
@@ -181,7 +181,7 @@ def test_a_binary_that_keeps_to_its_own_library_is_seen(library: Library, tmp_pa
     core = build.build(library, tmp_path / "home")
     assert doctor.check(swapped, core, PAIR, tmp_path / "check").reason == (
         f"inside the launch libmpi is {tmp_path}/library/lib/libmpi.so.12, not {tmp_path}/other/lib/libmpi.so.12: the "
-        f"binary of {library.name} keeps to its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
+        f"binary of {library.name} loads its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankbench.campaign import exit_causes
-from rankbench.campaign.exit_causes import Surroundings
+from rankbench.campaign.exit_causes import MachineCounters
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 OWN_MPIEXEC = 'launch by the library\'s own mpiexec: launcher = "mpiexec"'
@@ -28,7 +28,7 @@ SIGNALS = {
 }
 MEANINGS = {
     "loader-newer-binary": (
-        "the binary calls ompi_mpi_instance_null, which this library lacks; let the older of the two make the binary: "
+        "the binary calls ompi_mpi_instance_null, which this library lacks; compile with the older of the two: "
         "binary_of"
     ),
     "openmpi-4-firewall": (
@@ -37,25 +37,22 @@ MEANINGS = {
     "openmpi-4-prefix": ("Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it"),
     "openmpi-4-prefix-launcher": ("Open MPI does not find its own files; set OPAL_PREFIX to its folder, or unset it"),
     "srun-no-plugin": (f"this Slurm has no plugin mpi/pmix; `srun --mpi=list` names those it has, or {OWN_MPIEXEC}"),
-    "srun-node-failure": "node n2 was lost; run again to continue with the nodes that are left",
+    "srun-node-failure": "node n2 was lost; run again to continue with the remaining nodes",
     "srun-openmpi-no-pmi": (
         'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"'
     ),
     "srun-openmpi-singletons": (
-        "srun and the library have no process interface in common, so that each rank is a world of its own; "
-        f"{OWN_MPIEXEC}"
+        f"srun and the library have no common process interface, so each rank started its own world; {OWN_MPIEXEC}"
     ),
     "srun-out-of-memory": (
         "the memory limit of the scheduler or the container is reached; use fewer ranks or smaller sizes"
     ),
-    "srun-time": "the scheduler's job was at the end of its time; ask for more: time in [job]",
+    "srun-time": "the job reached its time limit; request more: time in [job]",
     "ssh-host-key": "ssh does not know a host's key; accept it once by hand: ssh HOST true",
     "ssh-name": "the name of host nowhere does not resolve here; fix the name, or add it to /etc/hosts",
     "ssh-no-route": "host n2 cannot be reached; fix the network or the firewall, or use other hosts: --hosts",
     "ssh-password": "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
-    "ssh-refused": (
-        "host n2 refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell"
-    ),
+    "ssh-refused": ("host n2 refuses ssh; let sshd run there, or name another remote shell: --remote-shell"),
     "ssh-timeout": "host n2 does not answer; is it up, and does a firewall let ssh through?",
     "system-shm": "the memory disk /dev/shm is full; make it larger, or use fewer ranks",
 }
@@ -138,9 +135,9 @@ def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], k
 
 
 def test_what_happened_to_the_machine_is_evidence() -> None:
-    quiet = Surroundings(killed_for_memory=3, free_bytes=1 << 30)
+    quiet = MachineCounters(killed_for_memory=3, free_bytes=1 << 30)
     assert exit_causes.evidence(quiet, quiet) == ""
-    assert exit_causes.evidence(quiet, Surroundings(killed_for_memory=5, free_bytes=0)) == (
+    assert exit_causes.evidence(quiet, MachineCounters(killed_for_memory=5, free_bytes=0)) == (
         "the kernel ended 2 processes for lack of memory; use fewer ranks or smaller sizes; "
         "the disk of the results is full; make room and run again to continue"
     )

@@ -18,6 +18,8 @@ from rankbench.campaign import foreign
 from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import LaunchRequest
+from rankbench.foreign import Line, Text
+from rankbench.foreign.tools import imb, osu
 from rankbench.model import (
     Candidate,
     Case,
@@ -29,8 +31,6 @@ from rankbench.model import (
     SuiteSpec,
 )
 from rankbench.plan.reading import parse_plan
-from rankbench.suites import Line, Text
-from rankbench.suites.tools import imb, osu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def test_a_folder_can_be_each_library_s_own(tmp_path: Path, library: Library) ->
 @pytest.mark.parametrize("text", ["{compiler}/bin", "{", "{0}", "{library.prefixes}"])
 def test_other_words_in_braces_are_refused(tmp_path: Path, library: Library, text: str) -> None:
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=text)) == (
-        f'suites.osu.path: found "{text}"; in braces can stand only {{library}}, {{family}}, {{version}}'
+        f'suites.osu.path: found "{text}"; braces may contain only {{library}}, {{family}}, {{version}}'
     )
 
 
@@ -172,7 +172,7 @@ def test_a_program_that_keeps_to_its_own_library(tmp_path: Path, library: Librar
     other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
     linked.program(other, tmp_path / "osu" / "osu_latency")
     assert read_refusal(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
-        f"osu_latency cannot run with mpich-4.3.2: it keeps to {tmp_path}/other/lib/libmpi.so.12, whatever "
+        f"osu_latency cannot run with mpich-4.3.2: it loads {tmp_path}/other/lib/libmpi.so.12, whatever "
         "LD_LIBRARY_PATH says; build it for this library"
     )
 
@@ -500,14 +500,14 @@ def test_sizes_that_were_not_asked_for_are_nothing(ended: Ended) -> None:
 def test_a_size_that_the_program_has_not_is_refused(ended: Ended) -> None:
     ending = ended(WHOLE, (8, 24))
     assert list_results(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
-    assert ending.stream.results[1].reason == "the program has not this size; it measured 8, 16, 32 B"
+    assert ending.stream.results[1].reason == "the program does not measure this size; it measured 8, 16, 32 B"
     assert ending.status == LaunchStatus.OK
 
 
 def test_of_many_sizes_the_first_are_named(ended: Ended) -> None:
     many = imports.latencies(*((size, 1.5) for size in range(1, 20)))
     assert ended(many, (24,)).stream.results[0].reason == (
-        "the program has not this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
+        "the program does not measure this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
     )
 
 
@@ -518,18 +518,18 @@ def test_a_crash_in_mid_table_keeps_what_is_there_and_is_of_the_next_size(ended:
     assert (broken(ending), ending.stream.complete) == (16, False)
 
 
-def test_a_line_that_a_crash_cut_is_no_figure(ended: Ended) -> None:
+def test_a_line_that_a_crash_cut_is_no_value(ended: Ended) -> None:
     ending = ended(f"{HALF}16                      2", exit_code=-9)
     assert list_results(ending) == [(8, "ok", [1500.0])]
     assert broken(ending) == 16
 
 
-def test_a_crash_before_any_figure_is_of_the_first_size(ended: Ended) -> None:
+def test_a_crash_before_any_value_is_of_the_first_size(ended: Ended) -> None:
     ending = ended("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
     assert (ending.status, list_results(ending), broken(ending)) == (LaunchStatus.CRASHED, [], 8)
 
 
-def test_a_crash_after_the_last_figure_broke_no_size(ended: Ended) -> None:
+def test_a_crash_after_the_last_value_broke_no_size(ended: Ended) -> None:
     ending = ended(WHOLE, exit_code=1)
     assert (ending.status, len(list_results(ending)), broken(ending)) == (LaunchStatus.CRASHED, 3, None)
 
@@ -595,7 +595,7 @@ def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
     assert ended(WHOLE, ranks=4).status == LaunchStatus.OK
 
 
-def test_a_figure_of_nought_is_a_row_without_one(ended: Ended) -> None:
+def test_a_value_of_nought_is_a_row_without_one(ended: Ended) -> None:
     (result,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
     assert (result.status, result.reason) == (CaseStatus.BELOW, "printed as 0: below the last digit printed")
 

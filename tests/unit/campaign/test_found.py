@@ -9,7 +9,7 @@ from fakes import library as fake
 from fakes import machine, modules
 
 from rankbench import plan
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.preparation import find_candidates
 from rankbench.model import RankbenchError
 
@@ -42,8 +42,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def find_in_plan(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict[str, Library]]:
     file = tmp_path / "plan.toml"
     file.write_text(f'operations = ["allreduce"]\n{text}\n', "utf-8")
-    wanted = Wanted(plan.load_plan(file, machine()), tmp_path, machine(), tmp_path, [tmp_path / "a"], modules=names)
-    return find_candidates(wanted)
+    request = CampaignRequest(
+        plan.load_plan(file, machine()), tmp_path, machine(), tmp_path, [tmp_path / "a"], modules=names
+    )
+    return find_candidates(request)
 
 
 def test_compilers_are_candidates(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_group_that_never_starts_is_given_up_and_the_others_are_not() -> None:
         (launch(3, 2), PLAIN, CaseStatus.OK),
         (launch(4, 2, LaunchStatus.CRASHED), THREADED, CaseStatus.NOT_RUN),
     )
-    assert [past.hopeless(turn, case) for turn, case in zip(TURNS, (PLAIN, THREADED), strict=True)] == [
+    assert [past.explain_skip(turn, case) for turn, case in zip(TURNS, (PLAIN, THREADED), strict=True)] == [
         "",
         "did not start in blocks 1 and 2; not tried again",
     ]

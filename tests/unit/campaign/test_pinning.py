@@ -108,7 +108,7 @@ def test_cores_of_other_hosts_are_not_those_of_this_one(cpus: list[str], cores: 
 @pytest.mark.parametrize(("to", "moved"), [(64, False), (8, True)])
 def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, moved: bool) -> None:
     ranks = facts("0,64", "1,65", hosts=["elsewhere"] * 2)
-    assert pinning.left_its_seat(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
+    assert pinning.has_moved(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == moved
 
 
 def test_sockets_come_before_cpus_and_nodes_before_both() -> None:

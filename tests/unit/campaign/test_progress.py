@@ -91,7 +91,7 @@ def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Cam
     shares = []
     for block in (1, 2, 3):
         for name in plan.draw_block_order(3, block, ["a", "b"]):
-            progress.starts([Turn(block, name, "socket")], 1)
+            progress.on_start([Turn(block, name, "socket")], 1)
             shares.append(progress.share_done)
     assert shares == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
 
@@ -99,12 +99,12 @@ def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Cam
 def test_turns_of_launches_that_run_at_the_same_time_are_over_together(campaign: Campaign) -> None:
     progress = Progress(campaign)
     for block in (1, 2):
-        progress.starts([Turn(block, name, "socket") for name in ("a", "b")], 1)
+        progress.on_start([Turn(block, name, "socket") for name in ("a", "b")], 1)
         assert (progress.share_done, progress.turns_done) == ((block - 1) / 2, 0)
         for name in ("a", "b"):
             progress.on_end(make_launch(name, block, 10.0), [])
         assert progress.seconds_left(2) == pytest.approx((3 - block) * 20.0, abs=15)
-    progress.starts([Turn(2, "b", "socket")], 1)
+    progress.on_start([Turn(2, "b", "socket")], 1)
     assert progress.turns_done == 1
     assert progress.seconds_left(2) == pytest.approx(10.0, abs=5)
 
@@ -118,7 +118,7 @@ def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
 def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     progress.on_end(make_launch("a", 1, 30.0), [result(case, 1.0)])
-    progress.starts([Turn(3, plan.draw_block_order(3, 3, ["a", "b"])[0], "socket")], 1)
+    progress.on_start([Turn(3, plan.draw_block_order(3, 3, ["a", "b"])[0], "socket")], 1)
     progress.on_decision(look(campaign, "a", "b", until=3))
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 4 * 30.0), abs=15)
     assert (progress.note, progress.blocks, progress.share_done) == ("1 goes on", 3, 2 / 3)
@@ -137,24 +137,24 @@ def test_launches_take_a_time_of_their_own_and_one_for_each_case(campaign: Campa
 def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
     progress = Progress(campaign)
     first, second = plan.draw_block_order(3, 1, ["a", "b"])
-    progress.starts([Turn(1, first, "socket")], 1)
+    progress.on_start([Turn(1, first, "socket")], 1)
     progress.on_end(make_launch(first, 1, 100.0), [])
-    progress.starts([Turn(1, second, "socket")], 1)
+    progress.on_start([Turn(1, second, "socket")], 1)
     assert progress.seconds_left(2) == pytest.approx(3 * 100.0, abs=15)
     progress.on_end(make_launch(second, 1, 50.0), [])
-    progress.starts([Turn(2, first, "socket")], 1)
+    progress.on_start([Turn(2, first, "socket")], 1)
     assert progress.seconds_left(4) == pytest.approx(6 * 75.0, abs=15)
 
 
-def test_a_figure_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
+def test_a_value_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     progress.on_end(make_launch("a", 1, 1.0), [result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
     progress.on_end(make_launch("a", 2, 1.0), [result(case, 40.0)])
-    assert progress.figure_ns("a", case) == 30.0
-    assert progress.figure_ns("b", case) is None
+    assert progress.find_value_ns("a", case) == 30.0
+    assert progress.find_value_ns("b", case) is None
 
 
-def test_a_figure_leaves_out_overruns_where_their_start_discards_them_and_what_single_ranks_saw(
+def test_a_value_leaves_out_overruns_where_their_start_discards_them_and_what_single_ranks_saw(
     campaign: Campaign,
 ) -> None:
     progress = Progress(campaign)
@@ -163,7 +163,7 @@ def test_a_figure_leaves_out_overruns_where_their_start_discards_them_and_what_s
     for start, figure_ns in (("window", 20.0), ("window-mpiperf", 15.0)):
         case = msgspec.structs.replace(campaign.cases[0], start=start)
         progress.on_end(make_launch("a", 1, 1.0), [CaseResult(case=case, status=CaseStatus.OK, series=[view, column])])
-        assert progress.figure_ns("a", case) == figure_ns
+        assert progress.find_value_ns("a", case) == figure_ns
 
 
 def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.campaign.spending import OUTSIDE, PARTS, block_durations_s, spending, total_duration_s
+from rankbench.campaign.spending import OUTSIDE, PARTS, block_durations_s, list_parts, total_duration_s
 from rankbench.model import Launch, LaunchStatus
 
 CORE = Path(__file__).parents[3] / "core"
@@ -31,14 +31,14 @@ def test_turns_of_launches_add_up() -> None:
     """Two launches at the same time, 10 s in all: each waits while the other has its turn."""
     first = launch(1, 0, 5, init=0.5, join=0.5, wait=4.5, calls=2, check=2.5)
     second = launch(1, 0, 5, init=1, wait=4.5, calls=3, check=1.5)
-    parts = {part.part: part for part in spending([first, second])}
+    parts = {part.part: part for part in list_parts([first, second])}
     assert {name: part.seconds for name, part in parts.items()} == {"start": 1, "calls": 5, "check": 4}
     assert parts["calls"].share == 0.5
 
 
 def test_an_interruption_is_not_taken_for_time_between_launches() -> None:
     starts_s = [0, 11, 22, 33 + 86400]
-    parts = spending([launch(block, at_s, 10, calls=10) for block, at_s in enumerate(starts_s, 1)])
+    parts = list_parts([launch(block, at_s, 10, calls=10) for block, at_s in enumerate(starts_s, 1)])
     assert {part.part: part.seconds for part in parts} == {"between": pytest.approx(3), "calls": 40}
 
 
@@ -56,4 +56,4 @@ def test_a_block_takes_the_time_of_its_launches_and_the_time_before_them() -> No
 
 
 def test_launches_that_show_nothing_have_no_parts() -> None:
-    assert spending([launch(1, 0, 5)]) == []
+    assert list_parts([launch(1, 0, 5)]) == []

@@ -16,7 +16,7 @@ from unit.campaign.test_blocks import PLAN, assert_sound, go_on, libraries, prep
 
 from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress
-from rankbench.campaign.loop import UNWATCHED_LAUNCHES
+from rankbench.campaign.loop import MOST_LOST_LAUNCHES
 from rankbench.language import render
 from rankbench.model import (
     CaseStatus,
@@ -154,8 +154,8 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
-    """Kill the keeper of a launch, so many times, as soon as a library's core runs; later launches do not pause."""
+def kill_a_supervisor(folder: Path, mark: Path, *, times: int) -> threading.Thread:
+    """Kill the supervisor of a launch, so many times, as soon as a library's core runs; later launches do not pause."""
 
     def running() -> dict[int, int]:
         """Return the processes of the launch, and the parent of each."""
@@ -169,7 +169,7 @@ def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
 
     def kill() -> None:
         for number in range(times):
-            while not (targets := [pid for pid in running().values() if "keeper.py" in cmdline(pid)]):
+            while not (targets := [pid for pid in running().values() if "supervisor.py" in cmdline(pid)]):
                 time.sleep(0.02)
             group, outer = running().keys(), parent_of(targets[0])
             os.kill(outer, signal.SIGSTOP)  # Nothing is launched again before the library behaves as it is to.
@@ -177,7 +177,7 @@ def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
             if number == times - 1:
                 behave(mark)
             os.kill(outer, signal.SIGCONT)
-            while group & running().keys():  # They pass to a keeper that must not be killed for them.
+            while group & running().keys():  # They pass to a supervisor that must not be killed for them.
                 time.sleep(0.02)
 
     thread = threading.Thread(target=kill, daemon=True)
@@ -193,13 +193,13 @@ def cmdline(pid: int) -> str:
         return ""
 
 
-def test_a_launch_whose_keeper_was_killed_is_made_again_and_not_stored(
+def test_a_launch_whose_supervisor_was_killed_is_made_again_and_not_stored(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
     prepared = prepare(tmp_path)
     behave(libraries["9.2"], pause_s=60)
     progress = Progress(prepared.store.campaign)
-    killer = kill_a_keeper(tmp_path / "results", libraries["9.2"], times=1)
+    killer = kill_a_supervisor(tmp_path / "results", libraries["9.2"], times=1)
     campaign.run(prepared, go_on, progress)
     killer.join()
     assert_sound(prepared.store, blocks=2)
@@ -207,21 +207,21 @@ def test_a_launch_whose_keeper_was_killed_is_made_again_and_not_stored(
     assert {launch.status: (launch.reason, launch.log) for launch in launches} == {LaunchStatus.OK: ("", "")}
     assert [launch.together for launch in launches if launch.candidate == "mpich-9.2"] == [1, 3]
     assert progress.notes == [
-        "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
-        "was ended with it; it is not stored and is made again"
+        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended "
+        "with it; it is not stored and will be repeated"
     ]
 
 
-def test_a_campaign_ends_if_keepers_are_killed_again_and_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
+def test_a_campaign_ends_if_supervisors_are_killed_again_and_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, f"together = false{PLAN}")
     behave(libraries["9.2"], pause_s=60)
-    killer = kill_a_keeper(tmp_path / "results", libraries["9.2"], times=UNWATCHED_LAUNCHES)
+    killer = kill_a_supervisor(tmp_path / "results", libraries["9.2"], times=MOST_LOST_LAUNCHES)
     with pytest.raises(RankbenchError) as error:
         campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     killer.join()
     assert str(error.value) == (
-        "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
-        "was ended with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
+        "block 1, mpich-9.2 on socket: the supervisor of the launch was killed by SIGKILL, and the launch was ended "
+        "with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
         "memory), then run again to continue"
     )
     assert "mpich-9.2" not in {launch.candidate for launch in prepared.store.launches()}

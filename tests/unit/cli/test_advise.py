@@ -63,7 +63,7 @@ def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, caps
     advise(stored.folder, profile=profile)
     out = " ".join(capsys.readouterr().out.split())
     assert "allreduce 8 B 10 measured" in out
-    assert "Not counted, since no operation stands for them: MPI_Comm_dup." in out
+    assert "Not counted, since no operation corresponds to them: MPI_Comm_dup." in out
 
 
 @pytest.mark.parametrize(

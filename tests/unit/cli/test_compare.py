@@ -83,7 +83,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert sum("lacking" in line for line in lines) == 9
     assert not any("geometric mean" in line for line in lines)
     assert lines[-2:] == [
-        "No case has figures of both.",
+        "No case has values of both.",
         "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios.",
     ]
 

@@ -108,7 +108,7 @@ def test_what_is_in_the_way_follows_and_is_no_failure(
         [
             "mpich-9.1", "1x4", "4",
             "works, but 4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times "
-            "longer; compare none of them",
+            "longer; do not compare them",
         ],
         ["turbo is on: cores differ; switch it off"],
     ]  # fmt: skip

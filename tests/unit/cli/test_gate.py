@@ -200,7 +200,7 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
     night(tmp_path / "one", flaky(CaseStatus.WRONG_DATA))
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
     assert code == 1
-    assert lines[0] == f"FAILED barrier, beta: wrong data in 6 of 6 launches (alpha-1.0 has figures). {LOG}"
+    assert lines[0] == f"FAILED barrier, beta: wrong data in 6 of 6 launches (alpha-1.0 has values). {LOG}"
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tup
 
     Far, everything takes three times as long; in the last campaign `barrier` of beta takes the ratios, near and far.
     """
-    original, calls = statistics.launch_figures, iter(enumerate(shares, 1))
+    original, calls = statistics.compute_launch_values, iter(enumerate(shares, 1))
 
     def with_visits(*arguments: object) -> pl.DataFrame:
         number, share = next(calls)
@@ -275,11 +275,11 @@ def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tup
             visit_ns=pl.when(changed).then(pl.lit(slow)).otherwise(pl.lit(plain)),
         )
 
-    monkeypatch.setattr(statistics, "launch_figures", with_visits)
+    monkeypatch.setattr(statistics, "compute_launch_values", with_visits)
 
 
 def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same library, 20 % of the visits far yesterday and 80 % today: figures are three times as long."""
+    """The same library, 20 % of the visits far yesterday and 80 % today: values are three times as long."""
     night(tmp_path / "old")
     night(tmp_path / "new", day=2)
     levels_met(monkeypatch, [0.2, 0.8])
@@ -383,7 +383,7 @@ def test_a_reference_of_another_version_is_no_reference(tmp_path: Path) -> None:
     night(tmp_path / "new", day(1.0, beta=1.08), day=20, version="1.1")
     code, lines = gate(tmp_path / "new", "--history", history, "--reference", "alpha")
     assert code == 0
-    assert "SKIPPED barrier, beta: fewer than 8 earlier campaigns have this figure" in "\n".join(lines)
+    assert "SKIPPED barrier, beta: fewer than 8 earlier campaigns have this value" in "\n".join(lines)
 
 
 def test_what_works_no_more_fails_against_many_campaigns(tmp_path: Path) -> None:

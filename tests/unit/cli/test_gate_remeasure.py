@@ -84,7 +84,7 @@ def test_a_slow_day_fails_only_until_both_are_measured_again(place: Path) -> Non
     assert code == 1
     expected = ["rankbench", "gate", "results/new-2", "--against", "results/old"]
     prefixes = ["--prefix", str(place / "old"), "--prefix", str(place / "new")]
-    command = text.splitlines()[-1].partition("take the day out: ")[2]
+    command = text.splitlines()[-1].partition("exclude day-to-day variation: ")[2]
     assert shlex.split(command) == [*expected, *prefixes, "--remeasure"]
     code, text = call(*shlex.split(command)[1:], "--blocks", "6", "--threshold", "20%")
     assert code == 0
@@ -134,7 +134,7 @@ def test_another_build_in_the_place_of_the_old_one_is_refused(place: Path) -> No
         gate(*REMEASURE)
     assert str(error.value) == (
         "mpich-9.1 of campaign old is another build here (version 9.0 then, 9.1 here); "
-        "give the --prefix or --modules of then"
+        "give the --prefix or --modules used then"
     )
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rankbench.cli.commands.compare import compare
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.live_progress import FIGURES_SHOWN, Screen, Shown
+from rankbench.cli.live_progress import VALUES_SHOWN, DisplayedProgress, Screen
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixtu
 
 
 def test_the_live_display_names_lines_and_computes_rates() -> None:
-    progress = Shown(kinds.record("made", kinds.CASES))
+    progress = DisplayedProgress(kinds.record("made", kinds.CASES))
     results = [kinds.result(case, "alpha", 0) for case in kinds.CASES]
     progress.on_end(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
     page = io.StringIO()
-    Console(file=page, width=100).print(Screen(progress).figures())
+    Console(file=page, width=100).print(Screen(progress).make_value_table())
     rows = [line.strip().split("  ")[0] for line in page.getvalue().rstrip().splitlines()]
     assert rows[3:] == [
         "put 8 B",
@@ -96,6 +96,6 @@ def test_the_live_display_names_lines_and_computes_rates() -> None:
         "allreduce 8 B, quantity=memory",
         "pingpong 8 B",
     ]
-    assert len(rows) - 3 <= FIGURES_SHOWN
+    assert len(rows) - 3 <= VALUES_SHOWN
     assert "255 M/s" in page.getvalue()
     assert "1.50 MiB" in page.getvalue()

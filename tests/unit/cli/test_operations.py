@@ -102,7 +102,7 @@ def test_an_operation_that_is_not_there(run: Command) -> None:
 
 def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) -> None:
     _, out, err = run()
-    assert err == "asking mpich-9.1 which operations it has, once for this build of the core …\n"
+    assert err == "probing the operations of mpich-9.1, once for this build of the core …\n"
     assert out.endswith("All of this is in MPICH 9.1, and data are right.")
     (path,) = (tmp_path / "home" / "builds").glob("*/probe.json")
     answers = json.loads(path.read_text())["answers"]

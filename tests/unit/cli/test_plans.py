@@ -17,10 +17,10 @@ from rankbench.cli.commands.list_ import list_
 from rankbench.cli.commands.plan import plan as plan_command
 from rankbench.cli.commands.presets import presets
 from rankbench.cli.display import console
-from rankbench.cli.plans import Measured, blocks_of, make_plan, name_of, toml
+from rankbench.cli.plans import MeasuringOptions, blocks_of, make_plan, name_of, toml
 from rankbench.model import RankbenchError
 
-INLINE = Measured(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
+INLINE = MeasuringOptions(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
 NOTHING: dict[str, object] = {}
 
 
@@ -62,11 +62,11 @@ def test_its_name_depends_on_what_is_measured_only() -> None:
 
 def test_options_count_more_than_a_plan(place: Path) -> None:
     (place / "mine.toml").write_text('candidates = ["mpich"]\noperations = ["bcast"]\n[stop]\nuntil = "decided"\n')
-    planned, name = make_plan(["mine.toml"], "", Measured(blocks="3", sizes="8"), NOTHING, machine())
+    planned, name = make_plan(["mine.toml"], "", MeasuringOptions(blocks="3", sizes="8"), NOTHING, machine())
     assert (name, planned.file, planned.sizes_bytes) == ("mine", "mine.toml", [8])
     assert (planned.stop.blocks_max, planned.stop.until) == (3, "decided")
     assert tomllib.loads(planned.text)["stop"] == {"until": "decided", "blocks": 3}
-    preset, name = make_plan(["openmpi"], "quick", Measured(), NOTHING, machine())
+    preset, name = make_plan(["openmpi"], "quick", MeasuringOptions(), NOTHING, machine())
     assert (name, [candidate.library for candidate in preset.candidates]) == ("quick", ["openmpi"])
     assert preset.operations == ["pingpong", "allreduce"]
 
@@ -82,7 +82,9 @@ def test_blocks() -> None:
 
 
 def test_a_time_ends_a_campaign_before_its_blocks() -> None:
-    planned, _ = make_plan(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NOTHING, machine())
+    planned, _ = make_plan(
+        ["mpich"], "", MeasuringOptions(operations="bcast", time="1h", blocks="7"), NOTHING, machine()
+    )
     assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
 
 
@@ -92,7 +94,7 @@ def test_a_dry_run_launches_nothing(
     make(place / "9.1", "9.1")
     words = ["run", "mpich==9.1", "--operations", "allreduce,bcast", "--sizes", "8,64", "--blocks", "3"]
     lines = run(monkeypatch, capsys, *words, "--prefix", "9.1", "--dry-run", "--verbose")
-    assert lines.pop(0) == "only one candidate: figures, no comparison"
+    assert lines.pop(0) == "only one candidate: values, no comparison"
     name = lines[0].partition(":")[0]
     assert lines[:6] == [
         f"{name}: Which is fastest here in allreduce, bcast: mpich==9.1?",

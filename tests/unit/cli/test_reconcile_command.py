@@ -1,4 +1,4 @@
-"""The command `reconcile`: which benchmarks it finds, the plan that it makes, and what it reports the figures."""
+"""The command `reconcile`: which benchmarks it finds, the plan that it makes, and what it reports the values."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_compared_is_reported_with_what_can(tmp_path: Path, capsy
     ]
 
 
-def test_figures_of_other_numbers_say_so_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_of_other_numbers_say_so_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planted = alternated.allreduce()
     planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
     command.explain(alternated.make(tmp_path, planted))

@@ -201,7 +201,7 @@ def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
 
 def test_one_candidate_is_not_compared(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace(', "mpich==9.2"', "").replace("blocks = 3", "blocks = 1"))
-    assert finish(place).startswith("only one candidate: figures, no comparison\n")
+    assert finish(place).startswith("only one candidate: values, no comparison\n")
 
 
 def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:
@@ -209,7 +209,7 @@ def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> 
     texts = finish(place, code=1).splitlines()
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
     assert f"  block 2, mpich-9.2: bcast.blocking.8.byte.socket.window {crash}" in texts
-    assert "without figures: 2 crashed, 1 not-run; the report lists them" in texts
+    assert "without values: 2 crashed, 1 not-run; the report lists them" in texts
     assert "mpich-9.2: 2 cases crashed" in texts
 
 

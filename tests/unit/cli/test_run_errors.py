@@ -274,7 +274,7 @@ def test_a_name_that_is_set_twice(place: Path, refused: Refused, line: str) -> N
     text = spoil(line)
     number = 1 + text[: text.rindex(line.split()[-1] if line.startswith("[stop]") else line.split()[0])].count("\n")
     assert refused(write(place, text)) == (
-        f"rankbench: plan.toml:{number}: this name is set already; remove one of the two"
+        f"rankbench: plan.toml:{number}: this key is set already; remove one of the two"
     )
 
 

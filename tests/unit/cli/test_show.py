@@ -17,9 +17,9 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
 
+from rankbench.cli.cases import format_half_width
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.cli.figures import spread
 from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
@@ -61,7 +61,7 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_answer_figures_and_failures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answer_values_and_failures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=stored.folder)
     assert read_lines(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
 
@@ -84,10 +84,10 @@ def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.C
 def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str], launches: int) -> None:
     store = make_campaign(tmp_path / "c", launches=launches)
     show(folder=store.folder)
-    figures = [line for line in read_lines(capsys) if line.startswith("64 KiB")]
-    assert len(figures) == 4
-    assert not any("±" in line for line in figures)
-    assert all(line.endswith("~") for line in figures)
+    lines = [line for line in read_lines(capsys) if line.startswith("64 KiB")]
+    assert len(lines) == 4
+    assert not any("±" in line for line in lines)
+    assert all(line.endswith("~") for line in lines)
 
 
 def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,11 +110,13 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     """Least and largest of the medians of launches, not of samples."""
     store = make_campaign(tmp_path / "c", launches=6)
     case = next(case for case in store.campaign.cases if case.operation == "barrier")
-    figures = evaluate(store).figures.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")["figure_ns"]
+    launch_values = evaluate(store).launch_values.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")[
+        "figure_ns"
+    ]
     show(folder=store.folder, operation=["barrier"], format_="csv")
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]
-    assert ends == pytest.approx([figures.min(), figures.mean(), figures.max()])
+    assert ends == pytest.approx([launch_values.min(), launch_values.mean(), launch_values.max()])
     assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
     show(folder=store.folder, operation=["barrier"], details=True)
     text = " ".join(" ".join(read_lines(capsys)).split())
@@ -233,7 +235,7 @@ def test_a_stored_campaign_is_evaluated_again_with_another_estimator(
     )
 
 
-def test_a_larger_threshold_makes_less_of_the_same_figures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_larger_threshold_makes_less_of_the_same_values(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Gamma takes 0.8 of the others' time for large messages: 1 / 1.25."""
     rows = {}
     for threshold in ("", "30%"):
@@ -256,8 +258,8 @@ def test_every_estimator_and_what_a_case_is_made_of_are_in_the_csv(
     stored: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = next(iter(table_of(capsys, folder=str(stored.folder)).values()))
-    figures = ("min_ns", "p10_ns", "trimmed_mean_ns", "mean_ns", "p90_ns", "p99_ns", "max_ns")
-    assert all(float(row[name]) > 0 for name in figures)
+    columns = ("min_ns", "p10_ns", "trimmed_mean_ns", "mean_ns", "p90_ns", "p99_ns", "max_ns")
+    assert all(float(row[name]) > 0 for name in columns)
     assert (row["memory"], row["cache"], row["buffers"], row["root"]) == ("", "warm", "separate", "0")
     assert (row["trimmed_low_ns"], row["doubt"], row["uncertain"]) == ("NaN", "", "0")
 
@@ -366,7 +368,7 @@ def test_ranks_of_a_campaign_without_launches_are_reported_in_one_line(tmp_path:
 )
 def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool, text: str) -> None:
     summary = Summary("c", "alpha", 6, 60, 0, 0, typical_ns=100.0, low_ns=low, high_ns=high, coverage=0.95)
-    assert spread(summary, "median", per_second=per_second) == text
+    assert format_half_width(summary, "median", per_second=per_second) == text
 
 
 def test_several_flags_print_and_export_the_same_tables_in_order(

@@ -96,7 +96,7 @@ def test_little_cpu_time_is_needed_before_a_command(words: list[str], most_s: fl
 def test_a_campaign_that_was_evaluated_is_shown_in_little_cpu_time(tmp_path: Path) -> None:
     stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
     assert cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < GENEROUS * 1.0
-    (file,) = (tmp_path / "home/kept/evaluations").iterdir()
+    (file,) = (tmp_path / "home/cache/evaluations").iterdir()
     assert file.stat().st_size
 
 

@@ -282,12 +282,11 @@ def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
     script.write_text(re.sub(r"time_s=0\b", "time_s=20", script.read_text()))
     process = here.submit("--wait")
     assert (
-        "results/plan/job/job.sh was edited and is submitted as it is; remove it to have it written anew\n"
-        in process.printed
+        "results/plan/job/job.sh was edited and is submitted as it is; remove it to get a new one\n" in process.printed
     )
     assert process.exit_code == 1
     assert process.printed.splitlines()[-2:] == [
-        "its job ended for want of time (COMPLETED); log: results/plan/job/output.log",
+        "its job ended because of the time limit (COMPLETED); log: results/plan/job/output.log",
         "next: submit it again; it continues where it stopped",
     ]
     script.unlink()
@@ -342,7 +341,7 @@ def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> N
     launches = here.open_results().launches()
     (died,) = [launch for launch in launches if launch.status != "ok"]
     assert (died.status, died.reason) == (
-        "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
+        "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer from a2"
     )  # fmt: skip
     assert len(launches) == LAUNCHES + 1
     assert [row[3] for row in rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
@@ -368,7 +367,7 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
         for launch in here.open_results().launches()
         if launch.status != "ok"
     }
-    reason = "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
+    reason = "ended before its last case: exit code 139 (SIGSEGV); no answer from a2"
     assert died == {("crashed", reason, 3)}
 
 
@@ -394,7 +393,7 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
     process = here.run("status")
     assert process.exit_code == 0
     assert (
-        "Slurm does not show where job 101 stands: scontrol: error: cannot connect to the server\n" in process.printed
+        "Slurm does not report the state of job 101: scontrol: error: cannot connect to the server\n" in process.printed
     )
     assert len(here.open_results().launches()) >= 1
     (tmp_path / "scheduler/gone").unlink()
@@ -415,7 +414,7 @@ def test_a_pbs_server_with_and_without_a_history_of_jobs(tmp_path: Path, *, hist
     process = here.submit("--wait")
     assert (process.exit_code, process.printed.splitlines()[-2]) == (
         1,
-        f"its job ended for want of time ({'F, exit status 0' if history else 'no longer known to PBS'}); "
+        f"its job ended because of the time limit ({'F, exit status 0' if history else 'no longer known to PBS'}); "
         "log: results/plan/job/output.log",
     )
     script.write_text(text)
@@ -477,8 +476,9 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
     (tmp_path / "scheduler/gone").unlink()
     scheduler.cancel(tmp_path / "scheduler", "101")
     assert str(error.value) == (
-        f"{here.campaign}: asked 10 times in a row, the scheduler did not say where job 101 is; the job may still run; "
-        f"look again by: rankbench status {here.campaign}"
+        f"{here.campaign}: asked 10 times in a row, the scheduler did not report the state of job 101; "
+        "the job may still run; "
+        f"query again by: rankbench status {here.campaign}"
     )
     assert 120 < sum(pauses) < 600
 
@@ -487,8 +487,8 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
     ("options", "answer"),
     [
         ([], 'no scheduler "pbss"; did you mean pbs? (allowed: flux, grid-engine, lsf, pbs, slurm, ssh)'),
-        (["--scheduler", "pbs", "--contiguous"], "job.contiguous: PBS has no option for it; leave it out, or give what "
-                                                 "your site has in job.options"),
+        (["--scheduler", "pbs", "--contiguous"], "job.contiguous: PBS has no option for it; leave it out, or use "
+                                                 "your site\'s option in job.options"),
         (["--scheduler", "slurm", "--time", "soon"],
          '--time: found "soon", expected a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'),
         (["--scheduler", "slurm", "--memory", "64 gigabytes"],

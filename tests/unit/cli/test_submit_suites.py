@@ -65,7 +65,7 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> 
     )
 
 
-def test_a_program_runs_with_the_library_of_its_candidate_and_its_figures_are_read(tmp_path: Path) -> None:
+def test_a_program_runs_with_the_library_of_its_candidate_and_its_values_are_read(tmp_path: Path) -> None:
     here = site(tmp_path)
     assert here.submit("--wait").exit_code == 0
     samples = here.open_results().samples().collect()
@@ -142,7 +142,7 @@ def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
     died, again = [
         launch for launch in here.open_results().launches() if (launch.candidate, launch.facts) == (ONE, None)
     ]
-    assert (died.status, died.reason) == ("crashed", "exit code 139 (SIGSEGV); no answer any more from a2")
+    assert (died.status, died.reason) == ("crashed", "exit code 139 (SIGSEGV); no answer from a2")
     assert again.status == "ok"
     times = here.open_results().samples().filter(candidate=ONE).collect()
     theirs = times.filter(times["case"].str.starts_with("osu-latency"))

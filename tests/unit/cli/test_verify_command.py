@@ -1,4 +1,4 @@
-"""The command `verify` over a stand-in library whose figures are known."""
+"""The command `verify` over a stand-in library whose values are known."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_all_is_well(run: Command) -> None:
     starts = [line.split()[1] for line in lines if line.startswith("tsc ")]
     assert starts == [start.name for start in fakes.description().starts]
     assert "MPI_Wtime cannot be used: it steps" in lines
-    assert lines[-1] == "All data are right, and all times are true."
+    assert lines[-1] == "All data are correct, and all times are accurate."
 
 
 def test_wrong_data_fail(run: Command) -> None:
@@ -127,8 +127,12 @@ WRONG_TIME = "mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 200
 @pytest.mark.parametrize(
     ("others", "code", "line"),
     [
-        (0.01, 1, f"FAILED {WRONG_TIME}other work had 1% of the CPU time"),
-        (0.4, 0, f"cannot be verified here: {WRONG_TIME}other work had 40% of the CPU time: test again without it"),
+        (0.01, 1, f"FAILED {WRONG_TIME}other processes used 1% of the CPU time"),
+        (
+            0.4,
+            0,
+            f"cannot be verified here: {WRONG_TIME}other processes used 40% of the CPU time: test again without them",
+        ),
     ],
 )
 def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
@@ -152,8 +156,8 @@ def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.Monke
     assert code == 0
     assert lines[-2:] == [
         "cannot be verified here: mpich-9.9: by tsc with start window, 0.1% of the rounds were discarded, more than "
-        "0%: ranks were interrupted; other work had 1% of the CPU time",
-        "All data are right. 1 of the checks of times cannot be verified here.",
+        "0%: ranks were interrupted; other processes used 1% of the CPU time",
+        "All data are correct. 1 of the checks of times cannot be verified here.",
     ]
 
 

@@ -77,30 +77,30 @@ def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary
     )
 
 
-def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
+def view_of(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
     return lambda: verdicts.view_of(campaigns.campaign(), summaries=summaries, comparisons=comparisons)
 
 
 def never() -> CampaignView:
-    raise AssertionError("this rule needs no figures, and reading every sample takes time")
+    raise AssertionError("this rule needs no values, and reading every sample takes time")
 
 
 DIFFERENT = comparison(1.10, 1.30, different=True)
 ALIKE = comparison(0.98, 1.02, different=False)
 OPEN = comparison(0.99, 1.08, different=False)
-HOPELESS = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
+UNDECIDABLE = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
 
 
 def test_decided_stops_when_all_differ_or_are_alike() -> None:
-    answer = decide(plan("decided"), figures(DIFFERENT, msgspec.structs.replace(ALIKE, case="d")), FIRST_LOOK)
+    answer = decide(plan("decided"), view_of(DIFFERENT, msgspec.structs.replace(ALIKE, case="d")), FIRST_LOOK)
     assert (answer.stop, render(answer.reason)) == (True, "2 of 2 cases are decided")
     assert answer.look == Look(block=5, decided=["c", "d"], given_up=[], open={}, until=0, winners={})
 
 
 def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
-    others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", HOPELESS))]
-    answer = decide(plan("decided"), figures(DIFFERENT, *others), FIRST_LOOK)
-    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 49 as it looks"
+    others = [msgspec.structs.replace(state, case=case) for case, state in (("d", OPEN), ("e", UNDECIDABLE))]
+    answer = decide(plan("decided"), view_of(DIFFERENT, *others), FIRST_LOOK)
+    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, probably to block 49"
     assert (answer.stop, render(answer.reason)) == (False, reason)
     assert answer.look is not None
     assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 49)
@@ -109,8 +109,8 @@ def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
 def test_precision_counts_half_the_interval() -> None:
     narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
     without = Summary(case="c", candidate="b", launches=0, samples=0, late=0, overrun=0, failures={"crashed": 5})
-    assert decide(plan("precision 2%"), figures(OPEN, summaries=[narrow]), FIRST_LOOK).stop
-    answer = decide(plan("precision 2%"), figures(summaries=[narrow, wide, without]), FIRST_LOOK)
+    assert decide(plan("precision 2%"), view_of(OPEN, summaries=[narrow]), FIRST_LOOK).stop
+    answer = decide(plan("precision 2%"), view_of(summaries=[narrow, wide, without]), FIRST_LOOK)
     assert (answer.stop, render(answer.reason)) == (False, "1 of 2 intervals are within ±2.00%")
 
 
@@ -139,7 +139,7 @@ def test_blocks_stops_by_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("until", ["decided", "answered", "precision 2%"])
-def test_a_campaign_looks_at_its_figures_now_and_then_only(until: str) -> None:
+def test_a_campaign_looks_at_its_values_now_and_then_only(until: str) -> None:
     answer = decide(plan(until), never, [1.0] * 6)
     assert (answer.stop, render(answer.reason)) == (False, "the next look is after block 7")
 

@@ -14,7 +14,7 @@ from fakes import campaigns, kinds
 from fakes.campaigns import Truth
 
 from rankbench import staging
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.model import CaseStatus
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def truth(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign of times and bandwidths, with an A/A twin, failures and late samples."""
-    return Measured(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", truth, 6, samples=40))
+    return EvaluatedCampaign(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", truth, 6, samples=40))
 
 
 @pytest.fixture(scope="session")
-def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def every_kind(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return a campaign with message rates, overlap and memory."""
     wanted = [*kinds.PUTS, *kinds.RATES, *kinds.OVERLAPS, *kinds.MEMORY]
-    return Measured(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
+    return EvaluatedCampaign(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
 
 
 @pytest.fixture(scope="session")
@@ -58,9 +58,9 @@ def reframe() -> Path:
     home = Path(os.environ.get("RANKBENCH_HOME") or REPOSITORY / ".rankbench").absolute()
     place = home / f"reframe-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     if not place.exists():
-        with staging.beside(home) as folder:
+        with staging.make_temporary_folder(home) as folder:
             options = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps", "--no-compile"]
             wanted = ["--target", str(folder / "reframe"), "--requirement", str(LOCK)]
             subprocess.run([sys.executable, "-m", "pip", "install", *options, *wanted], check=True)
-            staging.put(folder / "reframe", place)
+            staging.publish(folder / "reframe", place)
     return place

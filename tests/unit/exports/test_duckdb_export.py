@@ -11,7 +11,7 @@ from fakes import campaigns
 from fakes.campaigns import make_campaign
 
 from rankbench import report, store
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import duckdb
 from rankbench.model import CaseResult, CaseStatus, Launch
 
@@ -22,7 +22,7 @@ VIEWS = ["campaign", "candidates", "figures", "launches", "libraries", "operatio
 CLOCK_STEP = 0.005
 
 
-def open_database(measured: Measured, folder: Path) -> real.DuckDBPyConnection:
+def open_database(measured: EvaluatedCampaign, folder: Path) -> real.DuckDBPyConnection:
     """Return a database in a file that was made by the script, as `duckdb x.db < x.sql` does."""
     (path,) = duckdb.write(measured, folder / "x.sql")
     database = real.connect(folder / "x.db")
@@ -35,7 +35,7 @@ def views(database: real.DuckDBPyConnection) -> list[str]:
     return [str(name) for (name,) in database.execute(query).fetchall()]
 
 
-def test_every_file_has_a_view(plain: Measured, tmp_path: Path) -> None:
+def test_every_file_has_a_view(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     with open_database(plain, tmp_path) as database:
         assert views(database) == VIEWS
         counts = {name: database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in VIEWS}
@@ -53,7 +53,7 @@ def test_every_file_has_a_view(plain: Measured, tmp_path: Path) -> None:
     }
 
 
-def test_typical_is_what_the_verdict_says(plain: Measured, tmp_path: Path) -> None:
+def test_typical_is_what_the_verdict_says(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     with open_database(plain, tmp_path) as database:
         rows = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
     values = {(case, candidate): rest for case, candidate, *rest in rows}
@@ -64,7 +64,7 @@ def test_typical_is_what_the_verdict_says(plain: Measured, tmp_path: Path) -> No
             assert counts == [summary.launches, summary.samples]
 
 
-def test_records_have_their_parts(plain: Measured, tmp_path: Path) -> None:
+def test_records_have_their_parts(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     with open_database(plain, tmp_path) as database:
         assert database.execute("SELECT name, machine.cores, plan.stop.blocks_max FROM campaign").fetchall() == [
             ("plain", 2, 60)
@@ -80,7 +80,7 @@ def test_records_have_their_parts(plain: Measured, tmp_path: Path) -> None:
 
 def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
-    with open_database(Measured(campaign_store), tmp_path) as database:
+    with open_database(EvaluatedCampaign(campaign_store), tmp_path) as database:
         number = len(campaign_store.launches()) + 1
         case = campaign_store.campaign.cases[0]
         launch: Launch = campaigns.launch(number, 3, 0, "alpha", "socket")
@@ -93,7 +93,7 @@ def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
 
 def test_what_was_derived_has_views_too(tmp_path: Path) -> None:
     campaign_store = make_campaign(tmp_path / "c", launches=2, samples=10)
-    measured = Measured(campaign_store)
+    measured = EvaluatedCampaign(campaign_store)
     campaign_store.write_derived(report.make_frames(measured.view), {})
     with open_database(measured, tmp_path) as database:
         assert views(database) == sorted([*VIEWS, "summary", "comparisons"])
@@ -104,7 +104,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     """Quotes end no text, brackets are no pattern. The script needs no more of the folder than its launches."""
     folder = tmp_path / "it's [a] *?"
     make_campaign(tmp_path / "it's a", launches=1, samples=10).folder.rename(folder)
-    with open_database(Measured(store.open(folder)), tmp_path) as database:
+    with open_database(EvaluatedCampaign(store.open(folder)), tmp_path) as database:
         assert database.execute("SELECT count(*) FROM launches").fetchall() == [(3,)]
         assert database.execute("SELECT count(*) FROM samples").fetchall()[0][0] == 27 * 10
 

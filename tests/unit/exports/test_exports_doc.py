@@ -15,7 +15,7 @@ from rankbench.exports import values
 from rankbench.exports.formats import csv, duckdb, json, sqlite
 
 if TYPE_CHECKING:
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 DOC = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 SECTION = DOC.partition("\n## Exports\n")[2].partition("\n## ")[0]
@@ -30,7 +30,7 @@ def test_formats() -> None:
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(exports.list_formats())
 
 
-def test_columns_of_tidy_tables(plain: Measured, tmp_path: Path) -> None:
+def test_columns_of_tidy_tables(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     summary, launches, comparisons = (pl.read_csv(path).columns for path in csv.write(plain, tmp_path / "NAME.csv"))
     assert [name for name in {*summary, *launches, *comparisons} if not is_described(name)] == []
     assert [name for name in launches if not is_described(name, SECTION)] == []
@@ -42,7 +42,7 @@ def test_keys_of_the_document() -> None:
         assert [name for name in kind.__struct_fields__ if not is_described(name, SECTION)] == []
 
 
-def test_tables_and_their_own_columns(plain: Measured, tmp_path: Path) -> None:
+def test_tables_and_their_own_columns(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (path,) = sqlite.write(plain, tmp_path / "x.sqlite")
     rows = re.findall(r"^\| (.*?) \|", SECTION.partition("**The SQLite")[2], re.MULTILINE)
     with closing(sqlite3.connect(path)) as database:
@@ -57,7 +57,7 @@ def test_tables_and_their_own_columns(plain: Measured, tmp_path: Path) -> None:
     assert len(answer) == 8
 
 
-def test_views(plain: Measured) -> None:
+def test_views(plain: EvaluatedCampaign) -> None:
     script = duckdb.script(plain.store.folder, plain.store.campaign)
     assert all(is_described(name, SECTION) for name in re.findall(r"CREATE OR REPLACE VIEW (\w+)", script))
     assert all(is_described(name, SECTION) for name in duckdb.DERIVED)

@@ -19,19 +19,19 @@ import rankbench
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 PAGE = Path(__file__).parents[3] / "docs" / "howto" / "python.md"
 NOTEBOOK = json.loads(PAGE.with_suffix(".ipynb").read_text(encoding="utf-8"))
 CODE = ["".join(cell["source"]) for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 
 
-def test_each_frame_has_its_rows(plain: Measured) -> None:
+def test_each_frame_has_its_rows(plain: EvaluatedCampaign) -> None:
     read = rankbench.read(plain.store.folder)
     verdict = plain.view.verdict
     assert read.campaign == plain.store.campaign
     assert read.samples.height == plain.store.samples().collect().height
-    assert read.launches.height == plain.view.figures.height
+    assert read.launches.height == plain.view.launch_values.height
     assert read.summary.height == len(verdict.summaries)
     assert read.comparisons.height == len(verdict.comparisons) + len(verdict.control)
     assert read.verdict["winners"].to_list() == [case.winners for case in verdict.cases]
@@ -39,7 +39,7 @@ def test_each_frame_has_its_rows(plain: Measured) -> None:
     assert read.conclusion
 
 
-def test_the_documented_columns_are_there(plain: Measured) -> None:
+def test_the_documented_columns_are_there(plain: EvaluatedCampaign) -> None:
     read = rankbench.read(str(plain.store.folder))
     rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert [name for name, _ in rows] == ["samples", "launches", "summary", "comparisons", "verdict"]
@@ -49,7 +49,7 @@ def test_the_documented_columns_are_there(plain: Measured) -> None:
         assert {column for column in re.findall(r"`(\w+)`", columns) if column not in frame.columns} == set()
 
 
-def test_the_example_runs(plain: Measured, tmp_path: Path) -> None:
+def test_the_example_runs(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "quick").symlink_to(plain.store.folder)
     (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -68,7 +68,9 @@ def test_a_folder_without_a_campaign_is_one_line(tmp_path: Path) -> None:
         rankbench.read(tmp_path)
 
 
-def test_the_notebook_runs_cell_by_cell(plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs_cell_by_cell(
+    plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cell that ends with a value shows it: a frame with rows, or a chart that can be drawn."""
     shutil.copytree(plain.store.folder, tmp_path / "results" / "demo")
     monkeypatch.chdir(tmp_path)

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from fakes import campaigns
 
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import json
 from rankbench.language import as_data
 from rankbench.model import Campaign
@@ -36,7 +36,7 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def document(measured: Measured, folder: Path) -> Any:
+def document(measured: EvaluatedCampaign, folder: Path) -> Any:
     """Return what is written, which must be strict JSON and what the schema says."""
     (path,) = json.write(measured, folder / "x.json")
     text = path.read_text(encoding="utf-8")
@@ -47,11 +47,11 @@ def document(measured: Measured, folder: Path) -> Any:
     return content
 
 
-def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> None:
+def test_it_holds_all_that_a_campaign_says(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     content = document(plain, tmp_path)
     assert list(content) == ["export", "campaign", "verdict", "values", "figures"]
     assert content["export"] == 2
-    assert len(content["figures"]) == plain.view.figures.height
+    assert len(content["figures"]) == plain.view.launch_values.height
     assert len(content["values"]) == len(plain.view.verdict.summaries)
     crashed = [value for value in content["values"] if value["value"] is None]
     assert crashed == [
@@ -66,13 +66,13 @@ def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> N
     ]
 
 
-def test_every_kind_of_case_is_what_the_schema_says(every_kind: Measured, tmp_path: Path) -> None:
+def test_every_kind_of_case_is_what_the_schema_says(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
     assert len(document(every_kind, tmp_path)["values"]) == 2 * 12
 
 
 def test_one_launch_is_enough(tmp_path: Path) -> None:
     """After one block no interval has an end."""
-    measured = Measured(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
+    measured = EvaluatedCampaign(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
     content = document(measured, tmp_path)
     assert all("high" not in comparison for comparison in content["verdict"]["comparisons"])
     assert all(math.isinf(comparison.high) for comparison in measured.view.verdict.comparisons)
@@ -88,7 +88,9 @@ def test_one_launch_is_enough(tmp_path: Path) -> None:
         lambda content: content["campaign"].pop("machine"),
     ],
 )
-def test_the_schema_refuses_what_is_no_export(plain: Measured, tmp_path: Path, spoil: Callable[[Any], object]) -> None:
+def test_the_schema_refuses_what_is_no_export(
+    plain: EvaluatedCampaign, tmp_path: Path, spoil: Callable[[Any], object]
+) -> None:
     content = document(plain, tmp_path)
     spoil(content)
     with pytest.raises(jsonschema.ValidationError):

@@ -15,25 +15,25 @@ from typer.testing import CliRunner
 
 from rankbench import cli, store, units
 from rankbench.evaluation import evaluate
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports import values as exports_values
 from rankbench.exports.formats import osu
+from rankbench.foreign import reading, tools
+from rankbench.foreign.comparing import describe_core_value
+from rankbench.foreign.tools import osu as reader
 from rankbench.model import RankbenchError
-from rankbench.suites import reading, tools
-from rankbench.suites.comparing import describe_core_value
-from rankbench.suites.tools import osu as reader
 
 if TYPE_CHECKING:
-    from rankbench.suites import Table
+    from rankbench.foreign import Table
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "osu-7.4"
 
 
-def write_files(measured: Measured, folder: Path) -> dict[str, str]:
+def write_files(measured: EvaluatedCampaign, folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in osu.write(measured, folder / "osu")}
 
 
-def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> None:
+def test_a_file_says_what_its_numbers_are(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     texts = write_files(plain, tmp_path)
     lines = texts["allreduce.blocking.float.socket.window.beta.txt"].splitlines()
     assert lines[:6] == [
@@ -54,13 +54,13 @@ def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> No
         for summary in plain.view.verdict.summaries
         if (summary.case, summary.candidate) == ("allreduce.blocking.8.float.socket.window", "beta")
     )
-    figures = plain.view.figures.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
-    ends = [figures["figure_ns"].min(), figures["figure_ns"].max()]
+    launch_values = plain.view.launch_values.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
+    ends = [launch_values["figure_ns"].min(), launch_values["figure_ns"].max()]
     numbers = [f"{time_ns / 1e3:.4f}" for time_ns in (summary.typical_ns, *ends)]  # type: ignore[operator]
     assert lines[7].split() == ["8", *numbers, str(summary.samples)]
 
 
-def test_there_is_a_file_for_each_candidate_and_operation_with_figures(plain: Measured, tmp_path: Path) -> None:
+def test_there_is_a_file_for_each_candidate_and_operation_with_values(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     assert sorted(write_files(plain, tmp_path)) == [
         "allreduce.blocking.float.socket.window.alpha.txt",
         "allreduce.blocking.float.socket.window.beta.txt",
@@ -90,7 +90,7 @@ def heads(path: Path) -> tuple[str, str]:
     ],
 )
 def test_titles_headings_and_columns_stand_where_osu_has_them(
-    plain: Measured, every_kind: Measured, tmp_path: Path, name: str, sample: str
+    plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path, name: str, sample: str
 ) -> None:
     lines = (write_files(plain, tmp_path) | write_files(every_kind, tmp_path))[name].splitlines()
     if sample == "osu_allreduce.full.txt":  # Its sample has percentiles behind.
@@ -107,14 +107,14 @@ def test_titles_headings_and_columns_stand_where_osu_has_them(
         assert cells[-len(ends) :] == ends
 
 
-def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
+def read_back(measured: EvaluatedCampaign, folder: Path) -> dict[str, Table]:
     tables = {}
     for path in osu.write(measured, folder / measured.store.folder.name):
         (tables[path.stem],) = reading.read_file(path)
     return tables
 
 
-def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
+def test_our_own_reader_reads_it_back(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
         values = {
             (exports_value.case, exports_value.candidate): exports_value
@@ -139,7 +139,9 @@ def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp
         assert rows + len(without) == len([value for value in values.values() if "again" not in value.candidate])
 
 
-def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
+def test_what_is_read_back_means_what_rankbench_measured(
+    plain: EvaluatedCampaign, every_kind: EvaluatedCampaign, tmp_path: Path
+) -> None:
     for measured in (plain, every_kind):
         cases = {case.key: case for case in measured.view.campaign.cases}
         operations = {operation.name: operation for operation in measured.view.campaign.operations}
@@ -162,7 +164,7 @@ def test_no_meaning_is_too_long_to_be_read_back() -> None:
     assert longest + added <= reader.MAX_TITLE
 
 
-def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
+def test_the_estimator_is_read_back(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     estimators = {}
     for estimator in ("min", "mean", "trimmed-mean", "p90"):
         _, part = next(evaluate(plain.store, estimator).parts("line"))
@@ -203,7 +205,9 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
     assert known - another_table <= of_collectives | of_others
     lines = [(name, form) for name, form in sorted({*of_collectives, *of_others} - not_there)]
     cases = campaigns.cases_of(lines=lines, sizes=(8,))  # type: ignore[arg-type]
-    measured = Measured(campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases))
+    measured = EvaluatedCampaign(
+        campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases)
+    )
     for name, table in read_back(measured, tmp_path).items():
         operation, form, *_ = name.split(".")
         assert table.operation.foreign is not None
@@ -214,13 +218,15 @@ def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -
         ]
 
 
-def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(every_kind: Measured, tmp_path: Path) -> None:
+def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(
+    every_kind: EvaluatedCampaign, tmp_path: Path
+) -> None:
     lines = write_files(every_kind, tmp_path)["message-rate.blocking.byte.1x4.window.alpha.txt"].splitlines()
     assert lines[0] == "# OSU MPI message-rate blocking Message Rate Test v7.4"
 
 
 def test_memory_alone_is_refused(tmp_path: Path) -> None:
-    measured = Measured(kinds.make(tmp_path / "memory", kinds.MEMORY))
+    measured = EvaluatedCampaign(kinds.make(tmp_path / "memory", kinds.MEMORY))
     with pytest.raises(RankbenchError) as error:
         list(osu.write(measured, tmp_path / "osu"))
     assert str(error.value) == f"{tmp_path / 'memory'}: no case has a time that OSU's text could hold"
@@ -228,13 +234,13 @@ def test_memory_alone_is_refused(tmp_path: Path) -> None:
 
 
 def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
-    measured = Measured(
+    measured = EvaluatedCampaign(
         campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("open/mpi: 5",), control=False)
     )
     assert "barrier.blocking.byte.socket.window.open-mpi-5.txt" in write_files(measured, tmp_path)
 
 
-def test_the_estimator_is_reported(plain: Measured) -> None:
+def test_the_estimator_is_reported(plain: EvaluatedCampaign) -> None:
     view = evaluate(plain.store, "min")
     _, part = next(view.parts("line"))
     assert osu.comment_lines(part, "alpha", osu.BANDWIDTH)[0] == (
@@ -248,7 +254,7 @@ def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) 
     (table,) = reading.read_file(SAMPLES / sample)
     arguments = ["import", f"mpich={SAMPLES / sample}", "--ranks", "2", "--results", str(tmp_path), "--name", "c"]
     assert CliRunner().invoke(cli.application("import"), arguments).exit_code == 0
-    (path,) = osu.write(Measured(store.open(tmp_path / "c")), tmp_path / "osu")
+    (path,) = osu.write(EvaluatedCampaign(store.open(tmp_path / "c")), tmp_path / "osu")
     (again,) = reading.read_file(path)
     assert (again.operation.name, again.form) == (f"{table.operation.name}-of-rankbench", table.form)
     meanings = [part.operation.foreign.meaning for part in (table, again) if part.operation.foreign]

@@ -17,7 +17,7 @@ from fakes.campaigns import Truth
 from fakes.nights import rewrite
 
 from rankbench import store
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import reframe
 from rankbench.exports.values import Value
 from rankbench.model import Case, CaseStatus, ImportRecord, RankbenchError
@@ -37,14 +37,14 @@ VARIABLES = {
 }
 
 
-def make_measured(folder: Path, factor: float = 1.0, status: CaseStatus = CaseStatus.OK) -> Measured:
+def make_measured(folder: Path, factor: float = 1.0, status: CaseStatus = CaseStatus.OK) -> EvaluatedCampaign:
     """Return a campaign in which beta takes so often what it takes elsewhere, or ends so in barriers."""
 
     def truth(candidate: str, case: Case) -> Truth:
         ends = status if (candidate, case.operation) == ("beta", "barrier") else CaseStatus.OK
         return Truth(factor=factor if candidate == "beta" else 1.0, spread=0.001, status=ends)
 
-    return Measured(campaigns.make_campaign(folder, truth, 6, samples=20, cases=CASES))
+    return EvaluatedCampaign(campaigns.make_campaign(folder, truth, 6, samples=20, cases=CASES))
 
 
 class Run(NamedTuple):
@@ -55,12 +55,12 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def first(tmp_path_factory: pytest.TempPathFactory) -> EvaluatedCampaign:
     """Return the campaign that later ones are held against."""
     return make_measured(tmp_path_factory.mktemp("first") / "nightly run-7")
 
 
-def run(reframe_folder: Path, first: Measured, again: Measured, folder: Path, *options: str) -> Run:
+def run(reframe_folder: Path, first: EvaluatedCampaign, again: EvaluatedCampaign, folder: Path, *options: str) -> Run:
     """Let ReFrame run the test of a campaign where the plan, run again, gives another one."""
     (folder / "bin").mkdir()
     stand_in = folder / "bin" / "rankbench"
@@ -82,7 +82,7 @@ def run(reframe_folder: Path, first: Measured, again: Measured, folder: Path, *o
 
 
 @pytest.mark.thorough
-def test_reframe_knows_the_test(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_reframe_knows_the_test(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
     result = run(reframe, first, first, tmp_path, "--list-detailed")
     assert result.code == 0, result.output
     assert re.search(r"^- RankbenchNightlyRun7 /\w+$", result.output, re.MULTILINE), result.output
@@ -93,7 +93,7 @@ def test_reframe_knows_the_test(reframe: Path, first: Measured, tmp_path: Path) 
 
 
 @pytest.mark.thorough
-def test_what_is_as_it_was_passes(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_what_is_as_it_was_passes(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
     result = run(reframe, first, make_measured(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
     assert result.code == 0, result.output
     assert (
@@ -113,19 +113,19 @@ def failures(result: Run) -> set[str]:
 
 
 @pytest.mark.thorough
-def test_what_is_slower_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_what_is_slower_fails(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
     result = run(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run")
     assert failures(result) == {name for name in VARIABLES if name.endswith("beta")}
 
 
 @pytest.mark.thorough
-def test_how_much_slower_can_be_said(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_how_much_slower_can_be_said(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
     result = run(reframe, first, make_measured(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
     assert result.code == 0, result.output
 
 
 @pytest.mark.thorough
-def test_what_is_faster_fails_only_where_asked(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_what_is_faster_fails_only_where_asked(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
     again = make_measured(tmp_path / "again", 0.8)
     (tmp_path / "usual").mkdir()
     usual = run(reframe, first, again, tmp_path / "usual", "--run")
@@ -137,7 +137,7 @@ def test_what_is_faster_fails_only_where_asked(reframe: Path, first: Measured, t
 
 
 @pytest.mark.thorough
-def test_what_works_no_more_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
+def test_what_works_no_more_fails(reframe: Path, first: EvaluatedCampaign, tmp_path: Path) -> None:
     result = run(reframe, first, make_measured(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
     assert result.code == 1
     assert "no value of barrier.blocking.0.byte.socket.window beta" in result.output
@@ -151,7 +151,7 @@ def value(**changes: object) -> Value:
     return msgspec.convert({**fields, **changes}, Value)
 
 
-def test_references(first: Measured) -> None:
+def test_references(first: EvaluatedCampaign) -> None:
     values = [
         value(),
         value(candidate="alpha (again)"),
@@ -179,7 +179,7 @@ def test_names_of_classes(name: str, text: str) -> None:
     assert reframe.class_name(name) == text
 
 
-def test_texts_of_a_plan_cannot_break_the_file(first: Measured, tmp_path: Path) -> None:
+def test_texts_of_a_plan_cannot_break_the_file(first: EvaluatedCampaign, tmp_path: Path) -> None:
     """Stand-ins for ReFrame's names let it be run here; what the plan holds comes out as it went in."""
     text = 'question = """a \\"quoted\\" $line\n\'\'\' {x} \\n of µs"""\n'
     campaign = first.store.campaign
@@ -188,7 +188,7 @@ def test_texts_of_a_plan_cannot_break_the_file(first: Measured, tmp_path: Path) 
     for name in ("launches", "cases", "samples"):
         (tmp_path / "c" / name).symlink_to(first.store.folder / name)
     rewrite(tmp_path / "c", msgspec.structs.replace(campaign, plan=planned))
-    (path,) = reframe.write(Measured(store.open(tmp_path / "c")), tmp_path / "x.py")
+    (path,) = reframe.write(EvaluatedCampaign(store.open(tmp_path / "c")), tmp_path / "x.py")
     source, head, _ = path.read_text(encoding="utf-8").partition("@rfm.simple_test")
     (tmp_path / "head.py").write_text(re.sub(r"^(?:import|from) reframe.*$", "", source, flags=re.MULTILINE))
     assert head
@@ -197,7 +197,7 @@ def test_texts_of_a_plan_cannot_break_the_file(first: Measured, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("change", ["imported", "text"])
-def test_what_was_imported_has_no_plan_to_run(first: Measured, change: str) -> None:
+def test_what_was_imported_has_no_plan_to_run(first: EvaluatedCampaign, change: str) -> None:
     campaign = first.store.campaign
     if change == "imported":
         record = msgspec.structs.replace(campaign, imported=[ImportRecord(file="x", sha256="", tools=[])])

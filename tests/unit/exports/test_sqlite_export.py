@@ -11,7 +11,7 @@ import pytest
 from fakes.campaigns import make_campaign
 
 from rankbench import store
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import sqlite
 from rankbench.model import Comparison, Launch, Summary
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def database(plain: Measured, tmp_path: Path) -> Iterator[sqlite3.Connection]:
+def database(plain: EvaluatedCampaign, tmp_path: Path) -> Iterator[sqlite3.Connection]:
     (path,) = sqlite.write(plain, tmp_path / "x.sqlite")
     with closing(sqlite3.connect(path)) as opened:
         yield opened
@@ -35,7 +35,7 @@ def count(database: sqlite3.Connection, table: str) -> int:
     return int(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
-def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: Measured) -> None:
+def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
     campaign_view = plain.view
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     assert {name: count(database, name) for name in tables} == {
@@ -80,7 +80,7 @@ def test_keys_hold(database: sqlite3.Connection) -> None:
     }
 
 
-def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Measured) -> None:
+def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
     """All of them: late ones, and what single ranks saw."""
     columns = ["series", "time_ns", "last_rank", "late", "overrun", "discarded", "by_rank"]
     columns += ["skew_ns", "bound_ns", "error_ns"]
@@ -94,14 +94,14 @@ def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Mea
     assert rows.sort(order).equals(wanted.cast(dict(rows.schema)).sort(order))  # type: ignore[arg-type]
 
 
-def test_portions_make_no_difference(plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_portions_make_no_difference(plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path,) = sqlite.write(plain, tmp_path / "whole.sqlite")
     monkeypatch.setattr(sqlite, "PORTION", 7)
     (parts,) = sqlite.write(plain, tmp_path / "parts.sqlite")
     assert path.read_bytes() == parts.read_bytes()
 
 
-def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: Measured) -> None:
+def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: EvaluatedCampaign) -> None:
     query = (
         "SELECT key, candidate, value, low, high, typical.unit, typical.title FROM typical JOIN cases ON id = case_id"
     )
@@ -144,7 +144,7 @@ def test_numbers_are_numbers_and_what_is_not_known_is_null(database: sqlite3.Con
     assert database.execute("SELECT json_extract(before, '$.cpus[1]') FROM launches LIMIT 1").fetchone() == (1,)
 
 
-def test_a_campaign_of_memory_rates_and_overlap(every_kind: Measured, tmp_path: Path) -> None:
+def test_a_campaign_of_memory_rates_and_overlap(every_kind: EvaluatedCampaign, tmp_path: Path) -> None:
     (path,) = sqlite.write(every_kind, tmp_path / "x.sqlite")
     with closing(sqlite3.connect(path)) as opened:
         units = dict(opened.execute("SELECT unit, count(*) FROM cases GROUP BY unit").fetchall())
@@ -152,7 +152,7 @@ def test_a_campaign_of_memory_rates_and_overlap(every_kind: Measured, tmp_path: 
 
 
 def test_a_disk_that_is_full_is_an_error_of_the_system(
-    plain: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plain: EvaluatedCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit of pages stands for a disk."""
 
@@ -168,7 +168,7 @@ def test_a_disk_that_is_full_is_an_error_of_the_system(
 
 
 def test_another_export_takes_the_place_of_the_first(tmp_path: Path) -> None:
-    measured = Measured(make_campaign(tmp_path / "c", launches=1, samples=10))
+    measured = EvaluatedCampaign(make_campaign(tmp_path / "c", launches=1, samples=10))
     (first,) = sqlite.write(measured, tmp_path / "x.sqlite")
     before = first.read_bytes()
     (second,) = sqlite.write(measured, tmp_path / "x.sqlite")

@@ -9,7 +9,7 @@ import msgspec
 from fakes.campaigns import make_campaign
 
 from rankbench import report
-from rankbench.exports import Measured
+from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.formats import junit, latex, markdown
 from rankbench.language import render
 from rankbench.model import CaseStatus
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
 
 
-def test_markdown_and_latex_are_what_the_report_writes(plain: Measured, tmp_path: Path) -> None:
+def test_markdown_and_latex_are_what_the_report_writes(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (text,) = markdown.write(plain, tmp_path / "x.md")
     (tables,) = latex.write(plain, tmp_path / "x.tex")
     assert text.read_text(encoding="utf-8") == report.markdown(plain.view)
     assert tables.read_text(encoding="utf-8") == report.latex(plain.view)
 
 
-def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
+def test_junit_has_a_test_case_for_each_case_and_candidate(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     (path,) = junit.write(plain, tmp_path / "x.xml")
     root = ElementTree.parse(path).getroot()
     (suite,) = root
@@ -45,14 +45,14 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_
     assert sentence.splitlines()[0] == render(plain.view.verdict.conclusion[0].text)
 
 
-def outcome(plain: Measured, **changes: object) -> tuple[str, str, str]:
+def outcome(plain: EvaluatedCampaign, **changes: object) -> tuple[str, str, str]:
     case = plain.store.campaign.cases[0]
     summary: Summary = msgspec.structs.replace(plain.view.summaries_of[case.key][0][1], **changes)
     check = junit.check(plain.view, case, summary)
     return check.outcome, render(check.text), render(check.advice)
 
 
-def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
+def test_what_failed_and_what_could_not_be_tried(plain: EvaluatedCampaign) -> None:
     assert outcome(plain) == ("passed", "", "")
     assert outcome(plain, launches=0, failures={CaseStatus.LACKING: 6}) == ("skipped", "lacking in 6 of 6 launches", "")
     doubted = "clocks differ by too much"
@@ -61,12 +61,12 @@ def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
     assert flaky == ("failed", "hung in 1 of 6 launches", "See `rankbench show` and the launch's log.")
 
 
-def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:
+def test_junit_of_memory_needs_no_time(every_kind: EvaluatedCampaign) -> None:
     checks = [check for check in junit.checks(every_kind.view) if "quantity=memory" in check.case]
     assert [(check.outcome, check.measured_s) for check in checks] == [("passed", 0.0)] * 4
 
 
 def test_cases_of_several_placements_are_distinguished(tmp_path: Path) -> None:
-    measured = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
+    measured = EvaluatedCampaign(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
     names = {render(check.title) for check in junit.checks(measured.view)}
     assert {"barrier at socket", "barrier at core"} <= names

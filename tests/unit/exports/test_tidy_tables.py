@@ -13,7 +13,7 @@ from rankbench.exports.formats import csv, parquet
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 NAMES = ["x", "x-launches", "x-comparisons"]
 
@@ -23,7 +23,7 @@ def stems(paths: list[Path], suffix: str) -> list[str]:
     return [path.stem for path in paths]
 
 
-def test_csv_and_parquet_hold_the_same(plain: Measured, tmp_path: Path) -> None:
+def test_csv_and_parquet_hold_the_same(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     texts = list(csv.write(plain, tmp_path / "x.csv"))
     frames = list(parquet.write(plain, tmp_path / "x.parquet"))
     assert (stems(texts, ".csv"), stems(frames, ".parquet")) == (NAMES, NAMES)
@@ -35,7 +35,7 @@ def test_csv_and_parquet_hold_the_same(plain: Measured, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in (*texts, *frames))
 
 
-def test_there_is_a_row_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
+def test_there_is_a_row_for_each_case_and_candidate(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     first, *_ = parquet.write(plain, tmp_path / "x.parquet")
     frame = pl.read_parquet(first)
     summaries = {(summary.case, summary.candidate): summary for summary in plain.view.verdict.summaries}
@@ -49,7 +49,7 @@ def test_there_is_a_row_for_each_case_and_candidate(plain: Measured, tmp_path: P
     assert rows == [("alpha", "alpha", ""), ("alpha (again)", "alpha", "alpha"), ("beta", "beta", "")]
 
 
-def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: Measured, tmp_path: Path) -> None:
+def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     first, *_ = parquet.write(plain, tmp_path / "x.parquet")
     wanted = pl.col("operation") == "bandwidth", pl.col("size_bytes") == 65536, pl.col("candidate") == "alpha"
     (row,) = pl.read_parquet(first).filter(wanted).iter_rows(named=True)
@@ -59,7 +59,7 @@ def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: Measured, tmp_pat
     assert row["value_low"] < row["value"] < row["value_high"]
 
 
-def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
+def test_units_of_values(plain: EvaluatedCampaign, every_kind: EvaluatedCampaign) -> None:
     units = {
         (value.case.split(".")[0], value.unit)
         for measured in (plain, every_kind)
@@ -78,10 +78,10 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
     assert memory == {"bytes"}
 
 
-def test_there_is_a_row_for_each_launch_with_figures(plain: Measured, tmp_path: Path) -> None:
+def test_there_is_a_row_for_each_launch_with_values(plain: EvaluatedCampaign, tmp_path: Path) -> None:
     _, second, _ = parquet.write(plain, tmp_path / "x.parquet")
     frame = pl.read_parquet(second)
-    assert frame.height == plain.view.figures.height == 26 * 6
+    assert frame.height == plain.view.launch_values.height == 26 * 6
     key = ["case", "candidate", "block", "launch", "figure_ns"]
-    assert frame.select(key).sort(key).equals(plain.view.figures.select(key).sort(key))
+    assert frame.select(key).sort(key).equals(plain.view.launch_values.select(key).sort(key))
     assert frame.select("operation", "size_bytes", "library", "control_of").null_count().row(0) == (0, 0, 0, 0)

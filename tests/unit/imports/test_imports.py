@@ -1,4 +1,4 @@
-"""Figures of others as campaigns: a whole study in turns, plain files, and what is refused with nothing left of it."""
+"""Values of others as campaigns: a whole study in turns, plain files, and what is refused with nothing left of it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fakes import imports, printed
 from rankbench import imports as imported
 from rankbench import store
 from rankbench.evaluation import evaluate
+from rankbench.foreign import Line, outputs
 from rankbench.imports import ImportRequest, Part, Source
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
-from rankbench.suites import Line, outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -542,7 +542,7 @@ RECORDED = {
 
 @pytest.mark.parametrize("tool", RECORDED)
 def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
-    """No case of a file stands twice in a block, and each has a figure or a reason."""
+    """No case of a file stands twice in a block, and each has a value or a reason."""
     count = 0
     for path in printed.files(tool):
         request = ImportRequest([Source(path, "A")])

@@ -45,7 +45,9 @@ def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, n
     with pytest.raises(RankbenchError) as error:
         jobs.read_last(tmp_path)
     title = schedulers.find_schedulers()[name].title
-    assert str(error.value) == f"{tmp_path}/submitted.jsonl:2: {number!r} is no job number of {title}; remove this line"
+    assert (
+        str(error.value) == f"{tmp_path}/submitted.jsonl:2: {number!r} is not a job number of {title}; remove this line"
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,5 +84,5 @@ def test_no_scheduler_runs_a_number_as_shell_code(
     facts = schedulers.find_schedulers()[name]
     for command in (facts.question(number), facts.cancellation(number)):
         assert number in command
-        jobs.ask(command)
+        jobs.run_command(command)
     assert not (tmp_path / "PWNED").exists()

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from rankbench import launch
-from rankbench.launch import keeper
+from rankbench.launch import supervisor
 from rankbench.model import CommandLine, Outcome, RankbenchError, Step
 
 
@@ -53,16 +53,16 @@ def test_texts_that_a_command_reads_are_written_beside_its_output(tmp_path: Path
 
 
 def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
-    """What is left out is counted; the keeper's own memory does not grow with it."""
+    """What is left out is counted; the supervisor's own memory does not grow with it."""
     script = "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"
     outcome = launch.run(step(tmp_path, script))
     output = (tmp_path / "output").read_bytes()
     assert output.startswith(b"first\n")
     assert b"last\n" in output[-100:]
-    size = keeper.KEPT_BYTES
+    size = supervisor.OUTPUT_BYTES
     (omitted,) = re.findall(rb"\n\[rankbench left out (\d+) bytes of output here\]\n", output)
     assert len(output) < 2 * size + 100
-    printed = int(omitted) + len(output) - len(keeper.OMISSION % int(omitted))
+    printed = int(omitted) + len(output) - len(supervisor.OMISSION % int(omitted))
     assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2]) == outcome.output_bytes
     assert int(output.split()[-2]) < 100_000
 
@@ -71,23 +71,23 @@ def test_a_command_that_does_not_end_after_the_last_record_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its limit would let it go on for an hour."""
-    monkeypatch.setattr(keeper, "END_S", 0.1)
+    monkeypatch.setattr(supervisor, "END_S", 0.1)
     watched = tmp_path / "watch"
     child = subprocess.Popen(["sleep", "3600"])
     try:
         watched.write_text('{"record":"case"}\n{"record":"end","cases":1}\n')
-        monkeypatch.setattr(keeper, "LOOK_S", 0.05)
-        assert keeper.is_complete(watched)
+        monkeypatch.setattr(supervisor, "POLL_S", 0.05)
+        assert supervisor.is_complete(watched)
         with Path(os.devnull).open() as nothing, monkeypatch.context() as patched:
             patched.setattr(sys, "stdin", nothing)
             patched.setattr("select.poll", Looks)
-            assert keeper.wait(child, watched, 3600)
+            assert supervisor.wait(child, watched, 3600)
     finally:
         child.kill()
         child.wait()
     watched.write_text('{"record":"end","cases":1}\n{"record":"case"}\n')
-    assert not keeper.is_complete(watched)
-    assert not keeper.is_complete(tmp_path / "none")
+    assert not supervisor.is_complete(watched)
+    assert not supervisor.is_complete(tmp_path / "none")
 
 
 class Looks:
@@ -127,8 +127,8 @@ def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     assert str(error.value) == f"{tmp_path / 'output'}: Is a directory"
 
 
-def test_the_keeper_needs_no_pidfd(tmp_path: Path) -> None:
-    program = f"import os, runpy; del os.pidfd_open; runpy.run_path({keeper.__file__!r}, run_name='__main__')"
+def test_the_supervisor_needs_no_pidfd(tmp_path: Path) -> None:
+    program = f"import os, runpy; del os.pidfd_open; runpy.run_path({supervisor.__file__!r}, run_name='__main__')"
     order = {
         "arguments": ["sh", "-c", "exit 7"],
         "environment": {},
@@ -160,11 +160,11 @@ def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
     assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 36))).hung is True
 
 
-def test_a_step_is_not_hung_that_is_stopped_with_its_keeper(tmp_path: Path) -> None:
+def test_a_step_is_not_hung_that_is_stopped_with_its_supervisor(tmp_path: Path) -> None:
     """As a suspended job is, for longer than its limit: it shows life again only some time later."""
     script = """
-    keeper=$PPID
-    ( sleep 1.2; kill -STOP $keeper $$; sleep 4; kill -CONT $keeper $$ ) &
+    supervisor=$PPID
+    ( sleep 1.2; kill -STOP $supervisor $$; sleep 4; kill -CONT $supervisor $$ ) &
     echo x >>$MARK/watch; sleep 5.7; echo x >>$MARK/watch
     """
     assert launch.run(step(tmp_path, script, limit_s=3)).hung is False
@@ -221,17 +221,17 @@ script = 'setsid sleep 1000 & echo $PPID >$MARK/part; mv $MARK/part $MARK/up; wa
 command = CommandLine(arguments=['bash', '-c', script], environment={'MARK': str(folder)})
 launch.run(Step(command=command, output=folder / 'output', watch=folder / 'watch', limit_s=60))
 """
-"""Runs a step that writes its keeper's process number to `up`."""
+"""Runs a step that writes its supervisor's process number to `up`."""
 
 
-def keeper_of(folder: Path) -> int:
+def supervisor_of(folder: Path) -> int:
     """Wait until a step is under way, and return the process that watches over it."""
     while not (folder / "up").exists():
         time.sleep(0.01)
     return int((folder / "up").read_text())
 
 
-def test_a_killed_keeper_ends_its_step_and_no_other(tmp_path: Path) -> None:
+def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
     """The second step goes on until the first has no process any more."""
     folders = [tmp_path / name for name in ("one", "other")]
     for folder in folders:
@@ -248,20 +248,18 @@ def test_a_killed_keeper_ends_its_step_and_no_other(tmp_path: Path) -> None:
             leftovers.extend(list_processes(folders[0]))
             (tmp_path / "ended").touch()
 
-    threading.Thread(target=lambda: os.kill(keeper_of(folders[0]), signal.SIGKILL)).start()
+    threading.Thread(target=lambda: os.kill(supervisor_of(folders[0]), signal.SIGKILL)).start()
     first, second = launch.run_together(steps, note_end)
-    assert isinstance(first, launch.UnwatchedError)
-    assert str(first) == (
-        "the process that watches over the launch was killed by SIGKILL, and the launch was ended with it"
-    )
+    assert isinstance(first, launch.SupervisorKilledError)
+    assert str(first) == ("the supervisor of the launch was killed by SIGKILL, and the launch was ended with it")
     assert isinstance(second, Outcome)
     assert second.exit_code == 7
     assert leftovers == list_processes(folders[0]) == []
 
 
-def test_a_step_whose_keeper_is_killed_is_made_again(tmp_path: Path) -> None:
+def test_a_step_whose_supervisor_is_killed_is_made_again(tmp_path: Path) -> None:
     mark = "echo $PPID >$MARK/part; mv $MARK/part $MARK/up"
-    threading.Thread(target=lambda: os.kill(keeper_of(tmp_path), signal.SIGKILL)).start()
+    threading.Thread(target=lambda: os.kill(supervisor_of(tmp_path), signal.SIGKILL)).start()
     outcome = launch.run(step(tmp_path, f"[ ! -e $MARK/up ] || exit 7; {mark}; sleep 1000"))
     assert outcome.exit_code == 7
 
@@ -270,9 +268,9 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def test_nothing_is_left_when_a_keeper_and_rankbench_are_killed(tmp_path: Path) -> None:
+def test_nothing_is_left_when_a_supervisor_and_rankbench_are_killed(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], start_new_session=True)
-    watcher = keeper_of(tmp_path)
+    watcher = supervisor_of(tmp_path)
     os.kill(process.pid, signal.SIGSTOP)  # It would end the step's processes, too.
     os.kill(watcher, signal.SIGKILL)
     process.kill()
@@ -281,10 +279,10 @@ def test_nothing_is_left_when_a_keeper_and_rankbench_are_killed(tmp_path: Path) 
         time.sleep(0.02)
 
 
-def test_no_launcher_is_left_when_both_processes_of_a_keeper_and_rankbench_are_killed(tmp_path: Path) -> None:
+def test_no_launcher_is_left_when_both_processes_of_a_supervisor_and_rankbench_are_killed(tmp_path: Path) -> None:
     program = PROGRAM.replace("setsid sleep 1000 & ", "").replace("wait'", "exec sleep 1000'")
     process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], start_new_session=True)
-    watcher = keeper_of(tmp_path)
+    watcher = supervisor_of(tmp_path)
     for pid in (process.pid, parent_of(watcher)):
         os.kill(pid, signal.SIGSTOP)
     for pid in (watcher, parent_of(watcher), process.pid):
@@ -294,12 +292,12 @@ def test_no_launcher_is_left_when_both_processes_of_a_keeper_and_rankbench_are_k
         time.sleep(0.02)
 
 
-def test_a_keeper_whose_reader_is_gone_says_nothing(tmp_path: Path) -> None:
+def test_a_supervisor_whose_reader_is_gone_says_nothing(tmp_path: Path) -> None:
     """As when rankbench was killed: nothing is printed over the user's prompt."""
     errors = tmp_path / "errors"
     with errors.open("wb") as file:
         process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], start_new_session=True, stderr=file)
-    watcher = keeper_of(tmp_path)
+    watcher = supervisor_of(tmp_path)
     process.kill()
     process.wait()
     while Path(f"/proc/{watcher}/cmdline").exists() and Path(f"/proc/{watcher}/cmdline").read_bytes():
@@ -349,8 +347,8 @@ def test_the_launcher_can_tidy_up_before_its_ranks_are_ended(tmp_path: Path) -> 
     assert (tmp_path / "signals").read_text() == "USR1\n"
 
 
-def test_a_keeper_that_is_given_nothing_says_nothing() -> None:
+def test_a_supervisor_that_is_given_nothing_says_nothing() -> None:
     answer = subprocess.run(
-        [sys.executable, keeper.__file__], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        [sys.executable, supervisor.__file__], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankbench.launch import machine_checks
-from rankbench.launch.machine_checks import Hindrance, Usage, check_load, list_settled
+from rankbench.launch.machine_checks import Hindrance, Usage, check_load, list_static
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ QUIET = {
 TROUBLE: dict[str, tuple[dict[str, str], str]] = {
     "governor": (
         {f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave\n"},
-        "CPUs 1 have the frequency governor powersave: their frequency follows the load, so that figures depend on "
+        "CPUs 1 have the frequency governor powersave: their frequency follows the load, so that values depend on "
         "what ran before; as root: cpupower frequency-set -g performance",
     ),
     "turbo of Intel": (
@@ -57,13 +57,13 @@ TROUBLE: dict[str, tuple[dict[str, str], str]] = {
     ),
     "threads": (
         {f"{CPU}/smt/active": "1\n"},
-        "cores have several hardware threads (SMT): what else runs on a core takes half of it from a rank; as root: "
-        "echo off > /sys/devices/system/cpu/smt/control, or leave nothing else running",
+        "cores have several hardware threads (SMT): other threads on a core take half of it from a rank; as root: "
+        "echo off > /sys/devices/system/cpu/smt/control, or run nothing else",
     ),
     "quota": (
         {"sys/fs/cgroup/cpu.max": "150000 100000\n"},
-        "this container may use 1.5 of 2 CPUs: ranks are halted in mid-call when that is used up; give it whole CPUs "
-        "of its own, such as --cpuset-cpus in place of --cpus, or fewer ranks",
+        "this container may use 1.5 of 2 CPUs: ranks are stopped within a call when the quota is used up; "
+        "give it whole CPUs (--cpuset-cpus instead of --cpus), or use fewer ranks",
     ),
     "quota of control groups 1": (
         {
@@ -71,13 +71,13 @@ TROUBLE: dict[str, tuple[dict[str, str], str]] = {
             "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000\n",
             "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
         },
-        "this container may use 0.5 of 2 CPUs: ranks are halted in mid-call when that is used up; give it whole CPUs "
-        "of its own, such as --cpuset-cpus in place of --cpus, or fewer ranks",
+        "this container may use 0.5 of 2 CPUs: ranks are stopped within a call when the quota is used up; "
+        "give it whole CPUs (--cpuset-cpus instead of --cpus), or use fewer ranks",
     ),
     "virtual machine": (
         {"proc/cpuinfo": "flags\t\t: fpu hypervisor\n", "sys/class/dmi/id/sys_vendor": "QEMU\n"},
         "this is a virtual machine (QEMU): its CPUs may share cores, move and be taken away, and distances between "
-        "them change; measure on the machine itself, or run many blocks and read the intervals",
+        "them change; measure on a physical machine, or run many blocks and read the intervals",
     ),
     "huge pages": (
         {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n"},
@@ -91,16 +91,16 @@ TROUBLE: dict[str, tuple[dict[str, str], str]] = {
     ),
     "shared memory": (
         {"proc/mounts": "shm /dev/shm tmpfs rw,nosuid,nodev,noexec,relatime,size=65536k 0 0\n"},
-        "the memory disk /dev/shm holds 64 MiB only: libraries put their shared memory there, and die or become slow "
-        "where it is full; make it larger: mount -o remount,size=2g /dev/shm, or --shm-size=2g of the container",
+        "the memory disk /dev/shm holds 64 MiB only: libraries put their shared memory there, and crash or become "
+        "slow if it is full; make it larger: mount -o remount,size=2g /dev/shm, or --shm-size=2g of the container",
     ),
     "locked memory": (
         {
             "sys/class/infiniband/mlx5_0/node_type": "1: CA\n",
             "proc/self/limits": LIMITS.replace("memory         unlimited ", "memory         65536     "),
         },
-        "only 64 KiB of memory may be locked: InfiniBand needs more, and libraries fall back to slower ways or refuse "
-        "to start; ulimit -l unlimited, for all nodes in /etc/security/limits.conf",
+        "only 64 KiB of memory may be locked: InfiniBand needs more, and libraries fall back to slower transports or "
+        "do not start; ulimit -l unlimited, for all nodes in /etc/security/limits.conf",
     ),
     "stack": (
         {"proc/self/limits": LIMITS.replace("8388608", "65536  ")},
@@ -122,7 +122,7 @@ TROUBLE: dict[str, tuple[dict[str, str], str]] = {
     "clock": (
         {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n"},
         "the kernel takes its time from hpet: reading a clock costs about a microsecond, and the kernel may hold the "
-        "processor's counter for unsteady; boot with clocksource=tsc, if the processor's counter is steady",
+        "processor's counter for unsteady; boot with clocksource=tsc, if the processor's counter is stable",
     ),
     "load": (
         {"proc/loadavg": "1.70 0.20 0.30 3/200 4711\n"},
@@ -142,24 +142,24 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 
 def test_a_machine_as_it_should_be_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(list_settled(write(tmp_path, QUIET))) == []
+    assert list(list_static(write(tmp_path, QUIET))) == []
 
 
 def test_a_machine_that_shows_nothing_has_nothing_in_the_way(tmp_path: Path) -> None:
-    assert list(list_settled(tmp_path)) == []
+    assert list(list_static(tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", TROUBLE)
 def test_each_thing_in_the_way_is_one_line(name: str, tmp_path: Path) -> None:
     files, line = TROUBLE[name]
-    assert list(map(str, list_settled(write(tmp_path, QUIET | files)))) == [line]
+    assert list(map(str, list_static(write(tmp_path, QUIET | files)))) == [line]
 
 
 def test_who_uses_the_cpus_is_named_with_pid_and_command() -> None:
     then = Usage(100.5, {7: ("python3", 5.4), 8: ("stress", 0.5), 9: ("a b", 0.1), 10: ("idle", 0.0)}, 0.0)
     assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
         "other processes use the CPUs: stress (pid 8, 100%), a b (pid 9, 20%): ranks lose their cores to them in "
-        "mid-call; end them, or ask the scheduler for the node alone (exclusive)"
+        "mid-call; end them, or request the node exclusively"
     ]
 
 
@@ -173,8 +173,8 @@ def test_of_many_neighbours_the_busiest_are_named() -> None:
 def test_stolen_time_is_reported() -> None:
     then = Usage(100.5, NOBODY.processes, 0.1)
     assert list(map(str, check_load(NOBODY, then, own_pid=7))) == [
-        "the hypervisor takes 20% of a CPU away: ranks are halted in mid-call, and no process here is to blame; "
-        "measure when the host is quiet, or where CPUs are this machine's alone"
+        "the hypervisor takes 20% of a CPU away: ranks are stopped within a call, by no process of this machine; "
+        "measure when the host is quiet, or with dedicated CPUs"
     ]
 
 
@@ -186,7 +186,7 @@ def test_a_quiet_moment_says_nothing() -> None:
 def test_processes_are_read_whatever_their_names(tmp_path: Path) -> None:
     numbers = " ".join(["0"] * 10 + ["150", "50"] + ["0"] * 30)
     files = {"proc/42/stat": f"42 (a) b (c) S {numbers}\n", "proc/uptime": "12.5 20.0\n", "proc/43/stat": ""}
-    usage = machine_checks.usage(write(tmp_path, files))
+    usage = machine_checks.read_usage(write(tmp_path, files))
     assert usage == Usage(12.5, {42: ("a) b (c", 200 / machine_checks.TICK_HZ)}, 0.0)
 
 

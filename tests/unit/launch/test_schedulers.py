@@ -80,7 +80,7 @@ def script(name: str) -> Script:
         remote_shell="",
         silence_s=60,
         threshold=0.03,
-        speaks_to_mpi=["OMPI_", "I_MPI_"],
+        mpi_variables=["OMPI_", "I_MPI_"],
     )
 
 
@@ -113,8 +113,8 @@ def test_every_scheduler_has_a_recorded_script() -> None:
         (Job(), "no scheduler is named, by --scheduler or in [job]; known are flux, grid-engine, lsf, pbs, slurm, ssh"),
         (Job(scheduler="slrum"), 'no scheduler "slrum"; did you mean slurm? (allowed: flux, grid-engine, lsf, pbs, '
                                  "slurm, ssh)"),
-        (Job(scheduler="pbs", contiguous=True), "job.contiguous: PBS has no option for it; leave it out, or give what "
-                                                "your site has in job.options"),
+        (Job(scheduler="pbs", contiguous=True), "job.contiguous: PBS has no option for it; leave it out, or use "
+                                                "your site\'s option in job.options"),
     ],
 )  # fmt: skip
 def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
@@ -159,7 +159,7 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
         ("grid-engine", 0, "  7 0.5 x root dr 11/22/2026 lab@n1\nlooked for 7", JobState("running", "dr")),
         ("grid-engine", 0, "  7 0.5 x root Eqw 11/22/2026\nlooked for 7",
          JobState("queued", "Eqw (an error keeps it: qstat -j 7 shows which)")),
-        ("grid-engine", 0, "looked for 7", JobState("ended", "not in the queue any more")),
+        ("grid-engine", 0, "looked for 7", JobState("ended", "no longer in the queue")),
         ("grid-engine", 1, "error: commlib error: got select error (Connection refused)", None),
         ("ssh", 0, "", JobState("running", "running")),
         ("ssh", 1, "", JobState("ended", "ended")),
@@ -183,7 +183,7 @@ def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
 def test_a_line_end_in_what_a_scheduler_is_asked_is_refused(name: str) -> None:
     values = script(name)
     job = msgspec.structs.replace(values.job, account="a\ntouch X")
-    with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': a job script cannot ask for this"):
+    with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': not possible in a job script"):
         render_script(values._replace(job=job), schedulers.find_scheduler(values.job))
 
 
@@ -247,7 +247,5 @@ def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None
 
 def test_a_command_that_is_not_there() -> None:
     with pytest.raises(RankbenchError) as error:
-        jobs.ask(["no-such-qstat", "-f"])
-    assert str(error.value) == (
-        "no-such-qstat: cannot be run (No such file or directory); is this a node that submits?"
-    )
+        jobs.run_command(["no-such-qstat", "-f"])
+    assert str(error.value) == ("no-such-qstat: cannot be run (No such file or directory); is this a submit node?")

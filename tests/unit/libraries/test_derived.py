@@ -224,6 +224,6 @@ def test_binary_that_keeps_to_its_own_library_is_wrong(tmp_path: Path) -> None:
     _, mapped = inspection.find_linked(library.wrapper, library.environment)
     assert libraries.explain_wrong_libmpi(library, mapped) == (
         f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12: "
-        "the binary of mpich-3.4 keeps to its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
+        "the binary of mpich-3.4 loads its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
     assert libraries.explain_wrong_libmpi(library, f"{tmp_path}/a/lib/libmpi.so.12") == ""

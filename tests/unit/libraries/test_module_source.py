@@ -11,7 +11,7 @@ from fakes import modules
 
 from rankbench import libraries
 from rankbench.libraries import modulefiles
-from rankbench.libraries.modulefiles import Answer
+from rankbench.libraries.modulefiles import ShellResult
 from rankbench.model import RankbenchError
 
 SLOW = 'echo "loading is slow today"; '
@@ -97,12 +97,12 @@ def test_plan_names_modules_and_finds_them_again(site: Path) -> None:
     [
         ("gcc/12 nosuch/1", "modules gcc/12 nosuch/1: Unable to locate a modulefile for 'nosuch/1'"),
         ("broken/1", "modules broken/1: broken/1 is for other machines"),
-        ("mute/1", "modules mute/1: module load ended with 3 and said nothing"),
+        ("mute/1", "modules mute/1: module load ended with 3 without a message"),
         (
             "gcc/12",
-            "modules gcc/12: they put no mpicc on PATH; name the module of an MPI library, after those that it needs",
+            "modules gcc/12: they put no mpicc on PATH; name the module of an MPI library last",
         ),
-        (" ", 'modules: none is named; name them as module load takes them: "gcc/12 mpich/4.3"'),
+        (" ", 'modules: none is named; use the names of module load: "gcc/12 mpich/4.3"'),
     ],
 )
 def test_modules_that_cannot_be_used(names: str, message: str, site: Path) -> None:
@@ -181,4 +181,4 @@ While processing the following module(s):
     ],
 )
 def test_reasons_are_the_first_error_in_one_line(text: str, reason: str) -> None:
-    assert modulefiles.find_reason(Answer(1, text, {}, {})) == reason
+    assert modulefiles.find_reason(ShellResult(1, text, {}, {})) == reason

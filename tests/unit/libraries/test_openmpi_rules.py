@@ -78,7 +78,7 @@ GOOD = "1 # operations\n7\n1\n1\n2\n0 0 0 0\n8 3 0 64\n"
         (GOOD.removesuffix(" 64\n"), V5, "line 7: the file ends where a segment size is expected"),
         (GOOD.replace("\n0 0", "\n1 0"), V5, "line 6: found 1 where a rule's first size is expected"),
         (GOOD.replace("\n7", "\n99"), V5, "line 2: found 99 where an operation is expected"),
-        (GOOD + "16 1 0 0\n", V5, "line 8: what follows the last rule is not read"),
+        (GOOD + "16 1 0 0\n", V5, "line 8: the text after the last rule is not read"),
         (f"rule-file-version-2\n{GOOD.replace('64', '64 5')}", V5, ""),
         (f"rule-file-version-1\n{GOOD}", "5.0.6", "line 1: versions before 5.0.7 have no header"),
         (GOOD, V6, ""),

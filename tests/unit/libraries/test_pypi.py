@@ -113,7 +113,7 @@ def test_package_without_a_library_is_refused(home: Path, tmp_path: Path) -> Non
     wheel(tmp_path / "wheels", "mpich", "0.0", wrapper=False)
     with pytest.raises(RankbenchError) as error:
         libraries.install("mpich==0.0", home)
-    assert str(error.value) == "mpich==0.0: this version on PyPI holds no mpicc; choose another one"
+    assert str(error.value) == "mpich==0.0: this version on PyPI has no mpicc; choose another one"
     assert contents(home) == ["mpich.log"]
 
 

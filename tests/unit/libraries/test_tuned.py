@@ -36,7 +36,7 @@ def test_without_proven_settings_the_error_says_how_to_get_them(tmp_path: Path) 
     with pytest.raises(RankbenchError) as error:
         tuned.find_proven(LIBRARY, tmp_path, "here")
     assert str(error.value) == (
-        "mpich-5.0.2: no proven settings for this machine; make them: rankbench tune mpich-5.0.2"
+        "mpich-5.0.2: no proven settings for this machine; create them: rankbench tune mpich-5.0.2"
     )
     tuned.store_proven(msgspec.structs.replace(PROVEN, host="there"), {}, tmp_path)
     with pytest.raises(RankbenchError, match=r"for this machine \(there are some of there\); make them"):

@@ -210,7 +210,7 @@ def test_more_ranks_than_cores_is_a_note() -> None:
     cases, notes = expand('operations = ["bcast"]\nsizes = 8\nplacements = ["1x4"]')
     assert [case.ranks for case in cases] == [4]
     assert notes == [
-        "1x4: oversubscribed, 4 ranks share 2 cores: figures show how ranks wait for each other more than how they "
+        "1x4: oversubscribed, 4 ranks share 2 cores: values show how ranks wait for each other more than how they "
         "communicate; ranks are not bound"
     ]
 
@@ -220,7 +220,7 @@ def test_more_threads_than_cores_is_a_note() -> None:
     cases, notes = expand(text, cores=4)
     assert [case.launch_group for case in cases] == ["", "threads", "threads"]
     assert notes == [
-        "1x2: oversubscribed, 4 threads of each of 2 ranks share 4 cores: figures show how ranks wait for each other "
+        "1x2: oversubscribed, 4 threads of each of 2 ranks share 4 cores: values show how ranks wait for each other "
         "more than how they communicate; ranks are not bound"
     ]
 
@@ -251,7 +251,7 @@ def test_what_is_between_two_ranks_is_not_measured_once_more_with_others_asleep(
     assert [case.placement for case in cases if case.operation == "pingpong"] == ["1x2", "2x1"]
     assert len(cases) == 11
     assert notes == [
-        "1x4, 2x4, 3x4: oversubscribed, 4 ranks share 2 cores: figures show how ranks wait for each other more than "
+        "1x4, 2x4, 3x4: oversubscribed, 4 ranks share 2 cores: values show how ranks wait for each other more than "
         "how they communicate; ranks are not bound",
         "pingpong: is between ranks 0 and 1; measured at 1x2 and 2x1, left out of 1x4, 2x4, 2x2 and 3 more",
         "pingpong: takes 2 ranks; left out of 1x1",
@@ -561,7 +561,7 @@ def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
         'operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]'
     ) == (
         [("bcast", {}), ("bcast", {"arrival": "random"}), ("bcast", {})],
-        ["bcast: ranks arrive random only at agreed times, which start barrier has not; left out"],
+        ["bcast: ranks arrive random only at agreed times, which start barrier does not have; left out"],
     )
 
 
@@ -677,7 +677,7 @@ def test_rings_that_a_placement_has_no_ranks_or_no_dimensions_for_are_left_out()
     ]
     assert sorted(notes, reverse=True) == [
         "ring: direction up is in the dimension before the last, and there is only one; left out",
-        "ring: direction 1- is in a dimension that a grid of 1 has not; left out",
+        "ring: direction 1- is in a dimension that a grid of 1 does not have; left out",
         "ring: a grid of 9x9 takes 81 ranks, and socket has 2; left out",
     ]
 

@@ -322,8 +322,8 @@ LEFT_OUT = [
     ('"nodes"', PAIR, f"nodes: takes two hosts or more, {NONE}"),
     ('"4x2"', PAIR, f"4x2: takes 4 hosts, {NONE}"),
     ('"core-pairs"', ONE_CORE, "core-pairs: takes two CPUs, the machine has one"),
-    ('"same-core"', PAIR, "same-core: no two CPUs here are placed so (same-l3)"),
-    ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs here are placed so (there is one)"),
+    ('"same-core"', PAIR, "same-core: no two CPUs here are a pair of this kind (same-l3)"),
+    ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs here are a pair of this kind (there is one)"),
     ('{ name = "far", cpus = [0, 12] }', PAIR, "far: CPU 12 is not among those that can be used here (0-1)"),
     ('{ name = "far", cores = [0, 24] }', XEON, "far: core 24 is not among those that can be used here (0-23)"),
 ]
@@ -357,7 +357,7 @@ def test_an_error_shows_of_all_that_was_left_out() -> None:
 )
 def test_places_and_no_binding_contradict_each_other(text: str, name: str) -> None:
     assert read(f'binding = "none"\nplacements = [{text}, "1x1"]', XEON).notes == [
-        f"{name}: says where ranks sit, which those with binding none do not; left out"
+        f"{name}: places ranks on cores, which binding none does not; left out"
     ]
 
 
@@ -413,7 +413,7 @@ def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
         ('placements = [{ name = "far", cpus = 1 }]', "placements[0].cpus: found 1, expected a list of whole numbers "
          "such as [0, 12]"),
         ('placements = [{ name = "a", cpus = [0] }, { name = "a", cpus = [1] }]', 'placements[1]: placement "a" is '
-         "there already; name one otherwise"),
+         "there already; give one another name"),
         ('hosts = "n1"', 'hosts: found "n1", expected names of hosts such as ["n1", "n2"], each once'),
         ('hosts = ["n1", "-x"]', "hosts: found ['n1', '-x'], expected names of hosts such as [\"n1\", \"n2\"], each "
          "once"),

@@ -189,7 +189,7 @@ def test_options_of_the_core_are_not_the_tool_s_and_a_note_says_so() -> None:
     text += 'start = ["auto", "none"]\ndatatypes = ["auto", "double"]\nmemory = { cache = ["warm", "cold"] }'
     cases, notes = expand(text)
     assert notes == [
-        "imb-mpi1-bcast: is imb's, which measures as it does; not with start none, cold buffers, datatype double"
+        "imb-mpi1-bcast: is imb's, which measures in its own way; not with start none, cold buffers, datatype double"
     ]
     assert [case.key for case in cases if case.suite] == ["imb-mpi1-bcast.blocking.8.byte.socket.library-barrier"]
     assert len([case for case in cases if not case.suite]) == 8

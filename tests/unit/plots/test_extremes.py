@@ -122,11 +122,13 @@ def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tm
     """As often as launches are far apart: mean, least and largest are those of the launches' medians."""
     store = campaigns.make_campaign(tmp_path / "made", launches=5)
     part = lines(store)["allreduce"]
-    figures = evaluate(store).figures.filter(pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha")
+    launch_values = evaluate(store).launch_values.filter(
+        pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha"
+    )
     (point,) = (
         row for row in chart(part).datasets["points"] if row["key"] == part.cases[0].key and row["candidate"] == "alpha"
     )
-    times = figures["figure_ns"].to_list()
+    times = launch_values["figure_ns"].to_list()
     assert (point["low"], point["value"], point["high"]) == pytest.approx(
         (min(times), sum(times) / 5, max(times)), rel=1e-4
     )

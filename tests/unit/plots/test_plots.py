@@ -133,7 +133,7 @@ def cells(view: CampaignView) -> dict[str, plots_chart.Row]:
     return {cell["case"]: cell for cell in require(winner_map.chart(view)).datasets["cells"]}
 
 
-def test_a_winner_is_reported_by_letter_figure_and_colour(view: CampaignView) -> None:
+def test_a_winner_is_reported_by_letter_value_and_colour(view: CampaignView) -> None:
     cell = cells(view)["allreduce 8 B"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
     assert cell["said"] == "allreduce 8 B: alpha 2.00×"
@@ -144,7 +144,7 @@ def test_a_tie_is_a_tilde_on_grey(view: CampaignView) -> None:
     assert (cell["mark"], cell["margin"], cell["fill"], cell["decided"]) == ("~", "~", winner_cells.SHARED, False)
 
 
-def test_who_alone_has_a_figure_wins_without_a_margin(view: CampaignView) -> None:
+def test_who_alone_has_a_value_wins_without_a_margin(view: CampaignView) -> None:
     cell = cells(view)["allreduce nonblocking 64 KiB"]
     assert (cell["mark"], cell["fill"], cell["strength"], cell["decided"]) == ("A", "alpha", 0, False)
 
@@ -196,7 +196,7 @@ def test_what_has_one_size_is_drawn_as_bars_from_nought_on(view: CampaignView) -
         ("memory", [512, 1.25 * 2**20, 3 * 2**30, 96 * 1024]),
     ],
 )
-def test_charts_spell_figures_as_the_tables_do(
+def test_charts_spell_values_as_the_tables_do(
     kind: Literal["time", "bandwidth", "rate", "memory"], values: list[float]
 ) -> None:
     measure = Measure(kind, kind, moved=1 / 1e9)
@@ -255,7 +255,7 @@ def test_hills_lie_where_samples_do(view: CampaignView) -> None:
     )
 
 
-def test_a_distribution_and_its_launches_have_their_figures_in_common(view: CampaignView) -> None:
+def test_a_distribution_and_its_launches_have_their_values_in_common(view: CampaignView) -> None:
     part = parts(view, "case")[view.cases[0].key]
     assert require(distribution.chart(part)).datasets["launches"] is require(launches.chart(part)).datasets["launches"]
 

@@ -113,7 +113,7 @@ def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pyte
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}
 
 
-def test_an_export_has_them_beside_the_figures_of_the_first_case_only(view: CampaignView) -> None:
+def test_an_export_has_them_beside_the_values_of_the_first_case_only(view: CampaignView) -> None:
     launches = tidy.make_tables(view)["launches"]
     frame = launches.filter(pl.col("first_ns").is_not_null())
     assert len(frame) == 3 * 2 * 2 < len(launches)

@@ -1,4 +1,4 @@
-"""What a report says of figures that others measured: their meanings, their files, and nothing of a machine or plan."""
+"""What a report says of values that others measured: their meanings, their files, and nothing of a machine or plan."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fakes import campaigns, evaluations, imports, printed
 
 from rankbench import imports as imported
 from rankbench.evaluation import evaluate
+from rankbench.foreign.tools import osu
 from rankbench.imports import ImportRequest, Source
 from rankbench.report import foreign_tables, markdown, write_html
-from rankbench.suites.tools import osu
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ OSU = {operation.name: operation for operation in osu.OPERATIONS}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
-    """Return an evaluation of three files of the study, one of which has no figures."""
+    """Return an evaluation of three files of the study, one of which has no values."""
     folder: Path = tmp_path_factory.mktemp("study")
     sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
     return evaluate(imported.import_files(ImportRequest(sources, ["MPICH", "OpenMPI", "IntelMPI"]), folder / "made"))
@@ -123,7 +123,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
     assert "Valid for the machine on which these files were made, based on 3 launches of each candidate" in page
 
 
-def test_the_page_says_where_figures_come_from(page: str) -> None:
+def test_the_page_says_where_values_come_from(page: str) -> None:
     sentence = (
         "These results were imported: rankbench did not measure them, and knows only what the files say about the runs."
     )

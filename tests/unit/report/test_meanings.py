@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rankbench import units
+from rankbench.foreign import tools
+from rankbench.foreign.tools import mpbench, osu
 from rankbench.report import meanings
-from rankbench.suites import tools
-from rankbench.suites.tools import mpbench, osu
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "foreign.md"
 TOOLS = units.modules(tools)

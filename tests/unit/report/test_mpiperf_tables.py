@@ -61,8 +61,8 @@ def test_columns_are_those_of_the_samples_that_are_left(store: Store) -> None:
 def test_what_mpiperf_printed_has_its_own_columns(theirs: Store) -> None:
     """The row is `2 1 32 32 16 1.19 0.02 0.03 0.95 1.25 0.06 1.13 1.25 0.05`, in microseconds."""
     row = mpiperf_frame(picture(theirs)).rows(named=True)[0]
-    figures = [row[name] for name in mpiperf_frame(picture(theirs)).columns[2:]]
-    assert figures == pytest.approx([1, 32, 32, 16, 1190, 30, 950, 1250, 60, 1130, 1250, 0.02, 0.05])
+    values = [row[name] for name in mpiperf_frame(picture(theirs)).columns[2:]]
+    assert values == pytest.approx([1, 32, 32, 16, 1190, 30, 950, 1250, 60, 1130, 1250, 0.02, 0.05])
     table = mpiperf_tables(picture(theirs))[0]
     assert table.columns == HEADINGS
     assert [cell.text.replace("\u2009", " ") for cell in table.rows[0]][1:6] == ["MPICH", "32", "32", "16", "1.19 µs"]

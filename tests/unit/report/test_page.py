@@ -72,8 +72,8 @@ def test_every_link_to_a_case_leads_to_one(page: str) -> None:
 
 
 def test_counts_are_those_of_the_campaign(page: str) -> None:
-    figures = dict(re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", page))
-    assert figures == {
+    values = dict(re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", page))
+    assert values == {
         "candidates": "2",
         "cases": "9",
         "launches": "12",
@@ -91,13 +91,13 @@ def test_the_campaign_can_be_repeated_from_the_page(page: str) -> None:
 
 
 def test_forms_are_kept_once(page: str) -> None:
-    figures = part(page, "distribution")
-    assert len({entry[0] for entry in figures.values()}) == 1
-    assert len(figures) == 9
+    values = part(page, "distribution")
+    assert len({entry[0] for entry in values.values()}) == 1
+    assert len(values) == 9
     assert len(part(page, "forms")) < 18
 
 
-def test_figures_of_launches_are_kept_once(page: str) -> None:
+def test_values_of_launches_are_kept_once(page: str) -> None:
     key = "pingpong.blocking.8.byte.socket.none"
     (count, columns) = part(page, "distribution")[key][3]["launches"]
     assert (count, len(columns["figure_ns"])) == (8, 8)
@@ -163,7 +163,7 @@ def test_starts_and_ranks_have_sections_where_there_is_something_to_show(page: s
     html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
     assert (
-        "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)."
+        "With none times are 0.40× those of window (median of 4 values, 0.40× to 0.40×; 4 differ significantly)."
         in section
     )
     assert "one call after the other" in section

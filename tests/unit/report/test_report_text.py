@@ -56,7 +56,7 @@ def test_the_verdict_comes_before_the_tables() -> None:
         "Take alpha: it is fastest",
         "**pingpong: latency",
         "**beta crashes**",
-        "**Cases without figures",
+        "**Cases without values",
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
@@ -69,7 +69,7 @@ def test_latex_has_a_table_per_line_of_the_campaign() -> None:
 def test_what_starts_do_is_reported_in_markdown() -> None:
     text = markdown(evaluations.evaluation(starts=("none",)))
     assert (
-        "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)."
+        "With none times are 0.40× those of window (median of 4 values, 0.40× to 0.40×; 4 differ significantly)."
         in text
     )
     assert "**allreduce: time by start, as a ratio to that with start window**" in text

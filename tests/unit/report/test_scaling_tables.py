@@ -82,7 +82,7 @@ def test_places_stand_below_each_other_for_the_middle_size(view: CampaignView) -
     ]
 
 
-def test_programs_get_every_figure(view: CampaignView) -> None:
+def test_programs_get_every_value(view: CampaignView) -> None:
     frame = scaling_frame(view).filter(pl.col("size_bytes") == 64, pl.col("candidate") == "alpha")
     columns = ("nodes", "ranks_per_node", "oversubscribed", "bandwidth_per_node_MB_per_s", "fastest")
     assert frame.select(columns).rows()[-1] == (8, 2, True, pytest.approx(64 * 16 * 15 / 8 / 16.0, rel=1e-3), True)

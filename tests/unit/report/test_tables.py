@@ -46,7 +46,7 @@ def test_a_bandwidth_is_reported_in_megabytes(view: CampaignView) -> None:
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
-def test_a_missing_figure_says_why(view: CampaignView) -> None:
+def test_a_missing_value_says_why(view: CampaignView) -> None:
     table = results.latex(view)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
     assert table.rows[1][3].text == "alpha"
@@ -69,7 +69,7 @@ def test_candidates_show_what_their_library_said_inside_a_launch(view: CampaignV
 
 
 def test_ranks_and_clocks_are_reported_once_for_equal_launches(view: CampaignView) -> None:
-    assert texts(tables.seats(view)) == [
+    assert texts(tables.locations(view)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
     assert texts(tables.clocks(view)) == [["clock_gettime", "1.00 ns", "20.0 ns", "one, nothing to synchronise"]]

@@ -337,7 +337,7 @@ def test_the_first_call_is_that_of_the_first_pass_even_where_this_came_too_late(
     assert (result.status, result.first_ns, result.second_ns) == (CaseStatus.OK, 900, 80)
 
 
-def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
+def test_each_value_of_passes_is_added_or_the_worst_or_the_mean() -> None:
     parts = [
         part(drift_ns=-30, sync_bound_ns=7, pure_ns=10, compute_ns=20, synchronisations=1, stopped="samples"),
         part(

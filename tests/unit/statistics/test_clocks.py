@@ -1,4 +1,4 @@
-"""Figures on clocks: over runs and ranks but rank 0, and nothing said where nothing is known."""
+"""Values on clocks: over runs and ranks but rank 0, and nothing said where nothing is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contrasts: what launches say of figures held against each other, found where it is and rarely where it is not."""
+"""Contrasts: what launches say of values held against each other, found where it is and rarely where it is not."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from rankbench.statistics.moderation import moderate_spread
 NONE = np.log1p(0.03)
 
 
-def figures(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
-    """Return the figures of alpha: case, launch and time; each launch is a block of its own."""
+def launch_values(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
+    """Return the values of alpha: case, launch and time; each launch is a block of its own."""
     frame = pl.DataFrame(rows, ["case", "launch", "figure_ns"], orient="row")
     return frame.with_columns(candidate=pl.lit("alpha"), block=pl.col("launch"))
 
 
 def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
-    frame = figures([("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)])
+    frame = launch_values(
+        [("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)]
+    )
     logs = compare_within_launches(frame, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
     assert [(row["claim"], row["block"]) for row in logs.iter_rows(named=True)] == [(0, 1), (0, 2), (1, 1), (1, 2)]
     assert logs["log"].to_list() == pytest.approx([math.log(2), 0, math.log(2), 0])
@@ -29,7 +31,9 @@ def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
 
 
 def test_a_launch_that_lacks_a_part_or_has_no_time_of_it_says_nothing() -> None:
-    frame = figures([("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)])
+    frame = launch_values(
+        [("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)]
+    )
     assert compare_within_launches(frame, [Claim("a", ("b", "c"), 1.0)]).is_empty()
     assert compare_within_launches(frame, []).is_empty()
 

@@ -59,7 +59,7 @@ def test_intervals_widen_only_where_the_correlation_is_significant(lag: LagOne, 
     assert lag.widening == pytest.approx(factor)
 
 
-def test_missing_figures_are_no_correlation() -> None:
+def test_missing_values_are_no_correlation() -> None:
     logs = series(0.6, 200, 40, seed=2)
     logs[np.random.default_rng(1).random(logs.shape) < 0.1] = np.nan
     lag = correlate_blocks(logs)
@@ -90,7 +90,7 @@ def test_blocks_are_taken_in_their_order() -> None:
 
 
 def of_two(logs: NDArray[np.float64]) -> pl.DataFrame:
-    """Return figures of two candidates with these log ratios, a case per row and a block per column."""
+    """Return values of two candidates with these log ratios, a case per row and a block per column."""
     cases, blocks = logs.shape
     keys = {"case": np.repeat([f"c{case}" for case in range(cases)], blocks), "block": np.tile(range(blocks), cases)}
     times = {"a": np.ones(logs.size), "b": np.exp(logs.ravel())}
@@ -110,7 +110,7 @@ def test_intervals_of_correlated_blocks_cover_the_truth(r: float, least: float) 
 
 
 def test_without_a_significant_correlation_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = of_two(series(0.0, 24, 10, seed=4) * 0.02)
-    comparisons = statistics.compare(figures, [("a", "b")], 0.03)
+    launch_values = of_two(series(0.0, 24, 10, seed=4) * 0.02)
+    comparisons = statistics.compare(launch_values, [("a", "b")], 0.03)
     monkeypatch.setattr(LagOne, "widening", 1.0)
-    assert comparisons == statistics.compare(figures, [("a", "b")], 0.03)
+    assert comparisons == statistics.compare(launch_values, [("a", "b")], 0.03)

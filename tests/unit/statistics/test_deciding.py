@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LOOKS = plan.list_looks(Stop())
-OUTLOOK = deciding.Outlook(0.03, LOOKS)
+DESIGN = deciding.SequentialDesign(0.03, LOOKS)
 
 
 def make_comparison(
     base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c"
 ) -> Comparison:
     """Return what `statistics.compare` says of log ratios with this mean and this standard deviation."""
-    error, freedom = scatter / math.sqrt(blocks), 4 + deciding.KEPT * (blocks - 5)
+    error, freedom = scatter / math.sqrt(blocks), 4 + deciding.DEGREES_PER_BLOCK * (blocks - 5)
     paid = Penalty(tuple(LOOKS), blocks)
     half = float(stats.t.isf(paid.nominal(0.05) / 2, freedom)) * error
     far, edge = abs(math.log(ratio)), math.log(1.03)
@@ -57,7 +57,7 @@ def test_who_is_slower_among_the_beaten_matters_to_no_answer() -> None:
         make_comparison("a", "c", 1.52, 0.02),
         make_comparison("b", "c", 1.013, 0.02),
     ]
-    assert deciding.assess_cases(beaten, OUTLOOK).decided == ["c"]
+    assert deciding.assess_cases(beaten, DESIGN).decided == ["c"]
 
 
 @pytest.mark.parametrize(("drop", "names"), [(False, ["a", "b", "c"]), (True, ["a", "b"])])
@@ -67,19 +67,19 @@ def test_a_beaten_candidate_may_be_dropped_from_what_is_open(drop: bool, names: 
         make_comparison("a", "c", 1.5, 0.02),
         make_comparison("b", "c", 1.45, 0.02),
     ]
-    assert deciding.assess_cases(leading, OUTLOOK, drop=drop).open == {"c": names}
+    assert deciding.assess_cases(leading, DESIGN, drop=drop).open == {"c": names}
 
 
 def test_a_lone_block_is_open_for_nothing_is_known_of_it() -> None:
     comparison = Comparison(
         case="c", base="a", other="b", blocks=1, ratio=1.2, low=0.0, p_value=1, p_adjusted=1, different=False
     )
-    state = deciding.assess_cases([comparison], OUTLOOK)
+    state = deciding.assess_cases([comparison], DESIGN)
     assert (state.open, state.blocks) == ({"c": ["a", "b"]}, LOOKS[-1])
 
 
 def test_nothing_to_compare_leaves_nothing_open() -> None:
-    assert deciding.assess_cases([], OUTLOOK) == ([], [], {}, 0)
+    assert deciding.assess_cases([], DESIGN) == ([], [], {}, 0)
 
 
 @pytest.mark.parametrize(("ratio", "scatter"), [(1.045, 0.03), (1.01, 0.02), (1.10, 0.12)])
@@ -91,18 +91,21 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     means = (5 * math.log(ratio) + later) / last
     ends = [make_comparison("a", "b", math.exp(mean), scatter, last) for mean in means]
     share = np.mean([deciding.is_resolved(end) for end in ends])
-    (probability,) = deciding.predict_chance([make_comparison("a", "b", ratio, scatter)], OUTLOOK)
+    (probability,) = deciding.predict_chance([make_comparison("a", "b", ratio, scatter)], DESIGN)
     assert probability == pytest.approx(share, abs=0.04)
 
 
 def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
-    outlook = deciding.Outlook(0.03, [10])
-    decided, hopeless = make_comparison("a", "b", 1.5, 0.02, case="c"), make_comparison("a", "b", 1.03, 0.02, case="d")
+    design = deciding.SequentialDesign(0.03, [10])
+    decided, undecidable = (
+        make_comparison("a", "b", 1.5, 0.02, case="c"),
+        make_comparison("a", "b", 1.03, 0.02, case="d"),
+    )
     likely = make_comparison("a", "b", 1.2, 0.09, case="e")
     assert not likely.different
-    assert deciding.predict_decisions([decided], outlook) == (0, 0.0)
-    assert deciding.predict_decisions([], outlook) == (0, 0.0)
-    undecided, more = deciding.predict_decisions([decided, hopeless, likely], outlook)
+    assert deciding.predict_decisions([decided], design) == (0, 0.0)
+    assert deciding.predict_decisions([], design) == (0, 0.0)
+    undecided, more = deciding.predict_decisions([decided, undecidable, likely], design)
     assert undecided == 2
     assert 0.6 < more < 1.2
 
@@ -111,7 +114,7 @@ def test_what_as_many_blocks_again_would_decide_is_reported() -> None:
     ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 22), (1.02, 0.05, 60)]
 )
 def test_the_look_at_which_all_is_decided_is_reported(ratio: float, scatter: float, look: int) -> None:
-    (needed,) = deciding.blocks_needed([make_comparison("a", "b", ratio, scatter)], OUTLOOK)
+    (needed,) = deciding.blocks_needed([make_comparison("a", "b", ratio, scatter)], DESIGN)
     assert needed == look
     settled = [
         deciding.is_resolved(make_comparison("a", "b", ratio, scatter, number)) for number in LOOKS if number <= look
@@ -134,18 +137,20 @@ def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> N
 
     def compare(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
         case, name, block = np.nonzero(measured)
-        figures = pl.DataFrame({"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])})
+        launch_values = pl.DataFrame(
+            {"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])}
+        )
         expressions = {
             "case": pl.col("case").cast(pl.String),
             "candidate": pl.col("candidate").replace_strict({0: "a", 1: "b", 2: "c"}),
         }
-        return statistics.compare(figures.with_columns(launch=0, **expressions), pairs, 0.03, looks=looks)
+        return statistics.compare(launch_values.with_columns(launch=0, **expressions), pairs, 0.03, looks=looks)
 
     measured = np.zeros(logs.shape, bool)
     measured[:, :, : LOOKS[0]] = True
     for look, following in zip(LOOKS, [*LOOKS[1:], blocks], strict=True):
         comparisons = compare(measured, LOOKS)
-        for case, open_names in deciding.assess_cases(comparisons, OUTLOOK, drop=True).open.items():
+        for case, open_names in deciding.assess_cases(comparisons, DESIGN, drop=True).open.items():
             measured[int(case), [names.index(name) for name in open_names], look:following] = True
     fixed = fastest(compare(np.ones_like(measured), ()))
     winners = fastest(comparisons)
@@ -169,14 +174,14 @@ def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
 def test_a_case_is_open_while_one_of_its_levels_may_be_decided() -> None:
     decided, open_ = make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.08, 0.05)
     assert not deciding.is_resolved(open_)
-    assert deciding.assess_cases([at_levels(decided, open_)], OUTLOOK).open == {"c": ["a", "b"]}
-    assert deciding.assess_cases([at_levels(decided, decided)], OUTLOOK).decided == ["c"]
+    assert deciding.assess_cases([at_levels(decided, open_)], DESIGN).open == {"c": ["a", "b"]}
+    assert deciding.assess_cases([at_levels(decided, decided)], DESIGN).decided == ["c"]
 
 
 def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
     comparison = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1 / 1.5, 0.02))
     assert (comparison.different, comparison.reverses) == (False, True)
-    assert deciding.assess_cases([comparison], OUTLOOK).decided == ["c"]
+    assert deciding.assess_cases([comparison], DESIGN).decided == ["c"]
 
 
 @pytest.mark.parametrize(("blocks", "decided"), [(10, []), (40, ["c"])])
@@ -184,7 +189,7 @@ def test_a_level_that_is_hardly_met_is_given_up(blocks: int, decided: list[str])
     """Of 60 blocks 6 or 1 to 2 are to come at it."""
     near, far = make_comparison("a", "b", 1.5, 0.02, blocks - 1), make_comparison("a", "b", 1.1, 0.5, 1)
     comparison = at_levels(near, far, blocks)
-    assert deciding.assess_cases([comparison], OUTLOOK).decided == decided
+    assert deciding.assess_cases([comparison], DESIGN).decided == decided
 
 
 def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
@@ -195,14 +200,14 @@ def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
         at_levels(slow, open_),
         at_levels(third, make_comparison("b", "c", 1 / 1.4, 0.02)),
     ]
-    assert deciding.assess_cases(pairs, OUTLOOK, drop=True).open == {"c": ["a", "c"]}
+    assert deciding.assess_cases(pairs, DESIGN, drop=True).open == {"c": ["a", "c"]}
     both = [pairs[0], at_levels(slow, slow), pairs[2]]
-    assert deciding.assess_cases(both, OUTLOOK, drop=True).decided == ["c"]
+    assert deciding.assess_cases(both, DESIGN, drop=True).decided == ["c"]
 
 
 def test_blocks_that_meet_a_level_seldom_decide_it_later() -> None:
     often = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=5)
     seldom = at_levels(make_comparison("a", "b", 1.5, 0.02), make_comparison("a", "b", 1.1, 0.1), blocks=15)
-    needed = [deciding.assess_cases([comparison], OUTLOOK).blocks for comparison in (often, seldom)]
+    needed = [deciding.assess_cases([comparison], DESIGN).blocks for comparison in (often, seldom)]
     assert needed[0] < needed[1]
-    assert deciding.predict_decisions([often], OUTLOOK)[0] == 1
+    assert deciding.predict_decisions([often], DESIGN)[0] == 1

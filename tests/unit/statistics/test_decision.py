@@ -52,7 +52,7 @@ def test_outcomes_are_slower_faster_equivalent_and_open() -> None:
     assert (decisions[0].low, decisions[0].high) == pytest.approx((1.2 * math.exp(-half), 1.2 * math.exp(half)))
 
 
-def test_nothing_is_decided_without_an_error_or_from_too_few_figures() -> None:
+def test_nothing_is_decided_without_an_error_or_from_too_few_values() -> None:
     unknown, few = decide([Estimate(1.0, 0.0, 0.0), Estimate(1.0, 0.01, 2.0)], 0.03, 0.95, enough=[True, False])
     assert (unknown.low, unknown.high, unknown.p_value, unknown.outcome) == (0.0, math.inf, 1.0, "open")
     assert (few.different, few.beyond, few.outcome) == (False, False, "open")

@@ -43,15 +43,17 @@ def of_launch(
     )
 
 
-def figure(times_ns: list[float], estimator: str, discarded: int = 0) -> float:
+def estimate(times_ns: list[float], estimator: str, discarded: int = 0) -> float:
     """Return what an estimator makes of one launch."""
-    return float(statistics.launch_figures(of_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item())
+    return float(
+        statistics.compute_launch_values(of_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item()
+    )
 
 
 @pytest.mark.parametrize("estimator", ["median", "min", "mean", "trimmed-mean", "p1", "p50", "p99"])
 def test_discarded_samples_count_for_no_estimator(estimator: str) -> None:
     counting = [100.0, 210.0, 320.0, 430.0]
-    assert figure([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(figure(counting, estimator))
+    assert estimate([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(estimate(counting, estimator))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 30, 101])
@@ -67,19 +69,19 @@ def test_estimators_agree_with_numpy_and_scipy(count: int) -> None:
         "p99": np.percentile(times, 99),
     }
     for estimator, value in expected.items():
-        assert figure(list(times), estimator) == pytest.approx(value), estimator
+        assert estimate(list(times), estimator) == pytest.approx(value), estimator
 
 
 def test_the_trimmed_mean_of_eight_samples_by_hand() -> None:
     """Of 1 to 8, two fall at each end; 3, 4, 5, 6 are left: mean 4.5, deviation 1.291, t(3) at 95 % 3.182."""
-    assert figure([8, 1, 7, 2, 6, 3, 5, 4], "trimmed-mean") == 4.5
+    assert estimate([8, 1, 7, 2, 6, 3, 5, 4], "trimmed-mean") == 4.5
     assert students_half(float(np.std([3, 4, 5, 6], ddof=1)), 4, 0.95) == pytest.approx(3.182446 * 1.2909944 / 2)
 
 
 def test_mpiperf_leaves_sixteen_of_thirty_samples() -> None:
     """As its reports show in CRuns and FRuns: a quarter of 30 is seven whole samples."""
-    assert figure([0.0] * 7 + [1.0] * 16 + [1000.0] * 7, "trimmed-mean") == 1.0
-    assert figure([0.0] * 8 + [1.0] * 15 + [1000.0] * 7, "trimmed-mean") == pytest.approx(15 / 16)
+    assert estimate([0.0] * 7 + [1.0] * 16 + [1000.0] * 7, "trimmed-mean") == 1.0
+    assert estimate([0.0] * 8 + [1.0] * 15 + [1000.0] * 7, "trimmed-mean") == pytest.approx(15 / 16)
 
 
 @pytest.mark.parametrize("confidence", [0.90, 0.95, 0.99])
@@ -111,22 +113,22 @@ def test_a_start_is_uncertain_if_clocks_likely_differ_by_more_than_a_twentieth_o
             of_launch([200.0] * 4, 3, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 6.0]),
         ]
     )
-    figures = statistics.launch_figures(samples)
-    assert figures["uncertain"].to_list() == [False, True, False]
-    assert figures["error_ns"].to_list() == [4.0, 6.0, 6.0]
-    assert figures["bound_ns"].to_list() == [90.0] * 3
+    launch_values = statistics.compute_launch_values(samples)
+    assert launch_values["uncertain"].to_list() == [False, True, False]
+    assert launch_values["error_ns"].to_list() == [4.0, 6.0, 6.0]
+    assert launch_values["bound_ns"].to_list() == [90.0] * 3
 
 
 def test_a_time_of_nothing_is_uncertain_with_any_error() -> None:
-    assert statistics.launch_figures(of_launch([0.0, 0.0], error_ns=1.0))["uncertain"].to_list() == [True]
-    assert statistics.launch_figures(of_launch([0.0, 0.0], error_ns=0.0))["uncertain"].to_list() == [False]
+    assert statistics.compute_launch_values(of_launch([0.0, 0.0], error_ns=1.0))["uncertain"].to_list() == [True]
+    assert statistics.compute_launch_values(of_launch([0.0, 0.0], error_ns=0.0))["uncertain"].to_list() == [False]
 
 
 def test_skew_is_reported_by_launch_and_unknown_where_nobody_measured_it() -> None:
     known = of_launch([100.0] * 11, 1, skew_ns=[float(index) for index in range(11)])
-    figures = statistics.launch_figures(pl.concat([known, of_launch([100.0], 2)]))
-    assert figures["skew_ns"].to_list() == [5.0, None]
-    assert figures["skew_p90_ns"].to_list() == [9.0, None]
+    launch_values = statistics.compute_launch_values(pl.concat([known, of_launch([100.0], 2)]))
+    assert launch_values["skew_ns"].to_list() == [5.0, None]
+    assert launch_values["skew_p90_ns"].to_list() == [9.0, None]
 
 
 @pytest.mark.thorough
@@ -145,8 +147,8 @@ def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slow
 
 def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> None:
     apart = of_launch([100.0] * 4, error_ns=600.0)
-    assert statistics.launch_figures(apart)["uncertain"].to_list() == [True]
-    assert statistics.launch_figures(apart, by_ranks=["c"])["uncertain"].to_list() == [False]
+    assert statistics.compute_launch_values(apart)["uncertain"].to_list() == [True]
+    assert statistics.compute_launch_values(apart, by_ranks=["c"])["uncertain"].to_list() == [False]
 
 
 @pytest.mark.parametrize(
@@ -162,13 +164,15 @@ def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> 
     ],
 )
 def test_a_launch_of_few_valid_rounds_is_reported(rounds: int, discarded: int, few: bool) -> None:
-    figures = statistics.launch_figures(of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded))
-    assert figures["few"].to_list() == [few]
+    launch_values = statistics.compute_launch_values(
+        of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded)
+    )
+    assert launch_values["few"].to_list() == [few]
 
 
 def test_a_visit_of_few_samples_says_nothing_and_a_high_percentile_of_none_does() -> None:
     samples = of_launch([1.0] * 20 + [2.0] * 20 + [9.0] * 3).with_columns(
         visit=pl.Series([0] * 20 + [1] * 20 + [2] * 3, dtype=pl.Int16)
     )
-    assert statistics.launch_figures(samples)["visit_ns"].to_list() == [[1.0, 2.0]]
-    assert "visit_ns" not in statistics.launch_figures(samples, "p90").columns
+    assert statistics.compute_launch_values(samples)["visit_ns"].to_list() == [[1.0, 2.0]]
+    assert "visit_ns" not in statistics.compute_launch_values(samples, "p90").columns

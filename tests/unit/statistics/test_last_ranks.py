@@ -34,7 +34,7 @@ def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
 
 
 def test_where_nobody_shows_who_was_last_nothing_is_said(tmp_path: Path) -> None:
-    """Figures of foreign tools are over all ranks, and say of none when it ended."""
+    """Values of foreign tools are over all ranks, and say of none when it ended."""
     store = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
     assert tabulate_last_ranks(store.samples()).is_empty()
     assert tabulate_ranks(store.samples(), store.rank_samples()).is_empty()

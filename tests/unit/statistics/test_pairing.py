@@ -43,11 +43,11 @@ def test_visits_are_paired_by_their_number() -> None:
     assert logs(first, second) == [pytest.approx(math.log(1.1))]
 
 
-def test_of_a_single_visit_the_launches_figures_are_compared() -> None:
+def test_of_a_single_visit_the_launches_values_are_compared() -> None:
     assert logs(launch("a", 1, 100.0, {0: 90.0}), launch("b", 1, 120.0, {0: 180.0})) == [pytest.approx(math.log(1.2))]
 
 
-def test_figures_below_the_clocks_step_say_nothing() -> None:
+def test_values_below_the_clocks_step_say_nothing() -> None:
     blocks = [launch("a", 1, 0.0, {0: 0.0, 1: 0.0}), launch("b", 1, 1.0, {0: 1.0, 1: 1.0})]
     blocks += [launch("a", 2, 1.0, {0: 0.0, 1: 1.0, 2: 1.0}), launch("b", 2, 2.0, {0: 9.0, 1: 2.0, 2: 2.0})]
     assert logs(*blocks) == [pytest.approx(math.log(2))]

@@ -145,18 +145,18 @@ def test_a_misfit_is_a_plain_value() -> None:
     assert Misfit(1, [(0, 1)], math.e).pairs == [(0, 1)]
 
 
-# --- from figures -----------------------------------------------------------------------------------------------------
+# --- from values -----------------------------------------------------------------------------------------------------
 
 
 def test_blocks_that_lack_a_pair_are_left_out() -> None:
     keys = {(0, 1): "there", (1, 0): "back", (0, 2): "never"}
     rows = [("there", 1, 10.0), ("back", 1, 12.0), ("there", 2, 11.0), ("there", 3, 9.0), ("back", 3, 8.0)]
-    figures = pl.DataFrame([*rows, ("other", 1, 5.0)], schema=["case", "block", "figure_ns"], orient="row")
-    pair_table = pairs.tabulate_pairs(figures, keys)
+    launch_values = pl.DataFrame([*rows, ("other", 1, 5.0)], schema=["case", "block", "figure_ns"], orient="row")
+    pair_table = pairs.tabulate_pairs(launch_values, keys)
     assert (pair_table.pairs, pair_table.blocks, pair_table.times_ns.tolist()) == (
         [(0, 1), (1, 0)],
         [1, 3],
         [[10, 9], [12, 8]],
     )
-    empty = pairs.tabulate_pairs(figures.clear(), keys)
+    empty = pairs.tabulate_pairs(launch_values.clear(), keys)
     assert (empty.pairs, empty.blocks, pairs.group_pairs(empty, THRESHOLD)) == ([], [], [[]])

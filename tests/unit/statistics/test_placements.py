@@ -32,7 +32,7 @@ def machine() -> Machine:
 def test_the_same_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
     factors = {"same-l2": 1.0, "same-l3": 1.3, "two-sockets": 3.0}
     store = placed.make(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
-    effects = placements.placement_effects(statistics.launch_figures(store.samples()), store.campaign)
+    effects = placements.placement_effects(statistics.compute_launch_values(store.samples()), store.campaign)
     values = {(effect.ratio.base, effect.ratio.other): effect.ratio.ratio for effect in effects if ".8." in effect.line}
     assert values == {
         ("same-l2", "same-l3"): pytest.approx(1.3, rel=0.02),
@@ -136,8 +136,8 @@ def jumps(
         for size in SIZES
         for block in range(blocks)
     ]
-    figures = pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
-    found_jumps = placements.find_jumps(figures, {size: str(size) for size in SIZES}, "alpha")
+    launch_values = pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
+    found_jumps = placements.find_jumps(launch_values, {size: str(size) for size in SIZES}, "alpha")
     return [(jump.smaller_bytes, jump.larger_bytes) for jump in found_jumps]
 
 

@@ -24,12 +24,12 @@ def machine(cpus: list[Cpu]) -> Machine:
     return msgspec.structs.replace(fakes.machine(), cpus=cpus)
 
 
-def launch(*seats: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
+def launch(*locations: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
     """Return a launch whose ranks ran on these hosts and CPUs; without `cpus` the system says nothing of them."""
     record = campaigns.launch(1, 1, 0, "alpha", "socket")
     known = {cpu.number: cpu for cpu in cpus or ()}
     ranks = []
-    for rank, (host, cpu) in enumerate(seats):
+    for rank, (host, cpu) in enumerate(locations):
         fact = msgspec.structs.replace(record.ranks[0], rank=rank, host=host, cpu=cpu)
         if seat := known.get(cpu):
             fact = msgspec.structs.replace(fact, core=seat.core, socket=seat.socket, numa=seat.numa)
@@ -37,8 +37,8 @@ def launch(*seats: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
     return msgspec.structs.replace(record, ranks=ranks)
 
 
-def place_ranks(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
-    return find_places([launch(*seats, cpus=cpus)], machine(cpus))
+def place_ranks(cpus: list[Cpu], *locations: tuple[str, int]) -> Places:
+    return find_places([launch(*locations, cpus=cpus)], machine(cpus))
 
 
 def test_what_nobody_can_distinguish_is_one_level() -> None:
@@ -61,12 +61,12 @@ def test_hosts_are_the_largest_parts() -> None:
 
 def test_ranks_are_ordered_by_the_machine() -> None:
     """Ranks go round hosts and sockets; those that are near each other come together."""
-    seats = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
-    result = place_ranks(TWO_SOCKETS, *seats)
-    assert [(seat.host, seat.cpu) for seat in result.seats.values()] == [
+    locations = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
+    result = place_ranks(TWO_SOCKETS, *locations)
+    assert [(seat.host, seat.cpu) for seat in result.locations.values()] == [
         ("b", 0), ("b", 1), ("b", 4), ("b", 5), ("a", 0), ("a", 1), ("a", 4), ("a", 5),
     ]  # fmt: skip
-    assert list(result.seats) == [0, 4, 2, 6, 1, 5, 3, 7]
+    assert list(result.locations) == [0, 4, 2, 6, 1, 5, 3, 7]
     assert result.seat(6) == "b CPU 5"
 
 
@@ -85,7 +85,7 @@ def test_hardware_threads_share_a_core() -> None:
         "within one socket, NUMA node and L3",
         "within one L2 and core",
     ]
-    assert list(result.seats) == [0, 2, 1, 3]
+    assert list(result.locations) == [0, 2, 1, 3]
 
 
 def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
@@ -115,4 +115,4 @@ def test_launches_that_disagree_are_reported(cpu: int, disputed: list[int]) -> N
 
 def test_without_launches_nothing_is_known() -> None:
     result = find_places([], machine(TWO_SOCKETS))
-    assert (result.seats, result.levels, result.disputed, render(result.name(NOWHERE))) == ({}, [], [], "anywhere")
+    assert (result.locations, result.levels, result.disputed, render(result.name(NOWHERE))) == ({}, [], [], "anywhere")

@@ -45,8 +45,8 @@ def test_each_placement_has_its_own_levels_and_memory_has_none() -> None:
     elsewhere = msgspec.structs.replace(cases[0], placement="spread")
     record = campaigns.campaign("made", [cases[0], memory, elsewhere], ["a", "b"], control=False)
     hops = {cases[0].key: [NEAR, FAR], memory.key: [NEAR, FAR], elsewhere.key: [NEAR, NEAR]}
-    figures = pl.DataFrame([{"case": key, "visit_hop_ns": hop * 20} for key, hop in hops.items()])
-    levelses = by_case(figures, record)
+    launch_values = pl.DataFrame([{"case": key, "visit_hop_ns": hop * 20} for key, hop in hops.items()])
+    levelses = by_case(launch_values, record)
     assert list(levelses) == [cases[0].key]
     assert levelses[cases[0].key].far_ns == pytest.approx(FAR)
-    assert by_case(figures.drop("visit_hop_ns"), record) == {}
+    assert by_case(launch_values.drop("visit_hop_ns"), record) == {}

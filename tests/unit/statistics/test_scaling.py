@@ -23,8 +23,8 @@ def record(nodes: tuple[int, ...], ranks: tuple[int, ...], operation: str = "all
     return scales.record("made", ("alpha", "beta"), (operation,), (8,), scales.placements(nodes, ranks), cores)
 
 
-def figures(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.DataFrame:
-    """Return the same figures in every block; launches are counted."""
+def launch_values(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.DataFrame:
+    """Return the same values in every block; launches are counted."""
     rows = [
         (f"allreduce.blocking.8.float.{nodes}x1.window", name, block, 10 * block + number, time_ns)
         for block in range(blocks)
@@ -72,13 +72,13 @@ def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
 
 def test_growth_is_compared_within_blocks() -> None:
     campaign = record((2, 4), (1,))
-    (growth,) = scaling.compare_growth(figures(TIMES), campaign, scaling.find_scaled(campaign))
+    (growth,) = scaling.compare_growth(launch_values(TIMES), campaign, scaling.find_scaled(campaign))
     assert growth.factor == {"alpha": pytest.approx(4), "beta": pytest.approx(1.1)}
     (ratio,) = growth.ratios
     assert (ratio.base, ratio.other, ratio.blocks, ratio.different) == ("alpha", "beta", 4, True)
     assert ratio.ratio == pytest.approx(1.1 / 4)
 
 
-def test_without_figures_there_is_no_growth() -> None:
+def test_without_values_there_is_no_growth() -> None:
     campaign = record((2, 4), (1,))
-    assert scaling.compare_growth(figures({}), campaign, scaling.find_scaled(campaign)) == []
+    assert scaling.compare_growth(launch_values({}), campaign, scaling.find_scaled(campaign)) == []

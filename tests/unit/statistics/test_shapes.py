@@ -27,7 +27,7 @@ def list_steps(results: list[Step]) -> list[tuple[int, int, bool]]:
     return [(step.smaller_bytes, step.larger_bytes, step.up) for step in results]
 
 
-def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
+def test_values_become_a_row_per_launch_and_a_column_per_size() -> None:
     rows = [("a8", 1, 1, 1.0), ("a64", 1, 1, np.e), ("a64", 2, 4, np.e**2), ("x", 1, 1, 5.0)]
     frame = pl.DataFrame(rows, ["case", "block", "launch", "figure_ns"], orient="row").with_columns(
         candidate=pl.lit("alpha")

@@ -12,7 +12,7 @@ from scipy import stats
 from rankbench import plan, statistics
 from rankbench.model import Stop
 from rankbench.statistics import median_interval
-from rankbench.statistics.looks import LEVEL, ONE_LOOK, Penalty
+from rankbench.statistics.looks import ALPHA, ONE_LOOK, Penalty
 from rankbench.statistics.medians import find_grouped_median
 
 if TYPE_CHECKING:
@@ -199,13 +199,13 @@ def test_looking_more_than_once_is_paid_for() -> None:
 def test_all_looks_together_err_no_more_than_one_may(stop: Stop) -> None:
     """Random walks pass the bounds at any look in 5 %; the last look costs little, and looks once nothing."""
     looks = tuple(plan.list_looks(stop))
-    levels = Penalty(looks, np.array(looks)).nominal(LEVEL)
+    levels = Penalty(looks, np.array(looks)).nominal(ALPHA)
     walks = np.random.default_rng(1).normal(size=(40_000, looks[-1])).cumsum(axis=1)[:, np.array(looks) - 1]
     p_values = 2 * stats.norm.sf(np.abs(walks) / np.sqrt(looks))
     assert (p_values <= levels).any(axis=1).mean() == pytest.approx(0.05, abs=0.004)
     assert levels[-1] > 0.025
     assert list(ONE_LOOK.p_value(np.array([0.01, 0.5]))) == pytest.approx([0.01, 0.5])
-    assert Penalty(looks, looks[-1] + 5).nominal(LEVEL) == Penalty(looks, looks[-1]).nominal(LEVEL)
+    assert Penalty(looks, looks[-1] + 5).nominal(ALPHA) == Penalty(looks, looks[-1]).nominal(ALPHA)
 
 
 @pytest.mark.parametrize("level", [0.01, 1e-3, 2e-4])
@@ -234,6 +234,6 @@ def test_a_p_value_of_looks_is_the_inverse_of_the_level_at_a_look() -> None:
     assert list(paid.p_value(0.0)) == [0, 0, 0]
 
 
-def test_a_figure_below_the_clocks_step_is_left_out() -> None:
+def test_a_value_below_the_clocks_step_is_left_out() -> None:
     medians = _medians({"a": [0.0] * 5, "b": [100.0] * 5})
     assert statistics.compare(medians, [("a", "b")], threshold=0.03) == []

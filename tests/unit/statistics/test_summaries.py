@@ -32,8 +32,8 @@ def cases(*rows: dict[str, object]) -> pl.DataFrame:
 def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFrame | None = None) -> Summary:
     """Summarise the only case of the only candidate."""
     samples = pl.concat(launches)
-    figures = statistics.launch_figures(samples)
-    (result,) = statistics.summarise(figures, samples, cases({}) if rows is None else rows, confidence)
+    launch_values = statistics.compute_launch_values(samples)
+    (result,) = statistics.summarise(launch_values, samples, cases({}) if rows is None else rows, confidence)
     return result
 
 
@@ -114,7 +114,7 @@ def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() ->
     )
 
 
-def test_where_all_starts_are_uncertain_figures_are_reported_and_not_judged() -> None:
+def test_where_all_starts_are_uncertain_values_are_reported_and_not_judged() -> None:
     result = summary(*(of_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
     assert (result.launches, result.uncertain, result.typical_ns) == (0, 2, 29_300.0)
     assert render(result.doubt) == (
@@ -136,18 +136,18 @@ def test_what_was_discarded_is_counted() -> None:
     assert summary(of_launch([1.0, 2.0, 3.0, 4.0], discarded=3)).discarded == 3
 
 
-def test_a_case_without_samples_is_a_row_without_figures() -> None:
+def test_a_case_without_samples_is_a_row_without_values() -> None:
     samples = of_launch([1.0]).filter(pl.lit(value=False))
     rows = cases({"status": "crashed"}, {"status": "crashed"})
-    (result,) = statistics.summarise(statistics.launch_figures(samples), samples, rows)
+    (result,) = statistics.summarise(statistics.compute_launch_values(samples), samples, rows)
     assert (result.launches, result.samples, result.failures, result.warnings) == (0, 0, {"crashed": 2}, [])
     assert np.isnan(result.typical_ns)
 
 
 def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
     samples = of_launch([100.0] * 3, bound_ns=60.0, error_ns=50.0)
-    figures = statistics.launch_figures(samples, by_ranks=["c"])
-    (result,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
+    launch_values = statistics.compute_launch_values(samples, by_ranks=["c"])
+    (result,) = statistics.summarise(launch_values, samples, cases({"sync_bound_ns": 60.0}))
     assert (result.launches, render(result.doubt), result.bound_ns, result.error_ns) == (1, "", 60.0, 50.0)
     assert [words for words in result.warnings if "clocks" in render(words)] == []
 
@@ -185,8 +185,8 @@ def test_the_mean_of_bandwidths_is_that_of_bandwidths() -> None:
     """2949, 3185 and 9.09 MB/s of 1000 bytes: their mean is 2047.7 MB/s; of the times it would be 27."""
     bandwidths = (2949.0, 3185.0, 9.09)
     samples = pl.concat([of_launch([1e6 / bandwidth], number) for number, bandwidth in enumerate(bandwidths)])
-    figures = statistics.launch_figures(samples)
-    (result,) = statistics.summarise(figures, samples, cases({}), 0.95, ["c"])
+    launch_values = statistics.compute_launch_values(samples)
+    (result,) = statistics.summarise(launch_values, samples, cases({}), 0.95, ["c"])
     assert 1e6 / result.mean_ns == pytest.approx(sum(bandwidths) / 3)
-    (result,) = statistics.summarise(figures, samples, cases({}), 0.95)
+    (result,) = statistics.summarise(launch_values, samples, cases({}), 0.95)
     assert result.mean_ns == pytest.approx(sum(1e6 / bandwidth for bandwidth in bandwidths) / 3)

@@ -23,7 +23,7 @@ def p_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what `compare` says of log ratios, a case in each row and a block in each column."""
     cases, blocks = logs.shape
     both = np.stack([np.zeros_like(logs), logs], axis=-1)
-    figures = pl.DataFrame(
+    launch_values = pl.DataFrame(
         {
             "case": np.repeat(np.arange(cases), 2 * blocks),
             "block": np.tile(np.repeat(np.arange(blocks), 2), cases),
@@ -31,12 +31,14 @@ def p_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
             "figure_ns": np.exp(both).ravel(),
         }
     ).with_columns(pl.col("case").cast(pl.String), launch=pl.col("block"))
-    values = {comparison.case: comparison.p_value for comparison in statistics.compare(figures, [("a", "b")], 0.0)}
+    values = {
+        comparison.case: comparison.p_value for comparison in statistics.compare(launch_values, [("a", "b")], 0.0)
+    }
     return np.array([values[str(case)] for case in range(cases)])
 
 
 def disturb(random: np.random.Generator, shape: tuple[int, int], most: float) -> NDArray[np.float64]:
-    """Return log figures of launches of which one in ten takes two times to so many times as long."""
+    """Return log values of launches of which one in ten takes two times to so many times as long."""
     slow = (random.random(shape) < 0.1) * random.uniform(np.log(2), np.log(most), shape)
     values: NDArray[np.float64] = random.normal(0, SCATTER, shape) + slow
     return values

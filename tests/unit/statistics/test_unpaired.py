@@ -12,8 +12,8 @@ from scipy import stats
 from rankbench.statistics.unpaired import compare_unpaired
 
 
-def figures(times_ns: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
-    """Return the figures of launches by case and candidate."""
+def launch_values(times_ns: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
+    """Return the values of launches by case and candidate."""
     rows = [(case, name, value) for (case, name), values in times_ns.items() for value in values]
     return pl.DataFrame(rows, schema=["case", "candidate", "figure_ns"], orient="row")
 
@@ -23,7 +23,9 @@ NOW = [131.0, 129.0, 140.0, 135.0]
 
 
 def test_it_is_welchs_test_on_logarithms() -> None:
-    (comparison,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): THEN}), launch_values({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95
+    )
     expected = stats.ttest_ind(np.log(NOW), np.log(THEN), equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert (comparison.case, comparison.base, comparison.other, comparison.launches) == ("x", "a", "b", (5, 4))
@@ -35,8 +37,8 @@ def test_it_is_welchs_test_on_logarithms() -> None:
 
 
 def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
-    then = figures({(case, name): THEN for case in "xyz" for name in "ab"})
-    now = figures({(case, name): NOW if (case, name) == ("x", "a") else THEN for case in "xyz" for name in "ab"})
+    then = launch_values({(case, name): THEN for case in "xyz" for name in "ab"})
+    now = launch_values({(case, name): NOW if (case, name) == ("x", "a") else THEN for case in "xyz" for name in "ab"})
     comparisons = compare_unpaired(then, now, [("a", "a"), ("b", "b")], 0.03)
     assert [(comparison.case, comparison.base) for comparison in comparisons if comparison.different] == [("x", "a")]
     assert len(comparisons) == 6
@@ -45,20 +47,24 @@ def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
 
 @pytest.mark.parametrize(("then", "now"), [(THEN[:2], NOW), (THEN, NOW[:2])])
 def test_two_launches_on_either_side_never_show(then: list[float], now: list[float]) -> None:
-    (comparison,) = compare_unpaired(figures({("x", "a"): then}), figures({("x", "a"): now}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): then}), launch_values({("x", "a"): now}), [("a", "a")], 0.03
+    )
     assert not comparison.different
     assert math.isfinite(comparison.high)
 
 
 def test_one_launch_bounds_nothing() -> None:
-    (comparison,) = compare_unpaired(figures({("x", "a"): [100.0]}), figures({("x", "a"): NOW}), [("a", "a")], 0.03)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): [100.0]}), launch_values({("x", "a"): NOW}), [("a", "a")], 0.03
+    )
     assert (comparison.p_value, comparison.low, comparison.high, comparison.different) == (1.0, 0.0, math.inf, False)
     assert comparison.ratio == pytest.approx(stats.gmean(NOW) / 100)
 
 
-def test_equal_figures_of_a_coarse_clock_are_no_certainty() -> None:
+def test_equal_values_of_a_coarse_clock_are_no_certainty() -> None:
     (comparison,) = compare_unpaired(
-        figures({("x", "a"): [100.0] * 5}), figures({("x", "a"): [110.0] * 5}), [("a", "a")], 0.2
+        launch_values({("x", "a"): [100.0] * 5}), launch_values({("x", "a"): [110.0] * 5}), [("a", "a")], 0.2
     )
     assert comparison.low < comparison.ratio < comparison.high
     assert comparison.p_value > 0.99, "10 % are below the threshold"
@@ -68,18 +74,20 @@ def test_equal_figures_of_a_coarse_clock_are_no_certainty() -> None:
 @pytest.mark.parametrize(("threshold", "different"), [(0.03, True), (0.3, False), (0.5, False)])
 def test_the_threshold_is_tested_and_not_the_estimate(threshold: float, different: bool) -> None:
     """The ratio is 1.32, and surely above 1; that it is above 1.30 is not certain."""
-    (comparison,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], threshold)
+    (comparison,) = compare_unpaired(
+        launch_values({("x", "a"): THEN}), launch_values({("x", "b"): NOW}), [("a", "b")], threshold
+    )
     assert comparison.ratio > 1.3
     assert comparison.low < 1.3
     assert comparison.different == different
     assert (comparison.p_value <= 0.05) == different
 
 
-def test_figures_below_the_clocks_step_and_other_candidates_are_left_out() -> None:
-    then = figures({("x", "a"): [0.0, *THEN], ("x", "c"): THEN, ("y", "a"): THEN})
-    (comparison,) = compare_unpaired(then, figures({("x", "a"): NOW, ("z", "a"): NOW}), [("a", "a")], 0.03)
+def test_values_below_the_clocks_step_and_other_candidates_are_left_out() -> None:
+    then = launch_values({("x", "a"): [0.0, *THEN], ("x", "c"): THEN, ("y", "a"): THEN})
+    (comparison,) = compare_unpaired(then, launch_values({("x", "a"): NOW, ("z", "a"): NOW}), [("a", "a")], 0.03)
     assert comparison.launches == (5, 4)
-    assert compare_unpaired(then, figures({("x", "b"): NOW}), [("a", "a")], 0.03) == []
+    assert compare_unpaired(then, launch_values({("x", "b"): NOW}), [("a", "a")], 0.03) == []
 
 
 def test_equal_campaigns_are_seldom_called_different() -> None:
@@ -87,7 +95,7 @@ def test_equal_campaigns_are_seldom_called_different() -> None:
     random = np.random.default_rng(4)
     draws = [(random.exponential(0.05, 5), random.exponential(0.05, 7)) for _ in range(500)]
     then, now = (
-        figures({(str(n), "a"): np.exp(pair[side]).tolist() for n, pair in enumerate(draws)}) for side in (0, 1)
+        launch_values({(str(n), "a"): np.exp(pair[side]).tolist() for n, pair in enumerate(draws)}) for side in (0, 1)
     )
     comparisons = compare_unpaired(then, now, [("a", "a")], 0.0)
     assert sum(comparison.p_value <= 0.05 for comparison in comparisons) <= 37

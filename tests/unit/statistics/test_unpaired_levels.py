@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fakes.levels import figures, levels
+from fakes.levels import launch_values, levels
 
 from rankbench.statistics.unpaired import compare_unpaired
 from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels, compute_far_share
@@ -26,7 +26,7 @@ def side(
     near, far = EQUAL.copy(), EQUAL.copy()
     near[0, 0], far[0, 0] = math.log(slower_near), math.log(slower_far)
     values = np.repeat([1.0, 0.0], [round(share * blocks), blocks - round(share * blocks)])
-    return figures(near, far, values, seed=seed)
+    return launch_values(near, far, values, seed=seed)
 
 
 def compare(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
@@ -47,7 +47,9 @@ def test_another_mix_of_near_and_far_is_no_difference() -> None:
 
 
 def test_mixed_visits_within_launches_are_divided() -> None:
-    then, now = (figures(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
+    then, now = (
+        launch_values(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75))
+    )
     for at_levels in compare(then, now):
         assert at_levels.levels
         assert list(at_levels.levels) == ["near", "far"]

@@ -21,7 +21,7 @@ from rankbench.across import trend
 from rankbench.across.conditions import Match, Probes
 from rankbench.across.gate import Check
 from rankbench.across.trend import Point, Turn
-from rankbench.across.two_campaigns import Change, LevelChange, Remark, ThenAndNow
+from rankbench.across.two_campaigns import CampaignComparison, Change, LevelChange, Remark
 from rankbench.cli.commands.gate import Gate
 from rankbench.evaluation import evaluate
 from rankbench.model import (
@@ -194,7 +194,7 @@ def test_every_status_is_reported() -> None:
                 trend.Series,
                 Point,
                 Turn,
-                ThenAndNow,
+                CampaignComparison,
                 Change,
                 LevelChange,
                 Match,

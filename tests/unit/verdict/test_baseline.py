@@ -75,5 +75,5 @@ def test_where_the_baseline_is_beaten_the_others_still_matter(tmp_path: Path, ba
     open_one = msgspec.structs.replace(
         faster, other="gamma", ratio=1.04, low=1.0, high=1.09, p_adjusted=0.3, different=False
     )
-    outlook = deciding.Outlook(0.03, [5, 10, 60], baseline=baseline)
-    assert list(deciding.assess_cases([faster, open_one], outlook).open) == open_
+    design = deciding.SequentialDesign(0.03, [5, 10, 60], baseline=baseline)
+    assert list(deciding.assess_cases([faster, open_one], design).open) == open_

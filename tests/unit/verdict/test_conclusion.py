@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Claim, Form, Placement, Verdict
     from rankbench.verdict.view import CampaignView
 
-NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
+NOTHING = "No two candidates have values for the same case, so there is nothing to compare."
 CHECK = "Noise check: one library, measured twice, differs from itself in 0 of 9 cases (95 % interval 0% to 34%)."
 CONTROL = "The noise check does not show how a changing machine affects different libraries."
 SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
@@ -301,14 +301,14 @@ def test_a_mean_within_the_threshold_names_nobody(large: float, first: str, tmp_
     assert render_claims(verdict)[0].startswith(first)
 
 
-def test_who_has_figures_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
+def test_who_has_values_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
     def factor(name: str, case: Case) -> float | CaseStatus:
         if name == "beta" and case.size_bytes < 65536:
             return CaseStatus.CRASHED
         return divide(name, case)
 
     assert render_claims(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
-        "alpha has the lowest overall time over the 3 of 3 cases with figures of alpha and gamma."
+        "alpha has the lowest overall time over the 3 of 3 cases with values of alpha and gamma."
     )
 
 
@@ -496,12 +496,12 @@ def two_levels(far: float) -> CampaignView:
     )  # fmt: skip
     hop = pl.when(pl.col("block") % 3 == 0).then(160.0).otherwise(45.0)
     factor = pl.when(pl.col("candidate") == "alpha").then(1.0).when(hop > 100).then(far).otherwise(1.3)
-    figures = campaign_view.judged_figures.with_columns(pl.col("figure_ns") * factor).with_columns(
+    launch_values = campaign_view.judged_values.with_columns(pl.col("figure_ns") * factor).with_columns(
         visit=pl.concat_list(pl.lit(0), pl.lit(1)),
         visit_ns=pl.concat_list("figure_ns", "figure_ns"),
         visit_hop_ns=pl.concat_list(hop, hop),
     )
-    return dataclasses.replace(campaign_view, figures=figures)
+    return dataclasses.replace(campaign_view, launch_values=launch_values)
 
 
 def test_each_state_has_its_ratio_where_they_differ() -> None:
@@ -519,8 +519,8 @@ def test_blocks_count_by_the_cases_that_they_have() -> None:
     """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever the others did."""
     view = crossing(1)
     keys = [case.key for case in view.case_of.values()]
-    ended = view.judged_figures.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
-    short = dataclasses.replace(view, figures=ended)
+    ended = view.judged_values.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
+    short = dataclasses.replace(view, launch_values=ended)
     ratio = pl.col("figure_ns").filter(pl.col("candidate") == "beta").log().mean() - (
         pl.col("figure_ns").filter(pl.col("candidate") == "alpha").log().mean()
     )

@@ -23,14 +23,14 @@ BLOCKS = 16
 def test_states_that_stay_for_several_blocks_are_reported(states: list[int], expected: int, tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=BLOCKS, cases=verdicts.LINE)
     factor = dict(enumerate(np.where(states, 1.3, 1.0)))
-    figures = view.judged_figures.select("case", "candidate", "block", "launch", "figure_ns")
-    blocks = sorted(figures["block"].unique())
+    launch_values = view.judged_values.select("case", "candidate", "block", "launch", "figure_ns")
+    blocks = sorted(launch_values["block"].unique())
     slower = pl.col("block").replace_strict({block: factor[place] for place, block in enumerate(blocks)})
-    changed = figures.with_columns(
+    changed = launch_values.with_columns(
         pl.when(pl.col("candidate") == "beta").then(pl.col("figure_ns") * slower).otherwise(pl.col("figure_ns"))
     )
     findings = list(
-        correlated.find(dataclasses.replace(view, figures=changed.with_columns(uncertain=False, few=False)))
+        correlated.find(dataclasses.replace(view, launch_values=changed.with_columns(uncertain=False, few=False)))
     )
     assert len(findings) == expected
     for finding in findings:

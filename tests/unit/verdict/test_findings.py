@@ -358,7 +358,7 @@ def test_more_ranks_than_cores(quiet: CampaignView) -> None:
             title=Text("socket: more ranks than cores"),
             text=(
                 Text(
-                    "At socket, 8 ranks shared 2 cores. These figures show how each library waits: one that spins "
+                    "At socket, 8 ranks shared 2 cores. These values show how each library waits: one that spins "
                     "may look a thousand times slower than with one core per rank."
                 )
             ),

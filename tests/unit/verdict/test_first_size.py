@@ -64,8 +64,8 @@ def slow_first_size(
         & pl.col("block").is_in(blocks)
         & (pl.col("candidate") == candidate)
     )
-    figure = pl.when(slow).then(pl.col("figure_ns") * factor).otherwise(pl.col("figure_ns"))
-    return dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=figure))
+    value = pl.when(slow).then(pl.col("figure_ns") * factor).otherwise(pl.col("figure_ns"))
+    return dataclasses.replace(campaign_view, launch_values=campaign_view.judged_values.with_columns(figure_ns=value))
 
 
 def test_a_first_size_that_is_far_off_is_reported_with_the_next() -> None:
@@ -106,7 +106,7 @@ def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
     slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
     assert (
         find_first_size(
-            dataclasses.replace(campaign_view, figures=campaign_view.judged_figures.with_columns(figure_ns=slow))
+            dataclasses.replace(campaign_view, launch_values=campaign_view.judged_values.with_columns(figure_ns=slow))
         )
         == []
     )
@@ -123,10 +123,10 @@ def test_two_sizes_are_too_few() -> None:
 
 def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
     campaign_view = view(50)
-    lacking = campaign_view.judged_figures.filter(
+    lacking = campaign_view.judged_values.filter(
         (pl.col("case") != campaign_view.case_verdicts[2].case.key) | (pl.col("block") > 3)
     )
-    (finding,) = find_first_size(dataclasses.replace(campaign_view, figures=lacking))
+    (finding,) = find_first_size(dataclasses.replace(campaign_view, launch_values=lacking))
     assert render(finding.text).endswith("(5 of 5 launches).")
 
 

@@ -88,7 +88,7 @@ def test_a_candidate_alone_wins_by_nothing() -> None:
     assert (verdict.winners, verdict.margin) == (["a"], 1.0)
 
 
-def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
+def test_without_values_nobody_wins_and_the_reasons_are_kept() -> None:
     verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], Comparisons([]))
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
     assert {name: render(why) for name, why in verdict.failures.items()} == {
@@ -97,7 +97,7 @@ def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
     }
 
 
-def test_a_failure_beside_figures_takes_no_figure_away() -> None:
+def test_a_failure_beside_values_takes_no_value_away() -> None:
     verdict = judge_case(CASE, [summary("a", 100, crashed=1)], Comparisons([]))
     assert (verdict.winners, verdict.failures) == (["a"], {})
 
@@ -133,7 +133,7 @@ def test_the_twin_is_summed_up_and_never_ranked(tmp_path: Path) -> None:
     assert {name for case in verdict.cases for name in case.ranking} == {"alpha", "beta"}
 
 
-def test_a_case_that_fails_at_times_keeps_the_figures_it_has(tmp_path: Path) -> None:
+def test_a_case_that_fails_at_times_keeps_the_values_it_has(tmp_path: Path) -> None:
     def truth(candidate: str, case: Case) -> Truth:
         hangs = candidate == "beta" and case.operation == "barrier"
         return Truth(status=CaseStatus.HUNG if hangs else CaseStatus.OK, status_share=0.5)
@@ -222,6 +222,6 @@ def test_who_is_beaten_at_each_level_by_another_is_no_winner() -> None:
     assert (verdict.winners, verdict.outcome) == (["a", "b"], "undecided")
 
 
-def test_without_figures_there_is_no_outcome() -> None:
+def test_without_values_there_is_no_outcome() -> None:
     verdict = judge_case(CASE, [summary("a", None), summary("b", None)], Comparisons([at_levels(pair(1.2), pair(0.8))]))
     assert (verdict.winners, verdict.outcome) == ([], "undecided")

@@ -115,7 +115,7 @@ def test_tables_stand_in_the_order_of_the_machine(evaluated: CampaignView) -> No
 
 
 def test_many_ranks_leave_a_digit_for_each_pair(evaluated: CampaignView, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "MOST_FIGURES", 4)
+    monkeypatch.setattr(report, "MOST_VALUES", 4)
     first, *_ = matrix_tables(evaluated)
     assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")
     assert first.columns == ["from", "a digit for each rank in this order, from 0 (202 ns) to 9 (632 ns)"]

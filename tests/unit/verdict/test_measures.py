@@ -1,4 +1,4 @@
-"""What figures are: times, something per second made of them, or memory."""
+"""What values are: times, something per second made of them, or memory."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None
     ]
 
 
-def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
+def test_a_candidate_without_a_value_is_left_out(tmp_path: Path) -> None:
     def crashes(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.CRASHED if candidate == "beta" and case.size_bytes == 65536 else 1.0
 
@@ -119,7 +119,7 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
     assert {standing.candidate for standing in placed.standings} == {"alpha", "gamma"}
     assert [render(sentence) for sentence in mix.describe_mix(view, placed)][
         -1
-    ] == "beta has no figure for allreduce 64 KiB and is not included."
+    ] == "beta has no value for allreduce 64 KiB and is not included."
 
 
 def test_calls_that_nothing_stands_for_give_no_mix(view: CampaignView) -> None:
@@ -168,7 +168,7 @@ def test_the_best_is_chosen_by_the_ratios_within_blocks(tmp_path: Path) -> None:
     assert other.ratio == pytest.approx(1.05, rel=1e-3)
 
 
-def width(standing: mix.Standing) -> float:
+def width(standing: mix.MixResult) -> float:
     return math.log(standing.high / standing.low) / 2
 
 

@@ -15,7 +15,7 @@ from rankbench.language import Text, render, say
 from rankbench.model import Finding
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.findings import modes
-from rankbench.verdict.view import NO_FIGURES, CampaignView
+from rankbench.verdict.view import NO_VALUES, CampaignView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def evidence_with(view: CampaignView, *others: Repeated) -> CampaignView:
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     finding: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
     return dataclasses.replace(
-        verdicts.with_changes(view, comparisons=[], control=[]), figures=NO_FIGURES, modes=finding
+        verdicts.with_changes(view, comparisons=[], control=[]), launch_values=NO_VALUES, modes=finding
     )
 
 

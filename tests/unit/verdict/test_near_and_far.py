@@ -1,4 +1,4 @@
-"""The whole way from figures with two levels of the reference to verdict, table, gate and note of modes."""
+"""The whole way from values with two levels of the reference to verdict, table, gate and note of modes."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ HOPS = [50.0, 200.0, 50.0, 200.0]
 @pytest.fixture
 def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
     """Evaluate a campaign in which beta takes 1.2 times as long near and 0.8 times far, in the smallest case."""
-    launch_figures = statistics.launch_figures
+    compute_launch_values = statistics.compute_launch_values
 
     def with_visits(*arguments: object) -> pl.DataFrame:
         slow = pl.when(pl.col("case") == KEYS[0], pl.col("candidate") == "beta")
-        return launch_figures(*arguments).with_columns(  # type: ignore[arg-type]
+        return compute_launch_values(*arguments).with_columns(  # type: ignore[arg-type]
             visit=pl.lit([0, 1, 2, 3]),
             visit_hop_ns=pl.lit(HOPS),
             visit_ns=slow.then(pl.lit([120.0, 320.0] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
         )
 
-    monkeypatch.setattr(statistics, "launch_figures", with_visits)
+    monkeypatch.setattr(statistics, "compute_launch_values", with_visits)
     return verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=NAMES, cases=verdicts.LINE)
 
 
@@ -85,7 +85,7 @@ def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
     visits = pl.lit([100.0, slow_ns, 500.0 - slow_ns, slow_ns])
     view = replace(
         evaluated,
-        figures=evaluated.judged_figures.with_columns(visit_ns=visits),
+        launch_values=evaluated.judged_values.with_columns(visit_ns=visits),
         modes={(key, name): [main, second] for key in KEYS for name in NAMES},
     )
     findings = list(modes.find(view))

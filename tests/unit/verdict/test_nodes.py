@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLACES = (("1x1", 1), ("2x1", 2), ("3x1", 3))
 WAITING = (
-    "At 3x1, 3 ranks shared 2 cores. These figures show how each library waits: one that spins may look a thousand "
+    "At 3x1, 3 ranks shared 2 cores. These values show how each library waits: one that spins may look a thousand "
     "times slower than with one core per rank."
 )
 

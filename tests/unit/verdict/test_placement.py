@@ -57,7 +57,7 @@ def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Pa
             ),
             advice=(
                 Text(
-                    "Place ranks that communicate most where the figures are best. Measure again where the reason is "
+                    "Place ranks that communicate most where the values are best. Measure again where the reason is "
                     "not known."
                 )
             ),

@@ -309,8 +309,8 @@ def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -
     campaign_view = planted.view(planted.equal_times, cases=line(), spread=restless, state=0.02, launches=10)
     lone = (pl.col("case") == key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
-    figures = campaign_view.judged_figures.filter(~(lone | lacking))
-    (finding,) = find_kind("unstable", dataclasses.replace(campaign_view, figures=figures))
+    launch_values = campaign_view.judged_values.filter(~(lone | lacking))
+    (finding,) = find_kind("unstable", dataclasses.replace(campaign_view, launch_values=launch_values))
     assert render(finding.title) == "beta: launches vary more than those of others"
 
 

@@ -98,7 +98,7 @@ def test_bytes_are_held_against_messages_of_their_size(tmp_path: Path) -> None:
     assert ratios(by_messages)[WHOLE] == 0.8
 
 
-def test_blocks_without_one_of_the_figures_say_nothing(tmp_path: Path) -> None:
+def test_blocks_without_one_of_the_values_say_nothing(tmp_path: Path) -> None:
     planted = allreduce()
     planted[2] = planted[2]._replace(blocks=4)
     (reconciled,) = reconciling.reconcile(make(tmp_path, planted))

@@ -30,19 +30,19 @@ def view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> C
     names = ("alpha", "beta")
     campaign_view = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE)
     slow = pl.when(pl.col("case") == SMALLEST, pl.col("candidate") == "beta")
-    figures = campaign_view.judged_figures.with_columns(
+    launch_values = campaign_view.judged_values.with_columns(
         visit=pl.lit([0, 1, 2, 3]),
         visit_hop_ns=pl.lit(hops),
         visit_ns=slow.then(pl.lit([100 * near, 400 * far] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
     )
-    compared = compare(figures, [names], 0.03, levels=by_case(figures, campaign_view.campaign))
+    compared = compare(launch_values, [names], 0.03, levels=by_case(launch_values, campaign_view.campaign))
     cases = [
         judge_case(
             case, [summary for summary in campaign_view.summaries if summary.case == case.key], Comparisons(compared)
         )
         for case in campaign_view.campaign.cases
     ]
-    return replace(verdicts.with_changes(campaign_view, comparisons=compared, cases=cases), figures=figures)
+    return replace(verdicts.with_changes(campaign_view, comparisons=compared, cases=cases), launch_values=launch_values)
 
 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
     assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
     assert render(finding.text) == (
         "In 1 case (allreduce) the estimated error of start synchronisation is more than 5% of the time of a call; "
-        f"the worst is alpha in allreduce, 8 B: {DOUBT}. These figures are shown and not compared."
+        f"the worst is alpha in allreduce, 8 B: {DOUBT}. These values are shown and not compared."
     )
     assert render(finding.advice) == (
         'Measure larger messages there, or use a start that needs no common clock (start = "barrier"). `rankbench '
@@ -79,7 +79,7 @@ def test_the_conclusion_says_so(tmp_path: Path) -> None:
     assert [(render(claim.text), claim.cases) for claim in claims] == [
         (
             "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
-            "figures are shown.",
+            "values are shown.",
             [verdicts.LINE[0].key],
         )
     ]
@@ -88,9 +88,9 @@ def test_the_conclusion_says_so(tmp_path: Path) -> None:
 def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
     verdict = judge(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
     assert [render(claim.text) for claim in verdict.conclusion] == [
-        "No two candidates have figures for the same case, so there is nothing to compare.",
+        "No two candidates have values for the same case, so there is nothing to compare.",
         "In 1 case start synchronisation is too inaccurate for such a short call to compare every candidate. The "
-        "figures are shown.",
+        "values are shown.",
     ]
     assert verdict.cases[0].winners == []
 

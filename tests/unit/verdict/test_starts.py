@@ -79,12 +79,12 @@ def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
 def test_what_is_found_is_read_out(tmp_path: Path) -> None:
     none, roundtime, barrier = render_claims(evaluate(tmp_path, "none", "roundtime", "barrier"))
     assert none == (
-        "With none times are 0.42× those of window (median of 4 figures, 0.42× to 0.84×; 4 differ significantly). It "
+        "With none times are 0.42× those of window (median of 4 values, 0.42× to 0.84×; 4 differ significantly). It "
         "sets no common start time: ranks began 25.1 ns apart, 25.0 ns with window (medians). It discards 21% of "
         "its samples, window 0%."
     )
-    assert roundtime.startswith("roundtime is not distinguishable from window in any of 4 figures. Ranks began ")
-    assert barrier.startswith("With barrier times are 1.25× those of window (median of 4 figures, ")
+    assert roundtime.startswith("roundtime is not distinguishable from window in any of 4 values. Ranks began ")
+    assert barrier.startswith("With barrier times are 1.25× those of window (median of 4 values, ")
     assert "discards" not in roundtime + barrier
 
 

@@ -50,7 +50,7 @@ def findings(verdict: Verdict) -> list[Finding]:
 
 
 def again(evaluated: CampaignView, change: Callable[[Launch], Launch]) -> list[Finding]:
-    """Judge the same figures with other launches."""
+    """Judge the same values with other launches."""
     launches = [change(launch) for launch in evaluated.launches]
     return findings(verdicts.judge_again(evaluated, control=evaluated.control, launches=launches))
 

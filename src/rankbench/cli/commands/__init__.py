@@ -1,1 +1,1 @@
-"""Commands: every module here is one, and is found by walking the folder."""
+"""Commands: every module of this folder is one."""

@@ -1,4 +1,4 @@
-"""The command `advise`: which candidate for an application whose calls are known."""
+"""The command `advise`: which candidate suits an application, by its calls."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rich.text import Text
 
 from rankbench import profiles
 from rankbench.cli.calls import parse_calls
+from rankbench.cli.campaigns import open_current
 from rankbench.cli.display import console, plain_table
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text, join_words, render
 from rankbench.model import RankbenchError
@@ -100,7 +100,7 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
 
 
 def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
-    """Return what is printed of a placement as JSON."""
+    """Return the answer for a placement as JSON."""
     calls = [
         {"call": mix.name_call(part.calls), "calls": part.calls.calls, "how": render(part.how)}
         for part in placement_mix.parts
@@ -114,7 +114,7 @@ def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, objec
 
 
 def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
-    """Return the calls that are meant."""
+    """Return the calls that the options name."""
     if profile:
         return profiles.read(profile)
     if not calls and not planned:
@@ -125,19 +125,19 @@ def choose_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Prof
 
 
 def notes(profile: Profile) -> list[str]:
-    """Return what the reader must know of where the calls come from."""
-    ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=profile.ignored)
+    """Return remarks on the origin of the calls."""
+    ignored = format_text("Not counted, since no operation corresponds to them: {names:and}.", names=profile.ignored)
     return [
         *(f"{note}." for note in profile.notes),
         *([ignored] if profile.ignored else []),
-        format_text("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
+        format_text("This is undisturbed communication: the times that ranks wait for each other are not included."),
     ]
 
 
 def table(placement_mix: Mix) -> Table:
-    """Return a row for each call, those that take longest first, and the sum."""
+    """Return a row for each call, the longest times first, and the sum."""
     names = [standing.candidate for standing in placement_mix.standings]
-    shown = plain_table(format_text("call"), format_text("how often"), format_text("figure"), *names)
+    shown = plain_table(format_text("call"), format_text("how often"), format_text("value"), *names)
     best = names[0] if names else ""
     order = sorted(range(len(placement_mix.parts)), key=lambda place: -placement_mix.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:
@@ -162,8 +162,8 @@ def table(placement_mix: Mix) -> Table:
     return shown
 
 
-def against(standing: mix.Standing) -> str:
-    """Return the ratio to the best with its interval, `~` where it shows nothing."""
+def against(standing: mix.MixResult) -> str:
+    """Return the ratio to the best with its interval; `~`: not distinguishable."""
     if standing.ratio == standing.low == standing.high == 1:
         return ""
     ratio = format_ratio(standing.ratio) if standing.different else "~"

@@ -1,4 +1,4 @@
-"""The command `clock`: how well clocks can be read, compared between ranks, and trusted, on this machine."""
+"""The command `clock`: resolution, synchronisation and drift of this machine's clocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ rankbench clock openmpi --runs 50 --format json --output clock.json
 """
 LONGEST_WAIT_S = 3600.0
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
-"""When an offset was asked for, in a word or two."""
+"""Stages of a study, by when an offset was computed."""
 STAGES_HELP = (
     "Samples are taken between two synchronisations. In between, offsets are extrapolated with the measured drift, and "
     "the stated errors grow. No error can exceed its bound. 95 % should be below the estimated error, which decides "
@@ -44,8 +44,8 @@ QUANTILES = ("error: median", "95 %", "largest")
 LIMITS = ("estimated: median", "within", "bound: median", "largest")
 
 
-class Found(Record, frozen=True):
-    """What the clocks are like under one library, as `--format json` prints it."""
+class ClockStudy(Record, frozen=True):
+    """The study of the clocks under one library, as `--format json` prints it."""
 
     library: Library
     wait_s: float
@@ -99,11 +99,11 @@ def clock(
         raise typer.Exit(1)
 
 
-def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
-    """Run the study under one library and put it into figures."""
+def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> ClockStudy:
+    """Run the study under one library and print its results."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         study = selftest.clocks(selftest.prepare_bench(library, ranks, home(), Path(folder)), arguments, wait_s)
-    return Found(
+    return ClockStudy(
         library=library,
         wait_s=wait_s,
         sources=clocks.summarise_sources(study.clocks),
@@ -114,8 +114,8 @@ def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s:
     )
 
 
-def outside(result: Found) -> Iterator[str]:
-    """Yield a line for each method whose offsets were not within the bounds stated for them."""
+def outside(result: ClockStudy) -> Iterator[str]:
+    """Yield a line for each method with offsets outside of their stated bounds."""
     for accuracy in result.accuracies:
         if accuracy.outside:
             worst = max(accuracy.outside, key=lambda offset: offset.excess_ns)
@@ -128,11 +128,11 @@ def outside(result: Found) -> Iterator[str]:
             )
 
 
-# --- what is shown ----------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
-def show(result: Found) -> None:
-    """Print all tables on one library."""
+def show(result: ClockStudy) -> None:
+    """Print all tables of one library."""
     stream = result.study.stream
     assert stream.facts
     console.print(Text(f"{result.library.name}, {describe_places(stream.ranks)}", style="bold"), soft_wrap=True)
@@ -143,19 +143,19 @@ def show(result: Found) -> None:
 
 
 def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
-    """Print what can be read and which of it is taken."""
+    """Print the time sources, and which one is used."""
     table = columns("time source", "usable", "smallest step", "a reading costs")
     table.add_column("why", overflow="fold")
     for fact in sources:
-        figures = (format_time(fact.resolution_ns), format_time(fact.cost_ns)) if fact.usable else ("–", "–")
-        table.add_row(fact.name, "[green]yes[/]" if fact.usable else "[red]no[/]", *figures, Text(fact.reason))
+        values = (format_time(fact.resolution_ns), format_time(fact.cost_ns)) if fact.usable else ("–", "–")
+        table.add_row(fact.name, "[green]yes[/]" if fact.usable else "[red]no[/]", *values, Text(fact.reason))
     console.print()
     console.print(table)
     console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
 
 
-def show_synchronisation(result: Found, source: str) -> None:
-    """Print how right each method is by one source, and what it takes."""
+def show_synchronisation(result: ClockStudy, source: str) -> None:
+    """Print accuracy and cost of each method by one source."""
     console.print(f"\nSynchronisation by {source}. {truth(result, source)}", soft_wrap=True, markup=False)
     table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", text_columns=2)
     for accuracy in result.accuracies:
@@ -178,8 +178,8 @@ def show_synchronisation(result: Found, source: str) -> None:
     console.print(table)
 
 
-def truth(result: Found, source: str) -> str:
-    """Return what is known of the true offsets."""
+def truth(result: ClockStudy, source: str) -> str:
+    """Return how the true offsets are known."""
     shared = clocks.read_one_clock(result.study.offsets, source)
     if shared is None:
         return "The true offsets are not known here; only the bounds can be stated."
@@ -191,18 +191,18 @@ def truth(result: Found, source: str) -> str:
     return "The ranks' clocks differ by offsets that the system shows exactly."
 
 
-def stage(accuracy: Accuracy, result: Found) -> str:
-    """Return when offsets were asked for, in words."""
+def stage(accuracy: Accuracy, result: ClockStudy) -> str:
+    """Return when offsets were computed, in words."""
     return STAGES.get(accuracy.stage, accuracy.stage).format(wait=result.wait_s)
 
 
 def spread(quantiles: Spread) -> list[str]:
-    """Return quantiles as people read them."""
+    """Return quantiles as text."""
     return [format_time(value) for value in (quantiles.p50, quantiles.p95, quantiles.max)]
 
 
-def show_drift(result: Found, ranks: Sequence[RankFact]) -> None:
-    """Print how much faster clocks run than rank 0's, where a method has a model of it."""
+def show_drift(result: ClockStudy, ranks: Sequence[RankFact]) -> None:
+    """Print how much faster clocks run than rank 0's, for methods that model it."""
     if not result.drifts:
         return
     runs, coverage = result.drifts[0].runs, result.drifts[0].coverage

@@ -1,4 +1,4 @@
-"""The command `compare`: two candidates, or two campaigns, case by case, and how far that can be trusted."""
+"""The command `compare`: two candidates or two campaigns, case by case."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from rich.text import Text
 
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import hold
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import describe_control, describe_missing, format_half_width, index_summaries
 from rankbench.cli.display import console, plain_table
-from rankbench.cli.figures import control, describe_missing, index_summaries, spread
 from rankbench.cli.folders import find_campaign, is_campaign
 from rankbench.cli.formats import (
     AnyFormat,
@@ -24,13 +25,12 @@ from rankbench.cli.formats import (
     print_markdown,
     strip_style,
 )
-from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
-from rankbench.report import then_and_now as change_report
+from rankbench.report import two_campaigns as change_report
 from rankbench.statistics.placements import invert
 from rankbench.units import suggestion
 
@@ -104,12 +104,12 @@ def names_campaign(text: str) -> bool:
 
 
 def looks_like_a_folder(text: str) -> bool:
-    """Return whether a text is meant as a folder; one that is called like a candidate is not."""
+    """Return whether a text looks like a folder and is no candidate's name."""
     return "/" in text and Path(text).parent.is_dir()
 
 
 def no_campaigns(words: Sequence[str]) -> str:
-    """Return what was named instead of two campaigns, or of a campaign and two candidates."""
+    """Return the error for arguments that are neither two campaigns nor a campaign and two candidates."""
     kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
     return (
         f"{'; '.join(f'{word} {kinds[names_campaign(word)]}' for word in words)}: compare takes two campaigns "
@@ -118,7 +118,7 @@ def no_campaigns(words: Sequence[str]) -> str:
 
 
 def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
-    """Hold a campaign against an older one."""
+    """Compare a campaign with an older one."""
     campaign_pair = hold(open_current(old), open_current(new), match)
     if form == "json":
         print_json(campaign_pair.comparison)
@@ -138,7 +138,7 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) ->
 
 
 def colour_table(campaign_pair: CampaignPair) -> Table:
-    """Return the table with what is slower in red, what is faster in green."""
+    """Return the table, with slower times in red and faster ones in green."""
     content = change_report.make_table(campaign_pair)
     rows = plain_table(*content.columns)
     for change, row in zip(campaign_pair.comparison.changes, content.rows, strict=True):
@@ -177,12 +177,12 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
     console.print()
     console.print(table(view, base, other, by_case), markup=False)
     console.print()
-    for line in (*counts(view, other, by_case), control(view.verdict.control)):
+    for line in (*counts(view, other, by_case), describe_control(view.verdict.control)):
         console.print(Text(line))
 
 
 def explanation(view: CampaignView, other: str) -> str:
-    """Return how the table is to be read."""
+    """Return the legend of the table."""
     percent = view.campaign.plan.threshold * 100
     if any(case.quantity == "memory" for case in view.cases):
         return format_text(
@@ -199,7 +199,7 @@ def explanation(view: CampaignView, other: str) -> str:
 
 
 def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
-    """Return the names of the two candidates that are meant."""
+    """Return the names of the two candidates."""
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     first = resolve(campaign, base) if base else names[0]
     second = resolve(campaign, other) if other else next((name for name in names if name != first), "")
@@ -211,7 +211,7 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
 
 
 def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
-    """Return the comparisons of two candidates by case, turned where they were made the other way round."""
+    """Return the comparisons of two candidates by case, inverted if necessary."""
     by_case = {}
     for comparison in (*view.verdict.comparisons, *view.verdict.control):
         if (comparison.base, comparison.other) == (base, other):
@@ -226,8 +226,8 @@ def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparis
     names, summaries = tables.case_names(view), index_summaries(view)
     rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
     for verdict in view.verdict.cases:
-        figures = (figure(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
-        rows.add_row(Text(names[verdict.case.key]), *figures, *format_comparison(by_case.get(verdict.case.key)))
+        values = (format_value(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
+        rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(by_case.get(verdict.case.key)))
     for title, ratios in (
         ("geometric mean", of_times(view, by_case)),
         ("the same, of memory", of_memory(view, by_case)),
@@ -249,17 +249,17 @@ def of_memory(view: CampaignView, by_case: dict[str, Comparison]) -> list[Compar
     return [by_case[case.key] for case in view.cases if case.key in by_case and case.quantity == "memory"]
 
 
-def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
+def format_value(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
         return describe_missing(view, verdict, summary)
     measure = view.measure(verdict.case)
-    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
+    interval = format_half_width(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return Text(measure.format(summary.typical_ns) + interval)
 
 
 def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
-    """Return ratio, interval and adjusted p-value; one block alone gives no interval."""
+    """Return ratio, interval and adjusted p-value; a single block gives no interval."""
     if comparison is None:
         return Text(""), "", ""
     colour = "green" if comparison.ratio < 1 else "red"
@@ -271,9 +271,9 @@ def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
 
 
 def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:
-    """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
+    """Yield in how many cases the second candidate is slower, faster or neither; the same for memory."""
     if not by_case:
-        yield format_text("No case has figures of both.")
+        yield format_text("No case has values of both.")
         return
     times, memory = of_times(view, by_case), of_memory(view, by_case)
     if times:

@@ -1,4 +1,4 @@
-"""The command `doctor`: whether candidates work where a plan puts them, and what of this machine is in the way."""
+"""The command `doctor`: whether candidates work in a plan's placements, and what disturbs measurements here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from rankbench import build, launch, plan
-from rankbench.campaign import Wanted
+from rankbench.campaign import CampaignRequest
 from rankbench.campaign.doctor import Check
 from rankbench.campaign.preflight import check_candidates
 from rankbench.campaign.preparation import find_candidates
@@ -69,7 +69,7 @@ def doctor(
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})
     in_the_way = check_machine()
     candidates, used = (select_candidates if plans or preset else every)(
-        Wanted(planned, Path(), machine, home(), prefix or (), modules or ()), names
+        CampaignRequest(planned, Path(), machine, home(), prefix or (), modules or ()), names
     )
     shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
@@ -84,7 +84,7 @@ def doctor(
 
 
 class Row(NamedTuple):
-    """What was found of a candidate in a placement."""
+    """The check of a candidate in a placement."""
 
     candidate: str
     placement: str
@@ -93,7 +93,7 @@ class Row(NamedTuple):
 
 
 def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides: Mapping[str, object]) -> Plan:
-    """Return the plan that was named, else one of two ranks and of one on each core, or on each of the hosts."""
+    """Return the named plan, else one with two ranks, and with one rank per core or host."""
     if plans or preset:
         return plan.load_plan(find_plan(plans[0] if plans else None, preset), machine, overrides)
     names = ["1x2", *[f"1x{machine.cores}"] * (machine.cores > PAIR), *["nodes"] * ("hosts" in overrides)]
@@ -102,28 +102,28 @@ def choose_plan(plans: Sequence[Path], preset: str, machine: Machine, overrides:
     )
 
 
-def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the libraries named, or all that are found, as candidates."""
-    used = {library.name: library for library in choose_libraries(names, list(wanted.prefixes))}
+def every(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+    """Return the named libraries, or all that are found, as candidates."""
+    used = {library.name: library for library in choose_libraries(names, list(request.prefixes))}
     return [Candidate(name=name, library=name) for name in used], used
 
 
-def select_candidates(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
-    """Return the plan's candidates, or those of them that are named: by their name, library or family."""
-    candidates, used = find_candidates(wanted)
+def select_candidates(request: CampaignRequest, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+    """Return the plan's candidates, or those named by their name, library or family."""
+    candidates, used = find_candidates(request)
     words = {
         candidate.name: {candidate.name, candidate.library, used[candidate.library].family} for candidate in candidates
     }
     for name in names:
         if not any(name in word for word in words.values()):
-            raise RankbenchError(f"{name}: no candidate of {wanted.plan.file}{suggestion(name, list(words))}")
+            raise RankbenchError(f"{name}: no candidate of {request.plan.file}{suggestion(name, list(words))}")
     return [candidate for candidate in candidates if not names or words[candidate.name].intersection(names)], used
 
 
 def check_each(
     planned: Plan, candidates: Sequence[Candidate], used: Mapping[str, Library], folder: Path
 ) -> Iterator[Row]:
-    """Yield what is found of each candidate in each placement; one whose core cannot be built works in none."""
+    """Yield the check of each candidate in each placement; without a core it works in none."""
     for candidate in candidates:
         with console.status(f"{candidate.name}: building and checking …"):
             try:
@@ -141,7 +141,7 @@ def check_each(
 
 
 def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
-    """Print a row for each candidate and placement, then a line for each thing that is in the way."""
+    """Print a row for each candidate and placement, then a line for each hindrance."""
     table = columns("candidate", "placement", "ranks", text_columns=2)
     table.add_column("found", overflow="fold")
     for row in rows:
@@ -153,7 +153,7 @@ def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
 
 
 def format_check(check: Check) -> Text:
-    """Return what was found, in the colour of how bad it is."""
+    """Return the result, coloured by severity."""
     if not check.works:
         return Text(check.reason, "red")
     return Text(f"works, but {'; '.join(check.flags)}", "yellow") if check.flags else Text("works", "green")

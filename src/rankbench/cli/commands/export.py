@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import exports, files
-from rankbench.cli.display import Working, console
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import open_current
-from rankbench.exports import Measured, writing
+from rankbench.exports import EvaluatedCampaign, writing
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def export(
         if not output:
             files.make_folder(path.parent)
             files.refuse_links([path])
-        with Working(f"writing {path} …"):
-            written = list(chosen.write(Measured(opened), path))
+        with StatusLine(f"writing {path} …"):
+            written = list(chosen.write(EvaluatedCampaign(opened), path))
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --output PATH") from None
     for place in written:
@@ -57,5 +57,5 @@ def export(
 
 
 def usual(opened: Store, suffix: str) -> Path:
-    """Return where an export goes unless another place is named."""
+    """Return the default path of an export."""
     return opened.folder / "exports" / f"{writing.file_name(opened.campaign.name)}{suffix}"

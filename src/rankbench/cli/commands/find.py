@@ -32,8 +32,8 @@ INDENT = 4
 PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
 
 
-class Found(Record, frozen=True):
-    """One library and what its check found, as JSON has it."""
+class LibraryCheck(Record, frozen=True):
+    """A library and the result of its check, for JSON."""
 
     library: Library
     check: Check | None
@@ -59,7 +59,7 @@ def find(
             + "".join(f"; or {hint}" for hint in [libraries.suggest_modules(search)] if hint)
         )
     with console.status("checking …"):
-        results = [Found(library=library, check=None if no_check else check(library)) for library in reach]
+        results = [LibraryCheck(library=library, check=None if no_check else check(library)) for library in reach]
     if form == "json":
         print_json(results)
         return
@@ -69,7 +69,7 @@ def find(
 
 
 def check(library: Library) -> Check:
-    """Build the core and run it on two ranks, bound to nothing."""
+    """Build the core and run it on two unbound ranks."""
     try:
         core = build.build(library, home())
     except RankbenchError as error:
@@ -78,8 +78,8 @@ def check(library: Library) -> Check:
         return doctor.check(library, core, PAIR, Path(folder))
 
 
-def show(results: list[Found]) -> None:
-    """Print a table, and below it what does not fit into one."""
+def show(results: list[LibraryCheck]) -> None:
+    """Print a table, and below it what does not fit."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title in ("name", "library", "source", "ABI", "compiler", "works"):
         table.add_column(title, overflow="fold")
@@ -97,7 +97,7 @@ def show(results: list[Found]) -> None:
             console.print(f"\n{result.library.name} does not work: {result.check.reason}", soft_wrap=True, markup=False)
 
 
-def row(result: Found) -> list[str]:
+def row(result: LibraryCheck) -> list[str]:
     """Return a library's cells."""
     library = result.library
     works = "" if not result.check else "[green]yes[/]" if result.check.works else "[red]no[/]"
@@ -117,7 +117,7 @@ def tools(library: Library) -> str:
 
 
 def origin(library: Library, width: int) -> list[str]:
-    """Return what the source of a library reports how it was made, in lines of a width."""
+    """Return how a library was built, as its source reports it, wrapped to a width."""
     wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line for key, value in library.origin.items() for line in wrapper.wrap(f"{key}: {value}")]
 

@@ -17,23 +17,23 @@ from rankbench.across.conditions import match_candidates, parse_pairs, resolve
 from rankbench.across.nightly import nightly
 from rankbench.across.two_campaigns import hold
 from rankbench.campaign import remeasuring
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import describe_control
 from rankbench.cli.decisions import is_finished, stopping
-from rankbench.cli.display import Working, console
+from rankbench.cli.display import StatusLine, console
 from rankbench.cli.display import print_text as note
-from rankbench.cli.figures import control
 from rankbench.cli.folders import home
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.live_progress import watch_campaign
 from rankbench.cli.options import Modules, Prefixes
 from rankbench.cli.options import parse_option as understood
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
-from rankbench.report.then_and_now import list_remarks
+from rankbench.report.two_campaigns import list_remarks
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import list_campaigns
 from rankbench.verdict.wording import format_count
@@ -69,19 +69,19 @@ SAME_RECORDS = (
 
 
 class Report(NamedTuple):
-    """What was checked."""
+    """The result of a gate."""
 
     campaign: Campaign
     against: str
     checks: list[Check]
     remarks: list[str]
-    """What a reader must know."""
+    """Remarks that limit the result."""
     better: str = ""
-    """The command that checks the same more surely, for where a check failed."""
+    """The command that repeats failed checks more precisely."""
 
 
 class Gate(Record, frozen=True):
-    """The same for programs."""
+    """The result of a gate, for JSON."""
 
     campaign: str
     against: str
@@ -92,7 +92,7 @@ class Gate(Record, frozen=True):
 
 
 class Remeasuring(NamedTuple):
-    """How both libraries are measured again."""
+    """Options for measuring both libraries again."""
 
     stop: Stop | None
     prefixes: Sequence[Path]
@@ -165,7 +165,7 @@ def gate(
     NEW-against-OLD beside NEW. The same command continues it after an interruption.
     """
     form = check_format(format_, "table", "json")
-    worth = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
+    limit = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
         raise RankbenchError(
@@ -181,27 +181,27 @@ def gate(
     if remeasure and not against:
         raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
     if against and remeasure:
-        report = side_by_side(new, against, parse_pairs(match or []), worth, how)
+        report = side_by_side(new, against, parse_pairs(match or []), limit, how)
     else:
-        with Working(f"checking {new} …"):
+        with StatusLine(f"checking {new} …"):
             if against:
-                report = campaigns(new, against, parse_pairs(match or []), worth)
+                report = campaigns(new, against, parse_pairs(match or []), limit)
             elif history:
-                report = earlier(new, history, last, reference, worth)
+                report = earlier(new, history, last, reference, limit)
             else:
-                report = candidates(new, candidate, against_candidate, worth)
+                report = candidates(new, candidate, against_candidate, limit)
     print_json(record(report)) if form == "json" else print_report(report)
     if junit:
         write(junit, report, quiet=form == "json")
     numbers = gating.counts(report.checks)
     if numbers["failed"] and report.better and form == "table":
-        note(f"Measure both again, side by side, to take the day out: {report.better}")
+        note(f"Measure both again, side by side, to exclude day-to-day variation: {report.better}")
     if numbers["failed"] or (strict and numbers["skipped"]):
         raise typer.Exit(REGRESSION)
 
 
 def limits(budget: str, blocks: int) -> Stop | None:
-    """Return when a campaign ends that measures again, nothing where the plan says it."""
+    """Return the stop rule of a campaign that measures again; None: as the plan says."""
     understood("budget", budget, notation.parse_seconds, notation.TIME_HELP)
     return remeasuring.make_stop(budget, blocks)
 
@@ -211,7 +211,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     opened, older = open_current(new), open_current(old)
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
     campaign_pair = hold(older, opened, match, least if threshold is None else threshold)
-    checks = gating.then_and_now(campaign_pair)
+    checks = gating.check_campaign(campaign_pair)
     changed = differing(older.campaign, opened.campaign, campaign_pair.comparison.matches)
     texts = [ONE_DAY, *([] if changed else [SAME_RECORDS]), *list_remarks(campaign_pair.comparison)]
     better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
@@ -219,8 +219,8 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
 
 
 def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
-    """Return the matches of candidates that are not recorded as the same build with the same settings."""
-    return [match for match in matched if not remeasuring.recorded_alike(old, new, (match.old, match.new))]
+    """Return the matched candidates whose recorded builds or settings differ."""
+    return [match for match in matched if not remeasuring.is_recorded_same(old, new, (match.old, match.new))]
 
 
 def libraries_of(*campaigns: Campaign) -> list[Library]:
@@ -229,7 +229,7 @@ def libraries_of(*campaigns: Campaign) -> list[Library]:
 
 
 def command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:
-    """Return the command line that measures both again, with what leads to libraries that are not found unnamed."""
+    """Return the command that measures both again, with the locations of libraries that need them."""
     words = ["rankbench", "gate", str(new), "--against", str(old)]
     words += [word for old_name, new_name in match.items() for word in ("--match", f"{old_name}={new_name}")]
     words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
@@ -263,7 +263,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
             for match in matched
             if match not in changed
         ),
-        control(view.verdict.control),
+        describe_control(view.verdict.control),
     ]
     return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, texts)
 
@@ -271,7 +271,7 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
 def measure_again(
     old: Campaign, new: Store, pairs: Sequence[tuple[str, str]], how: Remeasuring
 ) -> tuple[Store, list[tuple[str, str]]]:
-    """Return the campaign that measures both sides of the pairs, run or gone on with, and the names of both in it."""
+    """Run or continue the campaign that measures both sides of the pairs; return it and the names of both in it."""
     record, machine = new.campaign, launch.machine()
     if record.imported:
         raise RankbenchError(f"{new.folder} was imported and not measured by rankbench; it has no plan to run again")
@@ -282,11 +282,11 @@ def measure_again(
     both = remeasuring.make_joint_plan(old, record, pairs, reach, how.stop)
     place = new.folder.resolve()
     folder = place.with_name(f"{place.name}-against-{old.name}")
-    wanted = campaigning.Wanted(both.plan, folder, machine, home(), how.prefixes, how.modules)
-    if is_finished(wanted):
+    request = campaigning.CampaignRequest(both.plan, folder, machine, home(), how.prefixes, how.modules)
+    if is_finished(request):
         return open_current(folder), both.pairs
     try:
-        prepared = campaigning.prepare(wanted, note)
+        prepared = campaigning.prepare(request, note)
         with watch_campaign(prepared.store.campaign) as watch:
             campaigning.run(prepared, stopping(prepared.store), watch)
     except (KeyboardInterrupt, Terminated) as stopped:
@@ -319,7 +319,7 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
 
 
 def record(report: Report) -> Gate:
-    """Return what is printed as JSON."""
+    """Return the result for JSON."""
     return Gate(report.campaign.name, report.against, gating.counts(report.checks), report.remarks, report.checks)
 
 
@@ -336,13 +336,13 @@ def print_report(report: Report) -> None:
 
 
 def relations(report: Report) -> str:
-    """Return what the new times are, in the words of the tables, and how often."""
+    """Return how often new times are slower, faster and so on, in the words of the tables."""
     numbers = Counter(check.relation or "without two times" for check in report.checks)
     return f"The new times are: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
 
 
 def totals(report: Report) -> str:
-    """Return how many checks came out how."""
+    """Return the number of checks by outcome."""
     numbers = gating.counts(report.checks)
     return (
         f"{report.campaign.name} against {report.against}: {format_count(len(report.checks), 'check')}, "

@@ -57,7 +57,7 @@ def get(
 
 
 def show_offered(form: str) -> None:
-    """Print each library that can be got, and the newest installed version of it."""
+    """Print each installable library, and its newest installed version."""
     here = {name: libraries.find_installed(name, home()) for name in libraries.list_installable()}
     if form == "json":
         print_json([{"name": name, "installed": library} for name, library in here.items()])
@@ -70,7 +70,7 @@ def show_offered(form: str) -> None:
 
 
 def get_one(name: str, there: Library | Future[Library], began_s: float) -> None:
-    """Say which library is there, or has been installed since that time, and where."""
+    """Print which library was there already, or has been installed since that time, and where."""
     another = "" if "==" in name else f" ({name}==VERSION gets another)"
     if isinstance(there, Future):
         with console.status(f"getting {name} …"):

@@ -1,4 +1,4 @@
-"""The command `history`: campaigns in the order of their making, and since when a case is slower or faster."""
+"""The command `history`: campaigns by date, and since when a case is slower or faster."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rich.text import Text
 
 from rankbench import extras
 from rankbench.across import trend
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import choose_cases
 from rankbench.cli.display import console, fill_table
-from rankbench.cli.figures import choose_cases
 from rankbench.cli.folders import find_campaign
 from rankbench.cli.formats import check_format, print_json, redirect_output
-from rankbench.cli.stored import open_current
 from rankbench.model import RankbenchError
 from rankbench.report import history as history_report
 from rankbench.report.pictures import ALL_FORMATS
@@ -82,13 +82,13 @@ def history(
 
 
 def narrow(timeline: History, operations: list[str], sizes: list[str]) -> History:
-    """Return the history of the cases asked for."""
+    """Return the history of the selected cases."""
     keys = {case.key for case in choose_cases(list(timeline.cases.values()), operations, [], sizes)}
     return timeline._replace(series=[column for column in timeline.series if column.case in keys])
 
 
 def record(timeline: History) -> dict[str, object]:
-    """Return what is printed as JSON."""
+    """Return the history for JSON."""
     campaigns = [
         {"name": past.name, "created": past.campaign.created, "rankbench": past.campaign.rankbench}
         for past in timeline.pasts
@@ -120,7 +120,7 @@ def record(timeline: History) -> dict[str, object]:
 
 
 def show(timeline: History, *, every: bool) -> None:
-    """Print the table, and below it what changed."""
+    """Print the table, and the changes below it."""
     console.print(Text(history_report.heading(timeline), "bold"))
     console.print(Text("One bar per campaign: higher is slower. Ratios are of times."))
     console.print()

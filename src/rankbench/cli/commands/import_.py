@@ -91,12 +91,12 @@ def import_(
 
 
 def spell_count(number: int, noun: str, several: str = "") -> str:
-    """Return how many there are of something."""
+    """Return a count with its noun."""
     return f"{number} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def list_sources(text: str) -> list[Source]:
-    """Return the files that an argument means."""
+    """Return the files of an argument."""
     label, equals, rest = text.partition("=")
     path = Path(text) if Path(text).exists() or not equals else Path(rest)
     label = label if equals and path != Path(text) else ""

@@ -16,11 +16,11 @@ from rankbench import build
 from rankbench import lab as room
 from rankbench.cli.folders import home
 from rankbench.lab import options
-from rankbench.lab.making import MOST_NODES
+from rankbench.lab.setup import MOST_NODES
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from rankbench.lab import Lab, Wanted
+    from rankbench.lab import Lab, LabRequest
 
 ORDER = 70
 GROUP = "Cluster"
@@ -53,14 +53,14 @@ def lab(
     The nodes have a network of their own, and nothing of them is left behind.
     """
     texts = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
-    wanted = make_wanted(nodes, texts, share or [], slurm=slurm)
-    with room.up(wanted) as up:
-        print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, wanted)}", file=sys.stderr)  # noqa: T201
+    request = make_request(nodes, texts, share or [], slurm=slurm)
+    with room.up(request) as up:
+        print(f"lab: head, {', '.join(up.nodes)}; {up.description}{and_more(up, request)}", file=sys.stderr)  # noqa: T201
         code = ran(up, command or shell(up))
     raise typer.Exit(code)
 
 
-def make_wanted(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
+def make_request(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: bool) -> LabRequest:
     """Return the lab that is asked for."""
     if texts["cores"] and not slurm:
         raise RankbenchError("--cores is what Slurm sees of each node; add --slurm")
@@ -68,7 +68,7 @@ def make_wanted(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: 
         raise RankbenchError(f"--share {missing[0]}: no such folder")
     delay_ns = options.delay_ns(texts["delay"]) if texts["delay"] else 0
     believed = options.cores(texts["cores"]) if texts["cores"] else room.Cores(1, os.cpu_count() or 1)
-    return room.Wanted(
+    return room.LabRequest(
         nodes=nodes,
         delay=room.Delay(delay_ns, delay_ns) if delay_ns else None,
         rate_bit_s=options.rate_bit_s(texts["rate"]) if texts["rate"] else 0,
@@ -78,12 +78,12 @@ def make_wanted(nodes: int, texts: dict[str, str], share: list[Path], *, slurm: 
     )
 
 
-def and_more(up: Lab, wanted: Wanted) -> str:
+def and_more(up: Lab, request: LabRequest) -> str:
     """Return what there is besides links."""
     ahead = f"; clocks ahead by {', '.join(f'{offset_ns} ns' for offset_ns in up.offsets_ns)}" if up.offsets_ns else ""
-    if not wanted.slurm:
+    if not request.slurm:
         return ahead
-    sockets, cores = wanted.slurm
+    sockets, cores = request.slurm
     return f"{ahead}; Slurm, to which each node has {sockets} x {cores} cores"
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from rankbench import store
 from rankbench.campaign import blocks_done
-from rankbench.cli.display import Working, columns, console
+from rankbench.cli.display import StatusLine, columns, console
 from rankbench.cli.folders import results_folder
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.evaluation import evaluate
@@ -78,7 +78,7 @@ def list_(
 
 
 def read_date(entry: Row) -> str:
-    """Return by what campaigns are sorted."""
+    """Return the sort key of a campaign."""
     return entry.created
 
 
@@ -98,7 +98,7 @@ def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command
 
 
 def state(opened: Store) -> str:
-    """Return where a campaign stands: `running`, `imported`, `complete`, `open`."""
+    """Return the state of a campaign: `running`, `imported`, `complete`, `open`."""
     if opened.campaign.imported:
         return "imported"
     if store.is_running(opened.folder):
@@ -111,7 +111,7 @@ def state(opened: Store) -> str:
 
 
 def answer(opened: Store) -> str:
-    """Return the first sentence of the conclusion, from the last report where nothing was measured since."""
+    """Return the first sentence of the conclusion, from the last report if nothing was measured since."""
     path = opened.folder / "verdict.json"
     newest = max((file.stat().st_mtime for file in opened.folder.glob("launches/*")), default=0.0)
     if path.exists() and path.stat().st_mtime > newest:
@@ -119,7 +119,7 @@ def answer(opened: Store) -> str:
             return first_words(msgspec.json.decode(path.read_bytes())["conclusion"][0]["text"])
         except (msgspec.DecodeError, KeyError, IndexError, TypeError):
             pass
-    with Working(f"evaluating {opened.folder} …"):
+    with StatusLine(f"evaluating {opened.folder} …"):
         try:
             conclusion = evaluate(opened).verdict.conclusion
         except RankbenchError as error:
@@ -128,5 +128,5 @@ def answer(opened: Store) -> str:
 
 
 def first_words(sentence: str) -> str:
-    """Return the beginning of a sentence, up to what explains it."""
+    """Return the beginning of a sentence, without its explanation."""
     return re.split(r": |; | \(|\.$|\. ", sentence)[0]

@@ -1,4 +1,4 @@
-"""The command `operations`: what the core can time, given by the core itself, and which library lacks what of it."""
+"""The command `operations`: the core's operations, and what libraries lack of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankbench.campaign.probing import Answer, Probe
 
     Answers = Mapping[str, Sequence[Answer]]
-    """What libraries answered that is not well, by the titles of the libraries."""
+    """The failures of libraries, by their titles."""
 
 ORDER = 25
 GROUP = "Get ready"
@@ -49,7 +49,7 @@ SAYINGS = {
     CaseStatus.HUNG: ("HUNG in {library}", "red"),
     CaseStatus.WRONG_DATA: ("WRONG DATA in {library}", "red"),
 }
-"""What is said of calls that are not well, and how it is coloured; worse things last."""
+"""Words and colours of failures, the worst last."""
 
 
 @add_output_option
@@ -87,7 +87,7 @@ def operations(
 
 
 def describe_core(reach: Iterable[Library]) -> Description:
-    """Return what the core says of itself, built with the first library that can build it."""
+    """Return the core's description, built with the first library that can build it."""
     reason = "no MPI library found to build the core with; get one: rankbench get mpich"
     for library in reach:
         try:
@@ -106,37 +106,37 @@ def find_operation(description: Description, name: str) -> Operation:
     return by_name[name]
 
 
-# --- what libraries lack ----------------------------------------------------------------------------------------------
+# --- failures of libraries --------------------------------------------------------------------------------------------
 
 
 def ask_libraries(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], dict[str, str]]:
-    """Return what is not well with each library that works, and why the others could not be asked."""
+    """Return the failures of each working library, and why the others could not be probed."""
     answers: dict[str, list[Answer]] = {}
     silent: dict[str, str] = {}
     for library in reach:
         try:
-            with console.status(f"{library.name}: building the core and asking what it has …"):
+            with console.status(f"{library.name}: building the core and probing its operations …"):
                 probe = probing.probe_library(library, home(), print_progress)
         except RankbenchError as error:
             silent[library.name] = str(error).removeprefix(f"{library.name}: ")
             continue
         title = libraries.format_title(library)
-        answers[library.name if title in answers else title] = unwell(probe)
+        answers[library.name if title in answers else title] = list_failures(probe)
     return answers, silent
 
 
 def print_progress(text: str) -> None:
-    """Say what takes so long, where it is not taken for the answer."""
+    """Print a progress message to standard error."""
     print(text, file=sys.stderr)  # noqa: T201 - a pipe gets the list alone
 
 
-def unwell(probe: Probe) -> list[Answer]:
-    """Return the answers that are not well."""
+def list_failures(probe: Probe) -> list[Answer]:
+    """Return the failures among the answers."""
     return [answer for answer in probe.answers if answer.status != CaseStatus.OK]
 
 
 def list_answers(answers: Answers, operation: str = "") -> Iterator[Text]:
-    """Yield a line for each library and thing that is not well, of one operation or of all."""
+    """Yield a line for each library and kind of failure, of one operation or of all."""
     for status, (saying, colour) in SAYINGS.items():
         for library, every in answers.items():
             matches = [answer for answer in every if answer.status == status and operation in ("", answer.operation)]
@@ -147,7 +147,7 @@ def list_answers(answers: Answers, operation: str = "") -> Iterator[Text]:
 
 
 def format_answers(answers: Sequence[Answer], operation: str) -> str:
-    """Return which calls are meant: those lacking by their MPI names, others by operation and form."""
+    """Return names of calls: MPI names of missing ones, operation and form of others."""
     if answers[0].status == CaseStatus.LACKING:
         return ", ".join(dict.fromkeys(answer.reason.partition(" ")[0] for answer in answers))
     if operation:
@@ -158,11 +158,11 @@ def format_answers(answers: Sequence[Answer], operation: str) -> str:
     return ", ".join(f"{name} ({', '.join(of)})" for name, of in forms.items())
 
 
-# --- what is shown ----------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def show_all(description: Description, answers: Answers) -> None:
-    """Print all operations by kind, what their options are, and what libraries lack."""
+    """Print all operations by kind, their options, and what libraries lack."""
     for kind, of_kind in catalogue.group_operations(description).items():
         console.print(Text(f"\n{kind}\n", "bold underline"))
         for operation in of_kind:
@@ -174,7 +174,7 @@ def show_all(description: Description, answers: Answers) -> None:
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return names with what there is to say of them."""
+    """Return names with their descriptions."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, style="bold")
     for name, text in rows:
@@ -183,7 +183,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 def facts(operation: Operation, description: Description) -> Iterator[Text]:
-    """Yield lines of how an operation can be asked for."""
+    """Yield lines on the notation of an operation in plans."""
     metric = [] if operation.metric == "time" else [operation.metric]
     parts = [
         catalogue.list_forms(operation),
@@ -198,7 +198,7 @@ def facts(operation: Operation, description: Description) -> Iterator[Text]:
 
 
 def show_words(description: Description) -> None:
-    """Print what is named in the list: options, datatypes, starts, and how a plan names operations."""
+    """Print the options, datatypes and starts named in the list, and how plans name operations."""
     words = {
         "options": [
             (name, f"{catalogue.list_values(option)}: {option.help}")
@@ -218,12 +218,12 @@ def show_words(description: Description) -> None:
 
 
 def explain_option(option: Option) -> tuple[str, str]:
-    """Return the name of an option, and what it can be."""
+    """Return the name of an option and its values."""
     return option.name, f"{catalogue.list_values(option)} – {option.help}"
 
 
 def show_summary(answers: Answers) -> None:
-    """Print what all libraries lack, and what they do wrong."""
+    """Print the failures of all libraries."""
     if lines := list(list_answers(answers)):
         console.print(Text("\nwhat libraries here lack, and what they do wrong\n", "bold underline"))
         for line in lines:
@@ -235,7 +235,7 @@ def show_summary(answers: Answers) -> None:
 
 
 def show_one(operation: Operation, description: Description, answers: Answers) -> None:
-    """Print all there is to say of one operation."""
+    """Print the details of one operation."""
     console.print()
     console.print(pairs([(operation.name, operation.help)]))
     console.print()
@@ -249,7 +249,7 @@ def show_one(operation: Operation, description: Description, answers: Answers) -
 
 
 def in_full(operation: Operation, description: Description) -> Iterator[tuple[str, str]]:
-    """Yield what is known of an operation, each with its name."""
+    """Yield the properties of an operation, each with its name."""
     yield "kind", operation.kind
     yield "standard", operation.standard
     yield "forms", catalogue.list_forms(operation)
@@ -270,17 +270,17 @@ def in_full(operation: Operation, description: Description) -> Iterator[tuple[st
 
 
 def show_answers(operation: Operation, answers: Answers) -> None:
-    """Print what each library makes of an operation."""
+    """Print the result of each library for an operation."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for library, every in answers.items():
         relevant = [answer for answer in every if answer.operation == operation.name]
-        lines = [Text(unwell_form(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
+        lines = [Text(describe_failure(answer), SAYINGS[answer.status][1] or "yellow") for answer in relevant]
         for place, line in enumerate(lines or [Text("has every form; data are right")]):
             table.add_row("" if place else library, line)
     console.print(table)
 
 
-def unwell_form(answer: Answer) -> str:
-    """Return what became of one form, and why."""
+def describe_failure(answer: Answer) -> str:
+    """Return the result of one form, and its reason."""
     what = "" if answer.status == CaseStatus.LACKING else f"{answer.status.replace('-', ' ')}: "
     return f"{answer.form}: {what}{answer.reason}"

@@ -1,4 +1,4 @@
-"""The command `plan`: a commented template for a plan of one's own, and plans as they are."""
+"""The command `plan`: writes a commented template of a plan, or prints a plan."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plan(
 
 
 def write_template(path: Path) -> None:
-    """Write the template, but never over a file."""
+    """Write the template; never overwrite a file."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(plans.read_template())

@@ -1,4 +1,4 @@
-"""The command `reconcile`: the same calls by the core and by other programs, alternated, and why figures differ."""
+"""The command `reconcile`: the same calls by the core and by other tools, alternated, and why their values differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from rankbench import campaign, launch, plan
-from rankbench.campaign import Wanted, foreign
+from rankbench.campaign import CampaignRequest, foreign
 from rankbench.cli.decisions import stopping
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.folders import home
@@ -102,16 +102,16 @@ def reconcile(
     )
     folder = results / f"reconcile-{mpi_library.name}"
     planned = plan.parse_plan(text, str(folder / "plan.toml"), launch.machine())
-    wanted = Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ())
+    request = CampaignRequest(planned, folder, launch.machine(), home(), prefix or (), modules or ())
     quiet = form == "json"
-    prepared = campaign.prepare(wanted, (lambda _: None) if quiet else print_text)
+    prepared = campaign.prepare(request, (lambda _: None) if quiet else print_text)
     with watch_campaign(prepared.store.campaign, quiet=quiet) as watch:
         campaign.run(prepared, stopping(prepared.store), watch)
     print_json(list(map(record, reconciling.reconcile(prepared.store)))) if quiet else explain(prepared.store)
 
 
 def record(row: Reconciled) -> dict[str, object]:
-    """Return what is printed of a pair as JSON: times in ns per call, and the parts of their ratio."""
+    """Return a pair for JSON: times in ns per call, and the parts of their ratio."""
     parts = row.parts.items()
     return {
         "tool": row.pair.theirs.key,
@@ -127,7 +127,7 @@ def record(row: Reconciled) -> dict[str, object]:
 
 
 def place(text: str) -> tuple[str, tuple[str, str]]:
-    """Return a tool's name and where it is: the key of a plan and its value."""
+    """Return a tool's name and location: the key of a plan and its value."""
     name, _, where = text.partition("=")
     if name not in foreign.find_tools():
         raise RankbenchError(
@@ -141,17 +141,17 @@ def place(text: str) -> tuple[str, tuple[str, str]]:
 
 def there(
     library: Library,
-    wanted: Sequence[str],
+    request: Sequence[str],
     places: dict[str, tuple[str, str]],
     prefix: Sequence[Path],
     modules: Sequence[str],
 ) -> Iterator[Operation]:
-    """Yield the first benchmark of each tool for each operation that is wanted, if its program is there."""
+    """Yield the first benchmark of each tool for each requested operation, if its program exists."""
     reach = choose_libraries([], prefix, modules)
     for name, tool in foreign.find_tools().items():
         if places and name not in places:
             continue
-        for counterpart in wanted:
+        for counterpart in request:
             for operation in tool.OPERATIONS:
                 fits = operation.foreign.counterpart == counterpart and operation.form == "blocking"
                 if fits and not operation.foreign.overlap:
@@ -167,7 +167,7 @@ def there(
 
 
 def counterpart(operation: Operation) -> str:
-    """Return the core's operation that a benchmark stands beside."""
+    """Return the core's operation that corresponds to a benchmark."""
     return operation.foreign.counterpart if operation.foreign else operation.name
 
 
@@ -176,12 +176,11 @@ def names(operations: Sequence[Operation]) -> list[str]:
     return [operation.name for operation in operations]
 
 
-# --- what is reported
-# -----------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def explain(store: Store) -> None:
-    """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
+    """Print, for each benchmark of a tool, its values and the core's, the parts of their ratio, and their meanings."""
     results = reconciling.reconcile(store)
     for theirs, core_operation in reconciling.find_counterparts(store.campaign):
         rows = [
@@ -191,13 +190,13 @@ def explain(store: Store) -> None:
         ]
         if rows:
             print_text("")
-            tell_benchmark(store.campaign, theirs, core_operation, rows)
+            print_benchmark(store.campaign, theirs, core_operation, rows)
     print_text("")
     print_text(f"next: rankbench report {store.folder}")
 
 
-def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
-    """Print what is to be said of one benchmark of a tool."""
+def print_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, rows: Sequence[Reconciled]) -> None:
+    """Print the results of one benchmark of a tool."""
     first = rows[0]
     console.print(Text(f"{theirs.name} beside {operation.name} of the core", style="bold"), soft_wrap=True)
     parts = [part for part in TITLES if any(part in row.parts for row in rows)]
@@ -218,11 +217,11 @@ def tell_benchmark(campaign: Campaign, theirs: Operation, operation: Operation, 
 
 
 def value(campaign: Campaign, row: Reconciled, *, of_core: bool) -> str:
-    """Return the typical value of one side as people read it."""
-    case, figure = (row.pair.core, row.core_ns) if of_core else (row.pair.theirs, row.theirs_ns)
+    """Return the typical value of one side as text."""
+    case, value = (row.pair.core, row.core_ns) if of_core else (row.pair.theirs, row.theirs_ns)
     operation = next(operation for operation in campaign.operations if operation.name == case.operation)
     kind = f" ({case.datatype})" if row.other_numbers else ""
-    return choose_measure(case, operation, row.moved[of_core].bytes, row.moved[of_core].messages).format(figure) + kind
+    return choose_measure(case, operation, row.moved[of_core].bytes, row.moved[of_core].messages).format(value) + kind
 
 
 def format_contrast(ratio: Contrast) -> str:

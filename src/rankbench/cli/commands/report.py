@@ -1,4 +1,4 @@
-"""The command `report`: a campaign's answer as one HTML file, and as figures and text where asked."""
+"""The command `report`: a campaign's report as one HTML file and, on request, as figures and text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rich.markup import escape
 from rankbench import extras, files
 from rankbench import report as hand_over
 from rankbench.across.two_campaigns import hold
-from rankbench.cli.display import Working, console
+from rankbench.cli.campaigns import choose_folder, open_current
+from rankbench.cli.display import StatusLine, console
 from rankbench.cli.options import CampaignFolder, Threshold, parse_option
-from rankbench.cli.stored import choose_folder, open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
@@ -69,7 +69,7 @@ def report(
     if figures_of and not figures:
         raise RankbenchError("--figures-of: which formats? Add --figures svg, for example")
     formats, kinds = hand_over.check_figures(split(figures), split(figures_of))
-    with Working(f"evaluating {place} …"):
+    with StatusLine(f"evaluating {place} …"):
         campaign = open_current(place)
         matters = parse_option("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
         campaign_pair = hold(open_current(choose_folder(against)), campaign, threshold=matters) if against else None
@@ -100,22 +100,22 @@ def split(text: str) -> list[str]:
 
 
 def write_figures(folder: Path, view: CampaignView, formats: list[str], kinds: list[str]) -> None:
-    """Write figures, and show how many there are so far."""
-    with Working(f"drawing figures in {folder} …") as status:
+    """Write figures, and show their number so far."""
+    with StatusLine(f"drawing figures in {folder} …") as status:
         hand_over.write_figures(
             folder, view, formats, kinds, lambda count: status.update(f"drawing figures in {folder}: {count} …")
         )
 
 
 def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
-    """Return what writes a table to a path."""
+    """Return a function that writes a table to a path."""
     return lambda path: files.write(path, frame.write_csv())
 
 
 def write_one(path: Path, write: Callable[[Path], object]) -> None:
-    """Write one piece of the report and say where it is."""
+    """Write one part of the report and print its path."""
     try:
-        with Working(f"writing {path} …"):
+        with StatusLine(f"writing {path} …"):
             write(path)
     except OSError as error:
         raise RankbenchError(

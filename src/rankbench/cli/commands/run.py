@@ -1,4 +1,4 @@
-"""The command `run`: from a plan to a finished campaign, or on with one that was interrupted."""
+"""The command `run`: runs the campaign of a plan, or continues an interrupted one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import extras, launch, libraries
-from rankbench.cli import meanwhile
+from rankbench.cli import background
 from rankbench.cli.display import print_text, spell_count
 from rankbench.cli.folders import campaign_folder, home, is_campaign
 from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
@@ -32,7 +32,7 @@ from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotati
 from rankbench.cli.plans import (
     Blocks,
     Forms,
-    Measured,
+    MeasuringOptions,
     Operations,
     Placements,
     Preset,
@@ -49,7 +49,7 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from rankbench.campaign import Decision, Prepared, Wanted
+    from rankbench.campaign import CampaignRequest, Decision, PreparedCampaign
     from rankbench.store import Store
 
 ORDER = 30
@@ -62,7 +62,7 @@ rankbench run plan.toml --more 9         # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 """
 MORE_BLOCKS = 5
-"""Blocks to measure in addition, where nothing says how many would decide more."""
+"""Blocks to measure in addition, if no forecast suggests another number."""
 
 
 def run(
@@ -116,7 +116,7 @@ def run(
     machine = launch.machine()
     place_options = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
-    measured = Measured(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
+    measured = MeasuringOptions(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
     planned, own_name = make_plan(
         words or [], preset, measured, {key: value for key, value in place_options.items() if value}, machine
     )
@@ -125,28 +125,28 @@ def run(
     folder = choose_folder(results, own_name if name is None else name, anew=anew, more=more or 0)
     progress = (lambda _: None) if quiet else print_text
     if len(planned.candidates) == 1:
-        progress("only one candidate: figures, no comparison")
+        progress("only one candidate: values, no comparison")
     search = libraries.make_search(home(), prefix or (), modules or ())
     known = is_campaign(folder)
-    reach = None if known else meanwhile.start_thread(lambda: libraries.find(search))
-    # Polars takes as long to load as libraries take to answer.
+    reach = None if known else background.start_thread(lambda: libraries.find(search))
+    # Loading Polars takes as long as finding libraries.
     from rankbench import campaign, store
 
-    wanted = campaign.Wanted(
+    request = campaign.CampaignRequest(
         planned, folder, machine, home(), search.prefixes, search.modules, seed, more or 0, reach=reach
     )
     if dry_run:
         from rankbench.cli.forecast import show_forecast
 
-        show_forecast(wanted, again(folder.name, "--dry-run", "-n"), verbose=verbose)
+        show_forecast(request, again(folder.name, "--dry-run", "-n"), verbose=verbose)
         return
-    if known and is_finished(wanted):
+    if known and is_finished(request):
         show_finished(store.open(folder), again(folder.name))
         return
-    # So does what judges; nothing of it runs beside a launch that measures.
-    loaded = meanwhile.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
+    # The same for the evaluation; nothing of it runs beside a launch that measures.
+    loaded = background.load("rankbench.cli.live_progress", "rankbench.cli.conclusion", "scipy.special")
     try:
-        prepared = campaign.prepare(wanted, progress)
+        prepared = campaign.prepare(request, progress)
         before = len(prepared.store.launches())
         loaded()
         decision = measure(prepared, quiet=quiet)
@@ -157,22 +157,22 @@ def run(
     if before == len(prepared.store.launches()):
         show_finished(prepared.store, again(folder.name))
         return
-    from rankbench.cli.conclusion import conclude, failures
+    from rankbench.cli.conclusion import conclude, list_failures
 
     conclude(prepared.store, decision, again(folder.name), verbose=verbose)
-    if failures(prepared.store) and not ignore_failures:
+    if list_failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
 
 
-def is_finished(wanted: Wanted) -> bool:
-    """Return whether a campaign measures nothing more."""
+def is_finished(request: CampaignRequest) -> bool:
+    """Return whether a campaign is complete."""
     from rankbench.cli import decisions
 
-    return decisions.is_finished(wanted)
+    return decisions.is_finished(request)
 
 
-def measure(prepared: Prepared, *, quiet: bool) -> Decision:
-    """Run the blocks of a campaign, shown while it runs; return why it ended."""
+def measure(prepared: PreparedCampaign, *, quiet: bool) -> Decision:
+    """Run the blocks of a campaign and show its progress; return why it ended."""
     from rankbench import campaign
     from rankbench.cli.decisions import stopping
     from rankbench.cli.live_progress import watch_campaign
@@ -195,7 +195,7 @@ def choose_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
 
 
 def again(name: str, *without: str) -> str:
-    """Return the command that goes on with this campaign: as given, less what starts another one or measures more, and
+    """Return the command that continues this campaign: as given, without what starts another one or measures more, and
     `without` these options.
     """
     words, rest = iter(sys.argv[1:]), ["rankbench"]
@@ -209,7 +209,7 @@ def again(name: str, *without: str) -> str:
 
 
 def show_finished(opened: Store, command: str) -> None:
-    """Print lines on a campaign that measures nothing more: when it was measured, and what `command` can do."""
+    """Print lines on a complete campaign: when it was measured, and what `command` can do."""
     launches = opened.launches()
     at = datetime.fromisoformat(launches[-1].started).astimezone()
     blocks = spell_count(len({record.block for record in launches}), "block")

@@ -1,4 +1,4 @@
-"""The command `settings`: what of a library can be set, as the library itself says."""
+"""The command `settings`: the settings of a library, as the library itself lists them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def settings(
 
 
 def show_variants(variants: list[Variant], form: str) -> None:
-    """Print the ways in which a library can make an operation."""
+    """Print a library's algorithms of an operation."""
     if form == "json":
         print_json(variants)
         return
@@ -83,7 +83,7 @@ def show_variants(variants: list[Variant], form: str) -> None:
 
 
 def show_variables(shown: list[Variable], total: int, form: str) -> None:
-    """Print variables, a line each, and what they control."""
+    """Print variables, one per line, and what they control."""
     if form == "json":
         print_json(shown)
         return
@@ -99,7 +99,7 @@ def show_variables(shown: list[Variable], total: int, form: str) -> None:
 
 
 def format_value(variable: Variable) -> str:
-    """Return the value in effect, by its name where it has one."""
+    """Return the current value, by its name if it has one."""
     name = next((choice.name for choice in variable.values if str(choice.number) == variable.value), "")
     value = name or variable.value or '""'
     return f"{value} (constant)" if variable.constant else value

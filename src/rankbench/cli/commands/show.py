@@ -1,4 +1,4 @@
-"""The command `show`: a campaign's answer and figures in the terminal."""
+"""The command `show`: a campaign's answer and values in the terminal."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from rankbench.cli.display import Working, answer, console, count_findings, fill_table, plain_table, spread_lines
-from rankbench.cli.figures import choose_cases, describe_missing, format_spread, spread
+from rankbench.cli.campaigns import open_current
+from rankbench.cli.cases import choose_cases, describe_missing, format_half_width, format_spread
+from rankbench.cli.display import StatusLine, answer, console, count_findings, fill_table, plain_table, spread_lines
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_json
 from rankbench.cli.options import CampaignFolder, Threshold, Verbose, parse_option
-from rankbench.cli.stored import open_current
 from rankbench.evaluation import evaluate
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
@@ -46,12 +46,12 @@ rankbench show plan --format csv --output plan.csv
 
 
 def option_name(kind: ModuleType) -> str:
-    """Return the parameter of `show` that asks for a kind of table."""
+    """Return the option of `show` for a kind of table."""
     return str(kind.FLAG).replace("-", "_")
 
 
 def with_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for each kind of table, in their order, before `--verbose`."""
+    """Add one option for each kind of table to a command, in their order, before `--verbose`."""
     signature = inspect.signature(command, eval_str=True)
     known = [
         parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
@@ -89,13 +89,13 @@ def show(
     format_: AnyFormat = "table",
     **wanted: bool,
 ) -> None:
-    """Show which candidate is fastest, and all figures.
+    """Show which candidate is fastest, and all values.
 
     For each case and candidate: the typical time and the half width of its interval.
     """
     printed = check_format(format_, "table", "json", "csv", "markdown")
     opened = open_current(folder)
-    with Working(f"evaluating {opened.folder} …"):
+    with StatusLine(f"evaluating {opened.folder} …"):
         view = evaluate(
             opened,
             parse_option("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
@@ -120,13 +120,13 @@ def show(
         if line := describe_unfinished(opened, view.verdict):
             spread_lines(line)
         show_answer(view, verbose=verbose)
-        show_figures(picked)
+        show_results(picked)
         if verbose:
             show_tables([*tables.usage(view), *tables.devices(view)], details=False)
 
 
 def record(picked: CampaignView) -> dict[str, object]:
-    """Return what is printed as JSON: the verdict on the picked cases, with the campaign's name."""
+    """Return the verdict on the selected cases for JSON, with the campaign's name."""
     keys = {case.key for case in picked.cases}
     verdict = picked.verdict
     return {
@@ -146,7 +146,7 @@ def record(picked: CampaignView) -> dict[str, object]:
 
 
 def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
-    """Return what is printed as CSV: the frame of one kind of table, of none that of the first.
+    """Return the frame of one kind of table for CSV; without a kind, that of the first.
 
     Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
     it lacks are empty. Raises RankbenchError where a kind has none.
@@ -164,7 +164,7 @@ def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
 
 
 def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
-    """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
+    """Print the tables of these kinds, in order. Raises RankbenchError if there is none."""
     by_kind = [(kind, kind.tables(picked)) for kind in kinds]
     if not any(contents for _, contents in by_kind):
         raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in by_kind))
@@ -176,16 +176,15 @@ def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
 
 def absent(kind: ModuleType, picked: CampaignView) -> str:
     """Return why there is no table of a kind."""
-    usual = getattr(kind, "ABSENT", "none of these cases has such figures")
+    usual = getattr(kind, "ABSENT", "none of these cases has such values")
     why = kind.absent(picked) if hasattr(kind, "absent") else usual
     return f"--{kind.FLAG}: {why}"
 
 
 def describe_unfinished(opened: Store, verdict: Verdict) -> str:
-    """Return that a campaign is seen before its end where no look was planned, so that error rates do not allow for it.
+    """Return a warning that a campaign is seen before its end, which its error rates do not account for.
 
-    Where figures end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
-    it runs.
+    If results end a campaign, its looks are accounted for. A campaign with a time limit is unfinished while it runs.
     """
     stop = opened.campaign.plan.stop
     rule = stop_rules.find_rule(notation.parse_until(stop.until).rule)
@@ -193,14 +192,14 @@ def describe_unfinished(opened: Store, verdict: Verdict) -> str:
     if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
         return ""
     return format_text(
-        "Not finished: {n} of at most {most:count block}. What differs before the end is more often chance than at it.",
+        "Not finished: {n} of at most {most:count block}. Differences before the end are more often due to chance.",
         n=verdict.blocks,
         most=stop.blocks_max,
     )
 
 
 def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
-    """Print the question and its answer, in short or with all that restricts it."""
+    """Print the question and its answer, in short or with all restrictions."""
     if view.campaign.plan.question:
         console.print(Text(view.campaign.plan.question, "bold"))
     for line in answer(view.verdict, verbose=verbose):
@@ -209,8 +208,8 @@ def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
         spread_lines(f"Findings: {counted}")
 
 
-def show_figures(picked: CampaignView) -> None:
-    """Print a block per line, then what went wrong."""
+def show_results(picked: CampaignView) -> None:
+    """Print a table per line, then the failures."""
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
     for _, part in picked.without_pairs().parts("line"):
         console.print()
@@ -233,12 +232,12 @@ def show_figures(picked: CampaignView) -> None:
 
 
 def list_default_kinds(scope: str) -> list[ModuleType]:
-    """Return the kinds of tables that are printed without their flag, below each line or below all of them."""
+    """Return the kinds of tables that are printed by default, below each line or below all."""
     return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
 
 
 def beyond(picked: CampaignView) -> Iterator[str]:
-    """Yield what is shown elsewhere, and what went wrong."""
+    """Yield hints to other tables, and failures."""
     pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
     for part in pairs:
         name = case_labels.name_case(case_labels.drop_ends(part.cases[0]), part.operation(part.cases[0]))
@@ -255,19 +254,19 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
     for verdict in part.list_shown_verdicts():
-        texts = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
+        texts = (format_value(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
         fastest = tables.winner(verdict, margin_spread(verdict), between="\n")
         table.add_row(Text(part.size_text(verdict.case)), *texts, Text(fastest))
     return table
 
 
 def legend(picked: CampaignView) -> str:
-    """Return what the signs of a table mean."""
+    """Return the legend of a table."""
     return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
 
-def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
-    """Return a candidate's figure, in bold green if nobody is declared to be faster, or why there is none."""
+def format_value(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
+    """Return a candidate's value, in bold green if no candidate is significantly faster; or why there is none."""
     if summary is None or not summary.launches:
         return describe_missing(part, verdict, summary)
     known = len(verdict.winners) < len(verdict.ranking)
@@ -276,15 +275,15 @@ def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary
 
 
 def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
-    """Return the typical value and half its interval; of memory, what the first use added to it."""
+    """Return the typical value and half its interval; for memory, the growth by the first use."""
     measure = view.measure(verdict.case)
     growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
-    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
+    interval = format_half_width(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return measure.text(summary.typical_ns) + interval + growth
 
 
 def margin_spread(verdict: CaseVerdict) -> str:
-    """Return the interval of the ratio to the next slower candidate relative to it, ` ±1.2%`, where there is one."""
+    """Return the relative interval of the ratio to the next slower candidate, ` ±1.2%`; empty: there is none."""
     if not verdict.margin_high:
         return ""
     below, above = verdict.margin_low / verdict.margin, verdict.margin_high / verdict.margin
@@ -300,7 +299,7 @@ def show_tables(contents: Iterable[Content], *, details: bool) -> None:
 
 
 def show_sentences(sentences: Iterable[str]) -> None:
-    """Print sentences below tables, with an empty line before each."""
+    """Print sentences below tables, each after an empty line."""
     for sentence in sentences:
         console.print()
         console.print(Text(sentence))

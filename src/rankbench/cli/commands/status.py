@@ -1,4 +1,4 @@
-"""The command `status`: how far a campaign is, where its job stands, what went wrong, and what comes next."""
+"""The command `status`: the progress of a campaign, the state of its job, failures, and the next command."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from rankbench import extras, store
 from rankbench.campaign import Decision, spending
+from rankbench.cli.campaigns import choose_folder, collect_job
 from rankbench.cli.display import columns, console, print_text, spell_count
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.job_status import (
@@ -16,12 +17,11 @@ from rankbench.cli.job_status import (
     follow,
     is_sound,
     list_failed_launches,
+    print_job,
     query_job,
     show_status,
-    tell_job,
 )
 from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
-from rankbench.cli.stored import choose_folder, take_in
 from rankbench.language import render
 from rankbench.launch.script import FOLDER
 from rankbench.model import RankbenchError
@@ -66,20 +66,20 @@ def status(
     elif wait:
         follow(opened)
     else:
-        decision = take_in(opened) if judged else None
+        decision = collect_job(opened) if judged else None
         if form == "json":
             show_json(opened, decision)
             return
         show_status(opened)
-        tell_job(opened, decision)
+        print_job(opened, decision)
         if not judged:
             print_text(
-                f"what its job measured is not taken in here; install what that needs by: {extras.command('run')}"
+                f"new launches of its job are not collected here; to collect them, install: {extras.command('run')}"
             )
 
 
 def show_json(opened: Store, decision: Decision | None) -> None:
-    """Print how far a campaign is as JSON."""
+    """Print the progress of a campaign as JSON."""
     record, launches = opened.campaign, opened.launches()
     flawed = count_failed_cases(opened)
     job = find_last_job(opened.folder)
@@ -108,11 +108,11 @@ def show_json(opened: Store, decision: Decision | None) -> None:
 
 
 def show_spending(opened: Store, form: str) -> None:
-    """Print what the time of a campaign was spent on."""
+    """Print how the time of a campaign was spent."""
     launches = opened.launches()
-    parts = spending.spending(launches)
+    parts = spending.list_parts(launches)
     if not parts:
-        raise RankbenchError(f"{opened.folder}: no launch says what its time was spent on; measure again with --new")
+        raise RankbenchError(f"{opened.folder}: no launch reports how its time was spent; measure again with --new")
     if form == "json":
         print_json([part._asdict() for part in parts])
         return
@@ -121,4 +121,4 @@ def show_spending(opened: Store, form: str) -> None:
         rows.add_row(spending.PARTS[spent.part], f"{spent.seconds:.2f}", f"{spent.share:.1%}")
     rows.add_row("all of it", f"{sum(part.seconds for part in parts):.2f}", "100.0%")
     console.print(rows, markup=False)
-    print_text(f"rank 0 of {spell_count(len(launches), 'launch')}; what precedes the first launch is not included")
+    print_text(f"rank 0 of {spell_count(len(launches), 'launch')}; time before the first launch is not included")

@@ -1,4 +1,4 @@
-"""The command `submit`: a campaign whose launches are made by one job of a scheduler."""
+"""The command `submit`: submits a campaign to a scheduler, as one job."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rankbench import campaign, extras
-from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.campaign import CampaignRequest  # noqa: TC001 - typer resolves the annotations at run time
 from rankbench.campaign.batch import make_script, write
 from rankbench.cli.display import print_text, spell_blocks
 from rankbench.cli.job_options import add_job_options
@@ -26,7 +26,7 @@ rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
 
 @add_job_options
 def submit(
-    wanted: Wanted,
+    request: CampaignRequest,
     *,
     write_only: Annotated[bool, typer.Option("--write-only", help="Write the script, but do not submit it.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the job to end, as `status --wait` does.")] = False,
@@ -35,25 +35,25 @@ def submit(
 
     A campaign whose job ended too early is resumed.
     """
-    chosen = schedulers.find_scheduler(wanted.plan.job)
+    chosen = schedulers.find_scheduler(request.plan.job)
     if wait:
         extras.require("run", "--wait")
-    if waiting := describe_queued_job(wanted.folder):
-        raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
-    prepared = campaign.prepare(wanted, print_text)
-    script = make_script(prepared)._replace(job=wanted.plan.job)
+    if waiting := describe_queued_job(request.folder):
+        raise RankbenchError(f"{request.folder}: {waiting}; wait for it by: rankbench status {request.folder} --wait")
+    prepared = campaign.prepare(request, print_text)
+    script = make_script(prepared)._replace(job=request.plan.job)
     path, is_edited = write(prepared, render_script(script, chosen))
     if is_edited:
-        print_text(f"{path} was edited and is submitted as it is; remove it to have it written anew")
+        print_text(f"{path} was edited and is submitted as it is; remove it to get a new one")
     print_text(f"{spell_blocks(prepared.store.campaign)} blocks of {len(script.blocks[0])} launches: {path}")
     if write_only:
         print_text(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return
     number = jobs.submit(chosen, path)
-    jobs.remember(wanted.folder / FOLDER, chosen.name, number)
-    print_text(f"job {number} of {chosen.title} on {wanted.plan.job.nodes} nodes")
+    jobs.remember(request.folder / FOLDER, chosen.name, number)
+    print_text(f"job {number} of {chosen.title} on {request.plan.job.nodes} nodes")
     prepared.store.unlock()
     if wait:
         follow(prepared.store)
     else:
-        print_text(f"next: rankbench status {wanted.folder} --wait")
+        print_text(f"next: rankbench status {request.folder} --wait")

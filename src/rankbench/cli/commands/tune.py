@@ -1,4 +1,4 @@
-"""The command `tune`: search among a library's settings, choose, write its own tuning file, and prove it."""
+"""The command `tune`: searches a library's settings, chooses, writes the library's tuning file, and proves it."""
 
 from __future__ import annotations
 
@@ -107,15 +107,15 @@ def tune(
 
 
 class Request(NamedTuple):
-    """What the command line asks for."""
+    """The tuning requested on the command line."""
 
     operations: list[str]
     plan: Plan
-    """Has sizes, placements and threshold."""
+    """The plan with sizes, placements and threshold."""
     reach: Mapping[str, object]
-    """Keys of plans that say which nodes there are and how ranks get there."""
+    """Keys of plans about nodes and placement."""
     named: bool
-    """Whether the user names the operations; what an application or the default has may be left out."""
+    """Whether the user names the operations. Others, of an application or by default, may be skipped."""
 
 
 def make_request(
@@ -127,7 +127,7 @@ def make_request(
     profile: Path | None,
     reach: Mapping[str, object],
 ) -> Request:
-    """Return what the command line asks for. Raises RankbenchError where options contradict each other."""
+    """Return the requested tuning. Raises RankbenchError if options contradict each other."""
     names = [name.strip() for name in operations.split(",") if name.strip()]
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
@@ -153,13 +153,13 @@ def make_request(
 
 
 def list_called(calls: Sequence[Calls]) -> tuple[list[str], str]:
-    """Return the operations that an application calls, and their sizes as plans have them."""
+    """Return the operations that an application calls, and their sizes in the notation of plans."""
     names = list(dict.fromkeys(call.operation for call in calls))
     return names, ",".join(map(str, sorted({call.size_bytes for call in calls}))) or "8"
 
 
 def parse_limit(text: str) -> float | None:
-    """Return the time limit in seconds, None where there is none."""
+    """Return the time limit in seconds; None: no limit."""
     try:
         return notation.parse_seconds(text) if text else None
     except ValueError:
@@ -167,7 +167,7 @@ def parse_limit(text: str) -> float | None:
 
 
 def make_task(library: Library, request: Request, tuner: Tuner, target: Target) -> Task:
-    """Return what is tuned, with the variants that the library lists."""
+    """Return the task, with the variants that the library lists."""
     variants = {name: tuners.list_variants(tuner, name, target.variables) for name in request.operations}
     lacking = [name for name in request.operations if not variants[name]]
     if len(lacking) == len(request.operations) or (lacking and request.named):

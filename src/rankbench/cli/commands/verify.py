@@ -1,4 +1,4 @@
-"""The command `verify`: whether libraries deliver right data here, and whether what is measured is true."""
+"""The command `verify`: whether libraries deliver correct data here, and whether measured times are accurate."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ WORDS = {
     CaseStatus.HUNG: "[red]hung[/]",
     CaseStatus.NOT_RUN: "[red]not run[/]",
 }
-"""What became of a call, as a table's cell says it, better ones first."""
+"""Words for statuses of calls in tables, the best first."""
 HARMLESS = {CaseStatus.OK, CaseStatus.LACKING, CaseStatus.REFUSED}
 EVERY = "all"
 
 
 class Failure(NamedTuple):
-    """What is wrong, or could not be verified because of the machine."""
+    """A failure, or what could not be verified because of the machine."""
 
     line: str
     certain: bool = True
 
     @property
     def text(self) -> str:
-        """Return the line as it is printed."""
+        """Return the printed line."""
         return f"{'FAILED' if self.certain else 'cannot be verified here:'} {self.line}"
 
 
@@ -105,9 +105,9 @@ def verify(
     if any(failure.certain for failure in failures):
         raise typer.Exit(1)
     if failures:
-        console.print(f"All data are right. {len(failures)} of the checks of times cannot be verified here.")
+        console.print(f"All data are correct. {len(failures)} of the checks of times cannot be verified here.")
     else:
-        console.print("All data are right, and all times are true.")
+        console.print("All data are correct, and all times are accurate.")
 
 
 def check_library(
@@ -125,7 +125,7 @@ def check_library(
 
 
 def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
-    """Return the time sources that are meant."""
+    """Return the selected time sources."""
     known = {source.name: source for source in bench.facts.sources}
     for name in names:
         if name not in {*known, EVERY}:
@@ -139,7 +139,7 @@ def choose_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
 
 
 def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
-    """Show whether data are right, and yield a failure for each call with which they are not."""
+    """Show whether data are correct; yield a failure for each call with wrong data."""
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
     sizes = sorted({result.case.size_bytes for result in results} - {0})
@@ -169,7 +169,7 @@ def check_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
 
 
 def check_thoroughly(bench: Bench) -> list[CaseResult]:
-    """Show what becomes of calls with every datatype and option, and return it."""
+    """Show and return the results of calls with every datatype and option."""
     with console.status(f"{bench.library.name}: data with every datatype and option …"):
         results = selftest.thorough_data(bench)
     console.print("\nThe same calls with other datatypes and options, one at a time\n")
@@ -193,7 +193,7 @@ def describe_failure(bench: Bench, results: Sequence[CaseResult], how: str) -> F
 
 
 def cell(results: Sequence[CaseResult]) -> str:
-    """Return what became of a call: the worst of all sizes."""
+    """Return the result of a call: the worst of all sizes."""
     return WORDS[worst(results)] if results else ""
 
 
@@ -204,20 +204,19 @@ def worst(results: Sequence[CaseResult]) -> CaseStatus:
 
 
 def tally(results: Sequence[CaseResult]) -> str:
-    """Return what became of many calls: `58 right, 2 WRONG`; those that are lacking only where nothing else is
-    reported."""
+    """Return the results of many calls: `58 right, 2 WRONG`; missing ones only if there is nothing else."""
     counts = Counter(result.status for result in results)
     telling = {status for status in counts if status == CaseStatus.OK or status not in HARMLESS}
     return ", ".join(f"{counts[status]} {word}" for status, word in WORDS.items() if status in telling) or cell(results)
 
 
 def name_call(result: CaseResult) -> str:
-    """Return what a result is of, less form and size: `allreduce, in-place`."""
+    """Return the call of a result, without form and size: `allreduce, in-place`."""
     return ", ".join(filter(None, [result.case.operation, result.case.memory.label]))
 
 
 def circumstance(result: CaseResult, bench: Bench) -> str:
-    """Return what is unusual about a call: `vector`, `epoch=fence`."""
+    """Return how a call differs from the defaults: `vector`, `epoch=fence`."""
     operation = next(operation for operation in bench.description.operations if operation.name == result.case.operation)
     texts = case_labels.list_unusual(result.case, operation)
     return next((text for text in texts if "=" in text), ", ".join(texts))
@@ -229,12 +228,12 @@ def group_by_size(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
 
 
 def by_call(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
-    """Return the results in groups that differ by size and circumstances."""
+    """Return the results in groups that differ by size and state of memory."""
     return group_by(results, lambda result: (result.case.operation, result.case.form, result.status))
 
 
 def group_by(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str, ...]]) -> list[list[CaseResult]]:
-    """Return the results with equal keys together."""
+    """Return the results grouped by key."""
     groups: dict[tuple[str, ...], list[CaseResult]] = {}
     for result in results:
         groups.setdefault(key(result), []).append(result)
@@ -245,7 +244,7 @@ def group_by(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[st
 
 
 def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure]:
-    """Show what operations of known time take by each source and with each start; yield what is wrong."""
+    """Show the measured times of operations of known time, by source and start; yield failures."""
     starts = bench.description.starts
     rows: list[tuple[SourceFact, Trial]] = []
     others: dict[str, float] = {}
@@ -271,26 +270,26 @@ def check_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure
 
 
 def wait_table(rows: Sequence[tuple[SourceFact, Trial]]) -> Table:
-    """Return what was measured of all operations, by source and start."""
+    """Return the results of all operations, by source and start."""
     waits = rows[0][1].waits if rows else []
     truths = [f"{wait.operation} {wait.truth_ns:g}" for wait in waits]
     table = columns("time source", "start", *truths, "discarded", "clocks ±", "launches", text_columns=2)
     for source, trial in rows:
-        figures = [figure(wait) for wait in trial.waits]
+        values = [format_value(wait) for wait in trial.waits]
         discarded = "–" if trial.discarded is None else f"{trial.discarded:.1%}"
         discarded = discarded if trial.keeps_enough else f"[red]{discarded}[/]"
-        table.add_row(source.name, trial.start.name, *figures, discarded, f"{trial.bound_ns:.0f}", str(trial.launches))
+        table.add_row(source.name, trial.start.name, *values, discarded, f"{trial.bound_ns:.0f}", str(trial.launches))
     return table
 
 
-def figure(wait: Wait) -> str:
-    """Return what was measured, and how far off that is: `2031 (+31)`."""
+def format_value(wait: Wait) -> str:
+    """Return the measured time and its error: `2031 (+31)`."""
     text = "none" if wait.error_ns is None else f"{wait.measured_ns:.0f} ({wait.error_ns:+.0f})"
     return text if wait.right else f"[red]{text}[/]"
 
 
 def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iterator[Failure]:
-    """Yield what is wrong with a start by a source: what was measured, what is true, what can be done.
+    """Yield the failures of a start by a source: the measured time, the true time, and what to do.
 
     A time that is wrong while the machine does other work, or by a clock too coarse for it, shows nothing of the
     library. Discarded rounds are no wrong time: they show that ranks were interrupted.
@@ -300,7 +299,7 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
     why, certain = cause or busy(others), not cause and others <= QUIET
     for wait in trial.waits:
         if wait.measured_ns is None:
-            yield Failure(f"{name}: {wait.operation} {by}: no figure ({wait.reason}); {why}", certain)
+            yield Failure(f"{name}: {wait.operation} {by}: no value ({wait.reason}); {why}", certain)
         elif not wait.right:
             yield Failure(
                 f"{name}: {wait.operation} {by}: {wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, "
@@ -316,13 +315,13 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iter
 
 
 def advise_fewer_ranks(bench: Bench) -> str:
-    """Return what to do about ranks that share cores, if they do."""
+    """Return advice on ranks that share cores; empty: they do not."""
     ranks, cores = bench.placement.ranks, bench.machine.cores
     return f"{ranks} ranks share {cores} cores: use fewer, --ranks {cores}" if ranks > cores else ""
 
 
 def imprecise(source: SourceFact, trial: Trial) -> str:
-    """Return what to do about a clock that cannot measure times well enough, if that is so."""
+    """Return advice on a clock that is too coarse; empty: it is not."""
     if source.resolution_ns > judge.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
     if trial.bound_ns > judge.TOLERANCE_NS:
@@ -331,7 +330,7 @@ def imprecise(source: SourceFact, trial: Trial) -> str:
 
 
 def busy(others: float) -> str:
-    """Return what to do where ranks may not have been alone on their cores."""
+    """Return advice on a machine where other processes may have used the cores."""
     if others > QUIET:
-        return f"other work had {others:.0%} of the CPU time: test again without it"
-    return f"other work had {others:.0%} of the CPU time"
+        return f"other processes used {others:.0%} of the CPU time: test again without them"
+    return f"other processes used {others:.0%} of the CPU time"

@@ -1,4 +1,4 @@
-"""Tidy tables as CSV: one row per case and candidate, and beside that file one per launch's figure, and comparisons."""
+"""Tidy tables as CSV: one row per case and candidate, and in files beside it the launch values and the comparisons."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
-TITLE = "tidy tables: summaries, figures of launches, comparisons"
+TITLE = "tidy tables: summaries, launch values, comparisons"
 SUFFIX = ".csv"
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is an empty field."""
-    for place, frame in list_files(path, measured.view):
-        with files.write_beside(place) as beside:
+    for place, frame in list_files(path, source.view):
+        with files.write_atomically(place) as beside:
             frame.fill_nan(None).write_csv(beside)
         yield place

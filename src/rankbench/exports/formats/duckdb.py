@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "a script of views over the campaign's own files"
 SUFFIX = ".sql"
@@ -41,10 +41,10 @@ ORDER BY "case", typical_ns;
 """
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the script."""
-    campaign = measured.store.campaign
-    yield write_text(path, script(measured.store.folder.resolve(), campaign))
+    campaign = source.store.campaign
+    yield write_text(path, script(source.store.folder.resolve(), campaign))
 
 
 def script(folder: Path, campaign: Campaign) -> str:

@@ -1,4 +1,4 @@
-"""All that a campaign says as one JSON document: its record, the verdict, every launch's figure, and values with units.
+"""All that a campaign says as one JSON document: its record, the verdict, every launch's value, and values with units.
 
 `docs/reference/export.schema.json` is its JSON Schema.
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.verdict.view import CampaignView
 
-TITLE = "campaign, verdict, values and figures of launches in one document"
+TITLE = "campaign, verdict, values and launch values in one document"
 SUFFIX = ".json"
 TEXT = {"$ref": "#/$defs/Text"}
 FIELDS = {
@@ -50,7 +50,7 @@ class Figure(Record, frozen=True):
     error_ns: float
     """How far they likely differed."""
     uncertain: bool
-    """Whether that is too much to judge the figure."""
+    """Whether that is too much to judge the value."""
     few: bool
     """Whether too few rounds count to judge it."""
 
@@ -68,16 +68,16 @@ class Export(Record, frozen=True):
     figures: list[Figure]
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the document."""
-    with files.write_beside(path) as beside:
-        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.view)))) + b"\n")
+    with files.write_atomically(path) as beside:
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(source.view)))) + b"\n")
     yield path
 
 
 def export(view: CampaignView) -> Export:
     """Return the record of the document."""
-    rows = view.figures.select(Figure.__struct_fields__).to_dicts()
+    rows = view.launch_values.select(Figure.__struct_fields__).to_dicts()
     return Export(
         export=2,
         campaign=view.campaign,
@@ -90,7 +90,7 @@ def export(view: CampaignView) -> Export:
 def schema() -> str:
     """Return the JSON Schema of the document, as `docs/reference/export.schema.json` has it."""
     document = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
-    return msgspec.json.format(msgspec.json.encode(drop_unspeakable(add_words(document)))).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(drop_non_finite(add_words(document)))).decode() + "\n"
 
 
 def add_words(schema: dict[str, Any]) -> dict[str, Any]:
@@ -115,14 +115,14 @@ def fill_text_defaults(schema: Any) -> Any:
     return [fill_text_defaults(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def drop_unspeakable(schema: Any) -> Any:
-    """Return a schema less defaults that JSON cannot spell: keys of what is not known are left out."""
+def drop_non_finite(schema: Any) -> Any:
+    """Return a schema without defaults that JSON cannot express: unknown values have no key."""
     if isinstance(schema, dict):
-        entries = {key: value for key, value in schema.items() if key != "default" or not unspeakable(value)}
-        return {key: drop_unspeakable(value) for key, value in entries.items()}
-    return [drop_unspeakable(value) for value in schema] if isinstance(schema, list) else schema
+        entries = {key: value for key, value in schema.items() if key != "default" or not is_non_finite(value)}
+        return {key: drop_non_finite(value) for key, value in entries.items()}
+    return [drop_non_finite(value) for value in schema] if isinstance(schema, list) else schema
 
 
-def unspeakable(value: object) -> bool:
-    """Return whether JSON has no such number."""
+def is_non_finite(value: object) -> bool:
+    """Return whether a value is a number that JSON cannot express."""
     return isinstance(value, float) and not math.isfinite(value)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.across.gate import Outcome
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.model import Case, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -29,16 +29,16 @@ SUFFIX = ".xml"
 LOG = say("See `rankbench show` and the launch's log.")
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the document."""
-    campaign_view = measured.view
+    campaign_view = source.view
     texts = [*campaign_view.campaign.notes, *(render(claim.text) for claim in campaign_view.verdict.conclusion)]
     document = junit.junit(
         list(checks(campaign_view)),
         campaign_view.campaign.name,
         campaign_view.campaign.created,
         texts,
-        failure="no figures",
+        failure="no values",
     )
     yield write_text(path, document)
 

@@ -1,4 +1,4 @@
-"""The tables of figures as LaTeX for papers, as the report writes them."""
+"""The tables of values as LaTeX for papers, as the report writes them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "tables for papers, with booktabs"
 SUFFIX = ".tex"
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the tables."""
-    yield write_text(path, report.latex(measured.view))
+    yield write_text(path, report.latex(source.view))

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "verdict, findings and tables for wikis"
 SUFFIX = ".md"
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the document."""
-    yield write_text(path, report.markdown(measured.view))
+    yield write_text(path, report.markdown(source.view))

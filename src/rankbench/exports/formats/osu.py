@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench.exports.writing import file_name, write_text
+from rankbench.foreign.comparing import describe_core_value
 from rankbench.model import RankbenchError
 from rankbench.plots import captions
-from rankbench.suites.comparing import describe_core_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.model import Case, Meaning, Operation, Summary
     from rankbench.verdict.view import CampaignView
 
@@ -87,11 +87,11 @@ WHOLE_VECTOR = ("reduce_scatter", "reduce_scatter_block")
 """Operations whose size OSU counts over all ranks, and rankbench as each rank's part."""
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the files of a folder. Memory is nothing that OSU's text could hold."""
-    texts = dict(files(measured.view))
+    texts = dict(files(source.view))
     if not texts:
-        raise RankbenchError(f"{measured.store.folder}: no case has a time that OSU's text could hold")
+        raise RankbenchError(f"{source.store.folder}: no case has a time that OSU's text could hold")
     path.mkdir(exist_ok=True)
     for name, text in texts.items():
         yield write_text(path / name, text)
@@ -147,16 +147,16 @@ def heading(case: Case, operation: Operation, shape: Shape) -> str:
 def comment_lines(part: CampaignView, candidate: str, shape: Shape) -> list[str]:
     """Return whose numbers these are and what they mean, as lines of `name: text` after OSU's way."""
     campaign, foreign = part.campaign, part.operation(part.cases[0]).foreign
-    measured = f"Measured by: rankbench {campaign.rankbench}, not OSU"
+    source = f"Measured by: rankbench {campaign.rankbench}, not OSU"
     if foreign:
-        measured = f"Measured by: {foreign.suite} ({foreign.benchmark}), handed over by rankbench {campaign.rankbench}"
+        source = f"Measured by: {foreign.suite} ({foreign.benchmark}), handed over by rankbench {campaign.rankbench}"
     typical = f"the median over launches of each launch's {campaign.plan.estimator}"
     numbers = {
         LATENCY: f"Avg is {typical}, Min and Max the least and the greatest of these",
         OVERLAP: f"each number is {typical}",
     }.get(shape, f"each number follows from {typical} time")
     return [
-        f"{measured}; {numbers}",
+        f"{source}; {numbers}",
         f"Campaign: {campaign.name}, candidate {candidate}",
         f"Case: {part.line_name()}, {captions.describe_conditions(part)}",
     ]

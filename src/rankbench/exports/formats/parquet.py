@@ -1,4 +1,4 @@
-"""Tidy tables as Parquet: one row per case and candidate, and beside it one per launch's figure, and comparisons."""
+"""Tidy tables as Parquet: a row per case and candidate; launch values and comparisons are in files beside it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
 
 TITLE = "the same tables as Parquet"
 SUFFIX = ".parquet"
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is null."""
-    for place, frame in list_files(path, measured.view):
-        with files.write_beside(place) as beside:
+    for place, frame in list_files(path, source.view):
+        with files.write_atomically(place) as beside:
             frame.fill_nan(None).write_parquet(beside)
         yield place

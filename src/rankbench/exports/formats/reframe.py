@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.exports.values import Value
     from rankbench.model import Campaign
     from rankbench.verdict.view import CampaignView
@@ -28,7 +28,7 @@ TEST = Template('''\
 """Made by `rankbench export --as reframe`: runs a plan, and holds what it finds against an earlier campaign of it.
 
 A performance variable is the typical value of a case with a candidate. Its reference is that campaign's, its bound the
-end of that value's interval, and `slack` beyond it: what differs by less is not worth showing. What is better than the
+end of that value's interval, and `slack` beyond it: smaller differences do not matter. What is better than the
 interval fails only with `-S $class_name.two_sided=1`. rankbench starts the ranks itself, so this is one task; it must
 be found on PATH.
 """
@@ -98,9 +98,9 @@ class $class_name(rfm.RunOnlyRegressionTest):
 ''')
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the test."""
-    yield write_text(path, test(measured.view))
+    yield write_text(path, test(source.view))
 
 
 def test(view: CampaignView) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankbench.exports import Measured
+    from rankbench.exports import EvaluatedCampaign
     from rankbench.verdict.view import CampaignView
 
 TITLE = "a database with every sample"
@@ -77,30 +77,30 @@ class Table(NamedTuple):
         return f"INSERT INTO {self.name} VALUES ({', '.join('?' * len(self.columns))})"  # noqa: S608 - names of this file
 
 
-def write(measured: Measured, path: Path) -> Iterator[Path]:
+def write(source: EvaluatedCampaign, path: Path) -> Iterator[Path]:
     """Write the database."""
-    with files.write_beside(path) as beside:
+    with files.write_atomically(path) as beside:
         try:
             with closing(sqlite3.connect(beside)) as database:
-                fill(database, measured)
+                fill(database, source)
         except sqlite3.OperationalError as error:  # The disk is full, or a quota is reached.
             raise OSError(errno.EIO, str(error)) from None
     yield path
 
 
-def fill(database: sqlite3.Connection, measured: Measured) -> None:
+def fill(database: sqlite3.Connection, source: EvaluatedCampaign) -> None:
     """Make all tables. The file is nothing until all is in it, so no journal is kept."""
     database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    for table in list_tables(measured):
+    for table in list_tables(source):
         database.execute(table.creation)
         database.executemany(table.insertion, table.rows)
     database.executescript(LATER)
     database.commit()
 
 
-def list_tables(measured: Measured) -> Iterator[Table]:
+def list_tables(source: EvaluatedCampaign) -> Iterator[Table]:
     """Yield all tables, those that others refer to first."""
-    campaign_view = measured.view
+    campaign_view = source.view
     places = {case.key: number for number, case in enumerate(campaign_view.campaign.cases, 1)}
     yield campaign_table(campaign_view.campaign)
     yield make_record_table("libraries", Library, campaign_view.campaign.libraries, {"name": "name TEXT PRIMARY KEY"})
@@ -110,7 +110,7 @@ def list_tables(measured: Measured) -> Iterator[Table]:
         "launches", Launch, campaign_view.launches, {"number": "number INTEGER PRIMARY KEY", "candidate": CANDIDATE}
     )
     yield outcome_table(campaign_view, places)
-    yield sample_table(measured, places)
+    yield sample_table(source, places)
     yield summary_table(campaign_view, places)
     yield comparison_table(campaign_view, places)
     yield from finding_tables(campaign_view, places)
@@ -160,11 +160,11 @@ def outcome_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     )
 
 
-def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
+def sample_table(source: EvaluatedCampaign, places: Mapping[str, int]) -> Table:
     """Return every sample, also those that do not count and those of single ranks, as they are stored."""
     fields = [name for name in store.tables.SAMPLE_COLUMNS if name not in OF_CASE]
     chosen = [
-        frame.select("launch", "case", *fields) for frame in (measured.store.samples(), measured.store.rank_samples())
+        frame.select("launch", "case", *fields) for frame in (source.store.samples(), source.store.rank_samples())
     ]
     portions = (part for frame in chosen for part in frame.collect_batches(chunk_size=PORTION))
     rows = (line for part in portions for line in number_rows(part, places))
@@ -173,7 +173,7 @@ def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
 
 
 def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
-    """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
+    """Return the results of each case and candidate; last, the shown value with its interval and unit."""
     ranges = {(entry.case, entry.candidate): (entry.value, entry.low, entry.high) for entry in list_values(view)}
     with_values = ((summary, ranges[summary.case, summary.candidate]) for summary in view.verdict.summaries)
     rows = (convert_row((places[summary.case], *cells(summary)[1:], *value)) for summary, value in with_values)

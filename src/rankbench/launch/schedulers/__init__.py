@@ -1,7 +1,7 @@
 """Schedulers: one file each, a class `Scheduler` that derives from the contract below.
 
-A scheduler knows how a job script asks for nodes and learns which it got, how it is submitted and asked after. Nothing
-is run here.
+A scheduler knows how a job script requests nodes and finds out which it got, and how jobs are submitted and queried.
+It runs no commands itself.
 """
 
 from __future__ import annotations
@@ -23,55 +23,55 @@ Phase = Literal["queued", "running", "ended"]
 
 
 class JobState(NamedTuple):
-    """Where a job stands."""
+    """The state of a job."""
 
     phase: Phase
     reason: str
-    """The scheduler's own word for it, and why."""
+    """The scheduler's own word for the state, and its reason."""
 
 
 class Scheduler(Protocol):
-    """What the rest of rankbench asks of a scheduler."""
+    """The contract of a scheduler."""
 
     name: str
     title: str
     submit: tuple[str, ...]
-    """The command that takes the path of a script, or the script itself on standard input, and prints a number."""
+    """The command that submits a script, given by path or on standard input, and prints the job's number."""
     by_input: bool = False
-    """Whether the script is handed over on standard input."""
+    """Whether the script is given on standard input."""
     number: str
     """Pattern of a job's number. It never begins with a dash: commands would take the number for an option."""
     printed: str
-    """Pattern of what a submission prints; the group is the job's number."""
+    """Pattern of the output of a submission; its group is the job's number."""
     job_id: str
-    """Bash for the job's number, within the job."""
+    """Bash expression for the job's number, within the job."""
     end_ranks: str = ":"
-    """Bash that ends, within the job, what the end of a launcher leaves on other nodes."""
+    """Bash that ends, within the job, processes that a launcher left on other nodes."""
     answers: str
-    """Bash that ends well unless the node `$1` is known not to answer, also while the job is being ended."""
+    """Bash that succeeds unless node `$1` is known not to answer; works also while the job is being ended."""
     ready: str = ":"
-    """Bash that ends well unless the job's nodes are known to take no ranks yet."""
+    """Bash that succeeds unless the job's nodes are known not to start ranks yet."""
     environment: Mapping[str, str] = {}
-    """What launchers need set to start their parts on other nodes in the scheduler's way."""
+    """Variables with which launchers start their processes on other nodes by the scheduler."""
     refusals: Mapping[str, str] = {}
-    """What it says of a script that it does not take, and what to do then."""
+    """Messages of the scheduler about scripts that it refuses, and what to do."""
     lacks: tuple[str, ...] = ()
-    """Fields of `Job` that this scheduler has no option for."""
+    """Fields of `Job` without an option of this scheduler."""
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
-        """Return the lines at the head of a script that ask for nodes; `log` takes what the script prints."""
+        """Return the lines at the head of a script that request nodes; `log` is the file for its output."""
         ...
 
     def nodes(self, job: Job) -> str:
-        """Return bash that makes an array `node` of the names of the job's nodes, each once."""
+        """Return bash that sets the array `node` to the names of the job's nodes, each once."""
         ...
 
     def question(self, number: str) -> list[str]:
-        """Return the command that shows where a job stands."""
+        """Return the command that queries a job."""
         ...
 
     def state(self, exit_code: int, text: str) -> JobState | None:
-        """Return where the job stands by what that command printed; nothing where the scheduler does not answer."""
+        """Return the job's state from the output of that command; None: the scheduler does not answer."""
         ...
 
     def cancellation(self, number: str) -> list[str]:
@@ -88,7 +88,7 @@ def find_schedulers() -> dict[str, Scheduler]:
 
 
 def find_scheduler(job: Job) -> Scheduler:
-    """Return the scheduler of a job, if it can do what the job asks of it."""
+    """Return the scheduler of a job. Raises RankbenchError if it lacks an option of the job."""
     if not job.scheduler:
         raise RankbenchError(
             f"no scheduler is named, by --scheduler or in [job]; known are {', '.join(find_schedulers())}"
@@ -101,34 +101,34 @@ def find_scheduler(job: Job) -> Scheduler:
     lacking = [field for field in scheduler.lacks if getattr(job, field)]
     if lacking:
         raise RankbenchError(
-            f"job.{lacking[0]}: {scheduler.title} has no option for it; leave it out, or give what your site has in "
+            f"job.{lacking[0]}: {scheduler.title} has no option for it; leave it out, or use your site's option in "
             "job.options"
         )
     return scheduler
 
 
 def clock_time(seconds: float) -> str:
-    """Return hours, minutes and seconds, as job scripts have them: `1:30:00`."""
+    """Return a time in the notation of job scripts: `1:30:00`."""
     total_s = max(60, round(seconds))
     return f"{total_s // 3600}:{total_s // 60 % 60:02}:{total_s % 60:02}"
 
 
 def job_name(name: str) -> str:
-    """Return the name of a job as every scheduler takes it: no blank in it, a letter first."""
+    """Return a job name that every scheduler accepts: without blanks, beginning with a letter."""
     called = re.sub(r"[^\w.+-]", "_", name)
     return called if called[:1].isalpha() else f"r{called}"
 
 
 def options(*pairs: tuple[str, object]) -> list[str]:
-    """Return the options that have a value, `--nodes=` and 4 as `--nodes=4`; one that is true has only its name.
+    """Return the options that have a value: `--nodes=` and 4 give `--nodes=4`, True gives the name alone.
 
-    A value with blanks is put in quotes, as all schedulers read them, unless it is so already.
+    Values with blanks are quoted, unless they are already.
     """
     return [option if value is True else f"{option}{quote_value(str(value))}" for option, value in pairs if value]
 
 
 def quote_value(value: str) -> str:
-    """Return a value, in quotes where it has blanks. Raises RankbenchError where it has quotes of its own as well."""
+    """Return a value, quoted if it has blanks. Raises RankbenchError if it contains quotes, too."""
     if " " not in value or value[0] == value[-1] in "\"'":
         return value
     if '"' in value:

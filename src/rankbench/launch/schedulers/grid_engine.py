@@ -35,8 +35,8 @@ class Scheduler(schedulers.Scheduler):
     )
     lacks = ("tasks_per_socket", "contiguous", "memory")
     refusals = MappingProxyType({
-        'unknown resource "exclusive"': "this site has no such resource by which a job gets nodes to itself; say "
-        "--no-exclusive and share them, or have what your site offers in job.options",
+        'unknown resource "exclusive"': "this site has no resource of this name for exclusive nodes; use "
+        "--no-exclusive to share them, or your site's option in job.options",
     })  # fmt: skip
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
@@ -75,7 +75,7 @@ class Scheduler(schedulers.Scheduler):
             return None
         words = next((line.split() for line in text.splitlines() if line.split()[:1] == [number]), None)
         if not words:
-            return schedulers.JobState("ended", "not in the queue any more")
+            return schedulers.JobState("ended", "no longer in the queue")
         advice = f" (an error keeps it: qstat -j {number} shows which)" if "E" in words[4] else ""
         return schedulers.JobState("running" if set(words[4]) & set("rtd") else "queued", words[4] + advice)
 

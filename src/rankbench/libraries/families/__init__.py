@@ -23,40 +23,40 @@ if TYPE_CHECKING:
 
 
 class Family(Protocol):
-    """What the rest of rankbench asks of a family. The methods with a body here serve most families."""
+    """The contract of a family. Methods with a body here are right for most families."""
 
     name: str
     """The name users type, such as `intel-mpi`."""
     title: str
     """The name people write, such as `Intel MPI`."""
     packages: tuple[str, ...]
-    """PyPI packages that make one working library, all of one version. Empty: it has none."""
+    """PyPI packages of the same version that form one library. Empty: none."""
     precedence: int
-    """Families are asked in this order, because some define names of the family that they were made from."""
+    """Order in which families recognise a text; derived ones also contain the name of their origin."""
     pmi: str = "pmi2"
-    """The interface by which its programs, started by Slurm's own launcher, find each other: `srun --mpi`."""
+    """The process-management interface of its programs under Slurm's launcher: `srun --mpi`."""
     compiler_variable: str
-    """The variable that makes its wrapper call another C compiler."""
+    """The variable that sets the C compiler of its wrapper."""
     versions: tuple[str, ...]
-    """Patterns of the texts by which such a library names itself; the group is the version."""
+    """Patterns of the texts in which a library names itself; the group is the version."""
     failures: tuple[tuple[str, str], ...]
-    """Pattern of what a launcher or library prints when it fails, and one line on what to change."""
+    """Patterns of the messages of failed launches, each with one line on what to change."""
     network_settings: Mapping[str, Mapping[str, str]] = MappingProxyType({})
-    """Settings that make it use a network device, by the kind of device (`model.NetworkDevice.kind`)."""
+    """Settings that make it use a network device, by kind (`model.NetworkDevice.kind`)."""
     report_settings: Mapping[str, str] = MappingProxyType({})
-    """Settings with which a launch prints what the library uses."""
+    """Settings that make a launch print what the library uses."""
 
     def recognise(self, text: str) -> str | None:
-        """Return the version if the text (of a wrapper, a launcher, a library) is of this family."""
+        """Return the version if the text of a wrapper, launcher or library is of this family."""
         matches = (re.search(pattern, text, re.MULTILINE) for pattern in self.versions)
         return next((match[1] for match in matches if match), None)
 
     def make_environment(self, prefix: Path) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
-        """Return what wrapper, launcher and programs of a library at this prefix need set."""
+        """Return the variables that wrapper, launcher and programs of a library at this prefix need."""
         return {}
 
     def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment by which a candidate's settings reach the library."""
+        """Return the environment that passes a candidate's settings to the library."""
         return dict(settings)
 
     def make_launch_line(
@@ -79,18 +79,18 @@ class Family(Protocol):
         ...
 
     def make_srun_environment(self, library: Library) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
-        """Return what programs need set that Slurm's own launcher starts."""
+        """Return the variables that programs need under Slurm's own launcher."""
         return {}
 
     def read_usage(self, output: str) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
-        """Return what the library uses, from a launch with `report_settings`: transports, network devices, components.
+        """Return transports, devices and components that the library uses, from a launch with `report_settings`.
 
         Names and values are as reports show them.
         """
         return {}
 
     def read_functions(self, functions: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
-        """Return what the functions that it calls for collectives on MPI_COMM_WORLD say, as `read_usage` does."""
+        """Return what the library uses, from the names of its functions for collectives on MPI_COMM_WORLD."""
         return {}
 
     def list_ignored(
@@ -99,29 +99,29 @@ class Family(Protocol):
         settings: Mapping[str, str],  # noqa: ARG002
         output: str,  # noqa: ARG002
     ) -> list[str]:
-        """Return a clause on each setting that the library drops, by such a launch and by the files that it reads."""
+        """Return a clause on each setting that the library ignores, from such a launch and from its files."""
         return []
 
     def explain(self, output: str) -> str | None:
-        """Return one line on what a known failure in a launch's output means and what to change."""
+        """Return one line on the meaning of a known failure in a launch's output, and what to change."""
         return next((meaning for pattern, meaning in self.failures if re.search(pattern, output)), None)
 
 
 @functools.cache
 def list_families() -> dict[str, Family]:
-    """Return every family by name, in the order in which they are asked."""
+    """Return every family by name, in the order of recognition."""
     members: list[Family] = [module.Family() for module in units.modules(families).values()]
     return {family.name: family for family in sorted(members, key=lambda family: family.precedence)}
 
 
 def recognise(text: str) -> tuple[Family, str] | None:
-    """Return the family and version of the library that a text speaks of."""
+    """Return the family and version of the library that a text names."""
     answers = ((family, family.recognise(text)) for family in list_families().values())
     return next(((family, version) for family, version in answers if version), None)
 
 
 def require_launcher(library: Library, placement: Placement) -> str:
-    """Return the library's launcher, once it is sure that it can serve the placement."""
+    """Return the library's launcher. Raises RankbenchError if it cannot launch the placement."""
     srun.require_hosts(placement)
     if not library.launcher:
         raise RankbenchError(f"{library.name}: no mpiexec beside {library.wrapper}; its own launcher is needed")

@@ -1,4 +1,4 @@
-"""Intel MPI: Hydra's command line with pinning by I_MPI_* variables; settings are those variables as they are."""
+"""Intel MPI: Hydra's command line, with pinning by I_MPI_* variables; settings are these variables, unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PMI2 = ("libpmi2.so", "libpmi2.so.0")
 STARTUP = re.compile(r"MPI startup\(\): (libfabric provider|Load tuning file): (.*\S)")
 IGNORED = re.compile(r"Incorrect adjust value: (\w+)=(.*), will be ignored")
 PINNING = {
-    # The default order deals ranks out over sockets; compact fills core after core, as the other families do.
+    # The default order spreads ranks over sockets; compact fills core after core, as in the other families.
     "core": {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "compact"},
     "thread": {"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": "all"},
     "none": {"I_MPI_PIN": "0"},
@@ -29,7 +29,7 @@ PINNING = {
 
 
 class Family(families.Family):
-    """Intel MPI of oneAPI and of PyPI. Asked first: its header says MPICH."""
+    """Intel MPI of oneAPI and of PyPI. Recognised first: its header says MPICH."""
 
     name = "intel-mpi"
     title = "Intel MPI"
@@ -45,7 +45,7 @@ class Family(families.Family):
         *hydra.FAILURES,
         (
             r"mpi\.h: No such file",
-            "I_MPI_ROOT does not name the library's prefix; unset it, or load the module of this very version",
+            "I_MPI_ROOT does not name the library's prefix; unset it, or load the module of this version",
         ),
         (
             r"OFI fi_getinfo\(\) failed|open_fabric|MPIDI_OFI_mpi_init_hook",
@@ -78,7 +78,7 @@ class Family(families.Family):
         return {name: text for name, text in usage.items() if text} | dict(adjusted)
 
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:  # noqa: ARG002
-        """Read what it reports of values that it cannot read."""
+        """Read its reports of invalid values."""
         return [f"I_MPI_ADJUST_{name}: {value} is ignored" for name, value in dict.fromkeys(IGNORED.findall(output))]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
@@ -88,7 +88,7 @@ class Family(families.Family):
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Pinning is asked for by variables; Hydra's own option is ignored by this launcher."""
+        """Ranks are pinned by variables; this launcher ignores Hydra's own option."""
         launcher, nodes = (
             families.require_launcher(library, placement),
             hydra.make_node_options(placement, "-bootstrap"),
@@ -100,7 +100,7 @@ class Family(families.Family):
         )
 
     def make_srun_environment(self, library: Library) -> dict[str, str]:
-        """Intel's library loads Slurm's part of the process interface, and needs its path."""
+        """Intel's library loads Slurm's PMI library, and needs its path."""
         paths = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
         pmi = next((str(path) for path in paths if path.exists()), None)
         if not pmi:
@@ -112,7 +112,7 @@ class Family(families.Family):
 
 
 def make_pinning(placement: Placement) -> dict[str, str]:
-    """Return the variables that bind ranks; several CPUs of one rank are the bits of a mask."""
+    """Return the variables that bind ranks; the CPUs of a rank are the bits of a mask."""
     if placement.binding == "none" or not placement.cpus:
         return PINNING[placement.binding]
     if all(len(cpus) == 1 for cpus in placement.cpus):
@@ -122,11 +122,11 @@ def make_pinning(placement: Placement) -> dict[str, str]:
 
 
 def make_launcher_environment(library: Library, placement: Placement) -> dict[str, str]:
-    """Return what the launcher's own parts need set to find their libraries on other nodes."""
+    """Return the variables with which the launcher's processes find their libraries on other nodes."""
     return {"LD_LIBRARY_PATH": make_library_path(library)} if placement.hosts else {}
 
 
 def make_library_path(library: Library) -> str:
-    """Return where the loader finds the library first, and all else where it does already."""
+    """Return the search path of the loader, with the library's folder first."""
     rest = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
     return ":".join([f"{library.prefix}/lib", *filter(None, [rest])])

@@ -1,4 +1,4 @@
-"""MPICH, launched by Hydra; settings are its MPIR_CVAR_* environment variables as they are."""
+"""MPICH, launched by Hydra; settings are its MPIR_CVAR_* environment variables, unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Family(families.Family):
-    """MPICH from 3.x on. Asked last: the libraries made from it carry its name too."""
+    """MPICH from 3.x on. Recognised last: libraries derived from it contain its name, too."""
 
     name = "mpich"
     title = "MPICH"
@@ -31,7 +31,7 @@ class Family(families.Family):
         *hydra.FAILURES,
         (
             r"(?m)Fatal error in \w*Init\w*: Other MPI error, *$",
-            "MPI_Init failed without a reason, as it does for a setting it does not know; check the MPIR_CVAR_* values",
+            "MPI_Init failed without a reason, for example because of an unknown setting; check the MPIR_CVAR_* values",
         ),
     )
 
@@ -47,13 +47,13 @@ class Family(families.Family):
     report_settings = MappingProxyType({"MPIR_CVAR_DEBUG_SUMMARY": "1", **ucx.SETTINGS})
 
     def read_usage(self, output: str) -> dict[str, str]:
-        """Read the summary of rank 0, which names the files that its trees of algorithms come from."""
+        """Read the summary of rank 0, which names the files with its trees of algorithms."""
         return read_summary(output)
 
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Hydra binds."""
+        """Ranks are bound by Hydra."""
         return hydra.make_launch_line(library, placement, self.encode_settings(settings), program)
 
 
@@ -62,11 +62,11 @@ TREES = {
     "MPID": ("algorithms of the device", "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"),
     "MPID/shm": ("algorithms within a node", "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"),
 }
-"""Parts of the library that choose algorithms, as its summary calls them; what they are, and the variable of a file."""
+"""Parts of the library that choose algorithms, by name in the summary; their meaning, and the variable of a file."""
 
 
 def read_summary(output: str) -> dict[str, str]:
-    """Return what `MPIR_CVAR_DEBUG_SUMMARY` and UCX print of network layer, transports and trees of algorithms."""
+    """Return network layer, transports and trees of algorithms from the output of `MPIR_CVAR_DEBUG_SUMMARY` and UCX."""
     layer = re.search(r"^=+ (\w+) netmod Capability", output, re.MULTILINE)
     provider = re.search(r"libfabric provider: (\S+)", output)
     trees = {}

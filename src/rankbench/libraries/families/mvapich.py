@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from rankbench.model import Library, Placement
 
 AFFINITY = {"1": ("VIADEV_USE_AFFINITY", "VIADEV_CPU_MAPPING"), "2": ("MV2_ENABLE_AFFINITY", "MV2_CPU_MAPPING")}
-"""Versions that bind ranks themselves, whatever their launcher does; the switch for it, and what says to which CPUs."""
+"""Versions that bind ranks themselves, whatever their launcher does; the variables for the switch and for the CPUs."""
 
 
 class Family(families.Family):
-    """MVAPICH of all ages. MVAPICH 1 names only the MPICH it was made from, and its own device."""
+    """All versions of MVAPICH. MVAPICH 1 names only the MPICH that it derives from, and its own device."""
 
     name = "mvapich"
     title = "MVAPICH"
@@ -35,7 +35,7 @@ class Family(families.Family):
         *hydra.FAILURES,
         (
             r"(?i)no active HCAs|rdma_open_hca",
-            "no InfiniBand device in reach; use a build whose device is shared memory or UCX",
+            "no InfiniBand device found; use a build whose device is shared memory or UCX",
         ),
     )
 
@@ -48,7 +48,7 @@ class Family(families.Family):
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Hydra binds where there is Hydra; mpirun_rsh leaves it to the library."""
+        """Ranks are bound by Hydra; under mpirun_rsh the library binds them."""
         rsh = Path(library.launcher).name == "mpirun_rsh"
         environment = make_affinity(
             library, placement, bound=rsh and placement.binding != "none"
@@ -59,7 +59,7 @@ class Family(families.Family):
 
 
 def make_affinity(library: Library, placement: Placement, *, bound: bool) -> dict[str, str]:
-    """Return the variables by which a library that binds ranks itself does so, or leaves it alone."""
+    """Return the variables that make a library bind its ranks itself, or not."""
     major = library.version.partition(".")[0]
     if major not in AFFINITY:
         return {}

@@ -24,9 +24,9 @@ FUNCTION = re.compile(
     r"(?:mca|ompi)_coll_([a-z]+)_(i?(?:neighbor_)?(?:allgatherv?|allreduce|alltoall[vw]?|barrier|bcast|exscan|gatherv?|"
     r"reduce_scatter_block|reduce_scatter|reduce(?!_local)|scan|scatterv?)(?:_init)?)(?:_|$)"
 )
-"""The function of a component for a collective."""
+"""Pattern of a component's function for a collective."""
 KINDS = {"persistent": re.compile(".*_init$"), "nonblocking": re.compile("i"), "neighbourhood": re.compile("neighbor_")}
-"""Calls that one component serves as a rule."""
+"""Calls that usually one component implements."""
 TUNED = "tuned"
 """The component whose algorithms can be chosen."""
 
@@ -68,11 +68,11 @@ class Family(families.Family):
         ),
         (
             r"processes are unable to reach each other",
-            "its transports do not reach the other ranks; let btl name one that does: self,sm (4.x: self,vader)",
+            "its transports do not reach the other ranks; set btl to one that does: self,sm (4.x: self,vader)",
         ),
         (
             r"exited on\s+signal 9",
-            "a rank was killed from outside, most often for lack of memory; use fewer ranks or smaller sizes",
+            "a rank was killed from outside, usually for lack of memory; use fewer ranks or smaller sizes",
         ),
     )
 
@@ -95,20 +95,20 @@ class Family(families.Family):
     )
 
     def read_usage(self, output: str) -> dict[str, str]:
-        """Read which components serve messages, and collectives of the world's communicator."""
+        """Read which components implement messages, and collectives on MPI_COMM_WORLD."""
         return read_components(output)
 
     def read_functions(self, functions: Sequence[str]) -> dict[str, str]:
-        """Read the components, which the library itself does not report for single calls."""
+        """Read the components of single calls, which the library itself does not report."""
         components = read_components_of_calls(functions)
         return {"component of each call": describe_components(components)} if components else {}
 
     def list_ignored(self, library: Library, settings: Mapping[str, str], output: str) -> list[str]:
-        """Read the file of rules as the library does, which drops a broken one silently, and the components."""
+        """Check the file of rules as the library does, which drops a broken one silently, and the components."""
         return [*list_ignored_rules(library, settings), *list_ignored_of_tuned(settings, output)]
 
     def make_environment(self, prefix: Path) -> dict[str, str]:
-        """Name the prefix where the library lies below it (Debian's does not), and let root run where root asks."""
+        """Set the prefix if the library is below it (Debian's is not), and allow root to run."""
         moved = {"OPAL_PREFIX": str(prefix)} if (prefix / "lib" / "libmpi.so").exists() else {}
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
         return moved | root
@@ -120,23 +120,23 @@ class Family(families.Family):
     def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Bind ranks where they are asked for, or let them share cores; 4.x and 5.x spell it differently."""
+        """Bind ranks as requested, or let them share cores; options of 4.x and 5.x differ."""
         old = library.version.startswith(("3.", "4."))
-        seats = make_binding_4(placement) if old else make_binding_5(placement)
+        binding = make_binding_4(placement) if old else make_binding_5(placement)
         environment = self.encode_settings(settings)
         nodes = make_node_options(
             placement, OLD_SHELL if old else NEW_SHELL, {**collect_exports(library), **environment}
         )
         launcher, count = families.require_launcher(library, placement), ["-n", str(placement.ranks)]
         return CommandLine(
-            arguments=[launcher, *nodes, *count, *seats, *program],
+            arguments=[launcher, *nodes, *count, *binding, *program],
             environment={**library.environment, **environment},
-            files={RANKFILE: render_rankfile(placement)} if RANKFILE in seats else {},
+            files={RANKFILE: render_rankfile(placement)} if RANKFILE in binding else {},
         )
 
 
 def read_components(output: str) -> dict[str, str]:
-    """Return components as verbose output names them; of collectives, those that come first serve what they can."""
+    """Return components from verbose output; of those for collectives, the first ones implement what they can."""
     messages = re.search(r"checking my pml (\w+) against", output)
     transports = re.findall(r"bml: Using (\w+) btl for send", output)
     world = re.search(r"\[(\S+)\] coll:base:comm_select: new communicator: MPI_COMM_WORLD", output)
@@ -170,7 +170,7 @@ def read_components_of_calls(functions: Iterable[str]) -> dict[str, str]:
 
 
 def describe_components(components: Mapping[str, str]) -> str:
-    """Return components with the calls that they serve; calls of a kind are one word if one component serves all."""
+    """Return components with their calls; all calls of a kind with the same component are one word."""
     calls: dict[str, list[str]] = {}
     kinds = {name: find_kind(name) for name in components}
     servers = {kind: {components[name] for name in kinds if kinds[name] == kind} for kind in KINDS}
@@ -183,7 +183,7 @@ def describe_components(components: Mapping[str, str]) -> str:
 
 
 def find_kind(name: str) -> str:
-    """Return the kind of a call, nothing for a blocking collective."""
+    """Return the kind of a call; empty: a blocking collective."""
     return next((kind for kind, pattern in KINDS.items() if pattern.match(name)), "")
 
 
@@ -215,7 +215,7 @@ def list_ignored_of_tuned(settings: Mapping[str, str], output: str) -> list[str]
 
 
 def collect_exports(library: Library) -> dict[str, str]:
-    """Return what a library's programs need set on other nodes too. Of PATH each node has its own."""
+    """Return the variables that a library's programs need on other nodes. Each node has its own PATH."""
     return {name: value for name, value in library.environment.items() if name.startswith(("LD_", "UCX_", "PMIX_"))}
 
 
@@ -241,12 +241,12 @@ def make_binding_5(placement: Placement) -> list[str]:
 
 def render_rankfile(placement: Placement) -> str:
     """Return the file that gives each rank its node and its core or thread there."""
-    seats = [(host, place) for host in placement.hosts or ["localhost"] for place in placement.ordinals]
-    return "".join(f"rank {rank}={host} slot={place}\n" for rank, (host, place) in enumerate(seats))
+    binding = [(host, place) for host in placement.hosts or ["localhost"] for place in placement.ordinals]
+    return "".join(f"rank {rank}={host} slot={place}\n" for rank, (host, place) in enumerate(binding))
 
 
 def make_node_options(placement: Placement, remote_shell: Sequence[str], environment: Iterable[str]) -> list[str]:
-    """Return the options that name the nodes; of variables, only MCA parameters reach other nodes by themselves."""
+    """Return the options with the nodes and with variables; only MCA parameters reach other nodes without options."""
     if not placement.hosts:
         return []
     shell = [*remote_shell, placement.remote_shell] if placement.remote_shell else []

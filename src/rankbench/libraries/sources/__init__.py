@@ -19,44 +19,44 @@ LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun_rsh", "mpirun")
 
 
 class Search(Record, frozen=True):
-    """The places to look."""
+    """The places to search."""
 
     home: Path
-    """Where `rankbench get` installs."""
+    """The folder in which `rankbench get` installs."""
     prefixes: tuple[Path, ...] = ()
     """Prefixes named by the user."""
     modules: tuple[str, ...] = ()
-    """Environment modules named by the user; the names in one text, divided by spaces, are loaded together."""
+    """Environment modules named by the user; the names in one text, separated by spaces, are loaded together."""
     path: tuple[Path, ...] = ()
     """The folders of PATH."""
     system: tuple[Path, ...] = (Path("/usr/bin"), Path("/usr/local/bin"))
     """Folders in which a distribution keeps several libraries side by side."""
     spack_root: Path | None = None
-    """Where Spack is, if its command is not on PATH."""
+    """The folder of Spack, if its command is not on PATH."""
     shells: tuple[Path, ...] = ()
-    """Files that teach a shell the command `module`, the first to be tried first."""
+    """Files that may define the command `module`, in the order of trial."""
 
 
 class Installation(Record, frozen=True):
-    """One library as seen from outside: its files, not yet what it is."""
+    """The files of a library that is not yet identified."""
 
     prefix: Path
     wrapper: Path
     launcher: Path | None
     source: str
     environment: dict[str, str] = msgspec.field(default_factory=dict)
-    """What its source says must be set for it."""
+    """The variables that its source sets for it."""
     origin: dict[str, str] = msgspec.field(default_factory=dict)
-    """What its source reports of how it was made, as `Library.origin`."""
+    """How it was built, as its source reports it (`Library.origin`)."""
 
 
 def is_executable(file: Path) -> bool:
-    """Return whether a file can be run; one in a folder that may not be read cannot."""
+    """Return whether a file can be executed; False if its folder is not accessible."""
     return os.access(file, os.X_OK) and file.is_file()
 
 
 def make_installation(wrapper: Path, source: str, origin: dict[str, str] | None = None) -> Installation:
-    """Return the installation of a wrapper: its launcher lies next to it and has the same suffix (`mpicc.mpich`)."""
+    """Return the installation of a wrapper, with the launcher beside it that has the same suffix (`mpicc.mpich`)."""
     suffix = wrapper.name.removeprefix("mpicc")
     beside = (wrapper.with_name(name + suffix) for name in LAUNCHERS)
     launcher = next((file for file in beside if is_executable(file)), None)

@@ -1,4 +1,4 @@
-"""Environment Modules and Lmod: what a site offers, of which only what the user names is loaded."""
+"""Environment Modules and Lmod. Only the modules that the user names are loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
 
 def find_named(text: str) -> sources.Installation:
-    """Return the library of modules that are loaded together, in their order: `gcc/12 mpich/4.3`."""
+    """Return the library of modules that are loaded together, in order: `gcc/12 mpich/4.3`."""
     if not text.split():
-        raise RankbenchError('modules: none is named; name them as module load takes them: "gcc/12 mpich/4.3"')
+        raise RankbenchError('modules: none is named; use the names of module load: "gcc/12 mpich/4.3"')
     return modulefiles.find_installation(text.split())

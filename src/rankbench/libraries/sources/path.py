@@ -1,4 +1,4 @@
-"""Whatever PATH leads to: the `mpicc` of every folder, with the `mpiexec` next to it."""
+"""PATH: the `mpicc` of every folder, with the `mpiexec` beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PRECEDENCE = 40
 
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
-    """Yield the wrapper of every folder of PATH, hidden behind another or not."""
+    """Yield the wrapper of every folder of PATH, even if another one hides it."""
     for folder in search.path:
         wrapper = folder.absolute() / "mpicc"
         if sources.is_executable(wrapper):

@@ -22,7 +22,7 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
 
 def find_named(text: str) -> sources.Installation:
-    """Return the library of a prefix; one that has none is the user's slip and said at once."""
+    """Return the library of a prefix. Raises RankbenchError if there is none."""
     wrapper = Path(text).absolute() / "bin" / "mpicc"
     if not sources.is_executable(wrapper):
         raise RankbenchError(f"prefix {text}: no bin/mpicc in it; name the folder that holds an MPI library's bin")

@@ -14,7 +14,7 @@ PRECEDENCE = 10
 
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
-    """Yield what has been installed below the home."""
+    """Yield the libraries installed below the home."""
     return [
         sources.make_installation(wrapper, "pypi") for wrapper in sorted(search.home.glob("libraries/[!.]*/bin/mpicc"))
     ]

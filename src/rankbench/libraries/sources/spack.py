@@ -28,7 +28,7 @@ OTHER_PROVIDERS = (
     *("mvapich2", "mvapich-plus", "intel-oneapi-mpi", "hpcx-mpi", "cray-mpich", "parastationmpi", "spectrum-mpi"),
     *("fujitsu-mpi", "mpt"),
 )
-"""Packages that provide MPI, besides those that are named as families are."""
+"""Packages that provide MPI, besides those with the names of families."""
 PLAIN_WRAPPER = "bin/mpicc"
 WRAPPERS = (
     "bin/mpicc.{package}",
@@ -37,15 +37,15 @@ WRAPPERS = (
     "mpi/[0-9]*/bin/mpicc",
     "compilers_and_libraries_*/linux/mpi/intel64/bin/mpicc",
 )
-"""Where a package's wrapper lies in its prefix: of an external one in /usr, the one that is this package's own."""
+"""Paths of wrappers in a prefix; for an external package in /usr, that of the package itself."""
 HIDDEN_PARAMETERS = {"build_system", "patches"}
-"""Parameters that are neither variants nor flags that a user chose."""
+"""Parameters that are neither variants nor flags of the user."""
 NONE_MATCHES = re.compile(r"No package matches|matches no installed|no installed package", re.IGNORECASE)
 SHORT_HASH = 7
 
 
 class Package(NamedTuple):
-    """An installed package: its node as Spack reports it, where it is, and what compiled it."""
+    """An installed package: its node as Spack reports it, its prefix, and its compiler."""
 
     node: Mapping[str, Any]
     prefix: str
@@ -53,7 +53,7 @@ class Package(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return what a user can name it by: `mpich@4.3.2 /h572izf`."""
+        """Return a spec that names it: `mpich@4.3.2 /h572izf`."""
         return f"{self.node['name']}@{self.node['version']} /{self.node['hash'][:SHORT_HASH]}"
 
 
@@ -63,13 +63,13 @@ def list_providers() -> list[str]:
 
 
 def find_command(folders: Iterable[Path], root: Path | None) -> str:
-    """Return the command `spack` of these folders, else that of Spack's own, empty where there is none."""
+    """Return the command `spack` in these folders, else that of Spack's folder; empty: there is none."""
     places = (*folders, *([root / "bin"] if root else []))
     return shutil.which("spack", path=":".join(map(str, places))) or "" if places else ""
 
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
-    """Yield all that has a wrapper where it is; one that needs modules must be named.
+    """Yield the packages with a wrapper; one that needs modules must be named by the user.
 
     A Spack that does not answer is no reason to find nothing elsewhere.
     """
@@ -86,7 +86,7 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
 
 def find_named(text: str) -> sources.Installation:
-    """Return the one package that a spec means, such as `mpich@4.3.2 device=ch4` or `/h572izf`."""
+    """Return the only package that a spec matches, such as `mpich@4.3.2 device=ch4` or `/h572izf`."""
     root = os.environ.get("SPACK_ROOT")
     spack = find_command(map(Path, os.get_exec_path()), Path(root) if root else None)
     if not spack:
@@ -125,7 +125,7 @@ def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
 
 
 def run_find(spack: str, *arguments: str) -> str:
-    """Return what `spack find` prints, nothing where no package matches."""
+    """Return the output of `spack find`; empty: no package matches."""
     try:
         process = subprocess.run(
             [spack, "--color", "never", "find", *arguments],
@@ -155,7 +155,7 @@ def find_first_error(output: str) -> str:
 
 
 def find_compiler(node: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return what compiled a package: up to format 4 a key of its own, then the dependency that provides C."""
+    """Return the compiler of a package: up to format 4 its own key, later the dependency that provides C."""
     if key := node.get("compiler"):
         return f"{key['name']}@{key['version']}"
     for edge in node.get("dependencies", []):
@@ -171,7 +171,7 @@ def list_modules(package: Package) -> list[str]:
 
 
 def find_wrapper(package: Package) -> Path | None:
-    """Return the wrapper of a package. Where wrappers lie side by side, the plain one may be any package's."""
+    """Return the wrapper of a package. If several wrappers are in a folder, the plain one may be another package's."""
     prefix = Path(package.prefix)
     if not prefix.is_absolute():
         return None
@@ -186,7 +186,7 @@ def find_wrapper(package: Package) -> Path | None:
 
 
 def make_package_installation(package: Package) -> sources.Installation:
-    """Return the library of a package; one that is outside Spack and needs modules is what these lead to."""
+    """Return the library of a package; for an external one that needs modules, the library of these modules."""
     origin = {"spec": format_spec(package.node), "compiler": package.compiler, "hash": package.node["hash"]}
     origin = {key: value for key, value in origin.items() if value}
     file, needed = find_wrapper(package), list_modules(package)
@@ -206,7 +206,7 @@ def format_spec(node: Mapping[str, Any]) -> str:
 
 
 def format_variant(name: str, value: object) -> str:
-    """Return one variant, or flags of the compiler, as Spack writes them; nothing where there are none."""
+    """Return one variant, or flags of the compiler, as Spack writes them; empty: none."""
     if isinstance(value, bool):
         return f"{'+' if value else '~'}{name}"
     values = value if isinstance(value, list) else [value]

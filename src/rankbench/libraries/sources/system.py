@@ -1,4 +1,4 @@
-"""The distribution's own packages, of which Debian keeps several side by side: `mpicc.mpich`, `mpicc.openmpi`."""
+"""The distribution's own packages; Debian installs several side by side: `mpicc.mpich`, `mpicc.openmpi`."""
 
 from __future__ import annotations
 

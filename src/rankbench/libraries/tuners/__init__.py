@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from rankbench.model import Handover, Library, Rule, Variable
 
 POINT_TO_POINT = {"pingpong", "exchange", "sendrecv", "bandwidth"}
-"""Operations that depend on how single messages are sent."""
+"""Operations that depend on the eager limit."""
 
 
 class Target(NamedTuple):
-    """The library that a file is for."""
+    """The library for which a tuning file is written."""
 
     libmpi: str
-    """Its file; empty where it is not known."""
+    """Path of the library's file; empty: unknown."""
     variables: Mapping[str, Variable]
     version: str = ""
 
@@ -39,18 +39,18 @@ class Tuner(Protocol):
     EAGER: Mapping[str, tuple[str, ...]]
 
     def list_variants(self, operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
-        """Yield the ways of the library to make a collective operation, less its own choice."""
+        """Yield the library's algorithms of a collective operation, without its own choice."""
 
     def vary_parameters(
         self, operation: str, variant: Variant, variables: Mapping[str, Variable], ranks: int
     ) -> Iterator[Variant]:
-        """Yield a variant with other parameters of its algorithm that make a difference for so many ranks."""
+        """Yield a variant with other parameters of its algorithm that have an effect with this number of ranks."""
 
     def can_split(self, operation: str, variant: Variant, target: Target) -> bool:
         """Return whether a rule can use the variant for a range of sizes."""
 
     def make_handover(self, rules: Sequence[Rule], target: Target) -> Handover:
-        """Return what makes the library follow rules; those of an operation follow each other, by ranks and bytes."""
+        """Return settings and files that make the library follow rules, sorted by operation, ranks and bytes."""
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def list_tuners() -> dict[str, Tuner]:
 
 
 def find_tuner(library: Library) -> Tuner:
-    """Return the tuner of a library. Raises RankbenchError where its family has none."""
+    """Return the tuner of a library. Raises RankbenchError if its family has none."""
     if library.family not in list_tuners():
         names = ", ".join(sorted(list_tuners()))
         raise RankbenchError(f"{library.name}: no tuner for {library.family} (there are: {names})")

@@ -29,7 +29,7 @@ EAGER = {
     "I_MPI_SHM_CELL_FWD_SIZE": ("16384", "131072"),
     "I_MPI_SHM_EAGER_THRESHOLD": ("16384", "131072"),
 }
-"""Variables that say up to which size a message is sent at once."""
+"""Variables of eager limits."""
 
 
 def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
@@ -51,7 +51,7 @@ def vary_parameters(
     variables: Mapping[str, Variable],  # noqa: ARG001
     ranks: int,  # noqa: ARG001
 ) -> Iterator[Variant]:
-    """Yield nothing: which parameters a preset heeds is not published, and presets differ by them."""
+    """Yield nothing: the parameters of presets are not documented, and presets differ in them."""
     yield from ()
 
 
@@ -61,7 +61,7 @@ def can_split(operation: str, variant: Variant, target: Target) -> bool:  # noqa
 
 
 def make_handover(rules: Sequence[Rule], target: Target) -> Handover:  # noqa: ARG001 - the same for all libraries
-    """Return the variables with ranges of bytes that leave no size out, as in `5:0-16384;1:16385-2147483647`.
+    """Return the variables with ranges of bytes that cover all sizes, as in `5:0-16384;1:16385-2147483647`.
 
     Raises RankbenchError where the rules are for several numbers of ranks and differ.
     """
@@ -77,7 +77,7 @@ def make_handover(rules: Sequence[Rule], target: Target) -> Handover:  # noqa: A
 
 
 def format_ranges(rules: Sequence[Rule]) -> tuple[str, str]:
-    """Return the variable of an operation and its value: each preset serves all sizes up to the next one's first."""
+    """Return the variable of an operation and its value: each preset holds up to the first size of the next."""
     name = next(iter(rules[0].variant.settings))
     if len(rules) == 1:
         return name, rules[0].variant.algorithm

@@ -32,7 +32,7 @@ FILE_VARIABLES = {
     "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": FILE,
 }
 NOT_GENERAL = {"ccl", "pairwise_sendrecv_replace"}
-"""Algorithms that need a library of another maker, or serve calls in place only."""
+"""Algorithms that need another vendor's library, or work in place only."""
 ABOVE, INSIDE = "ch4-off", "posix"
 TREE = {"tree_type": "TREE_TYPE", "k": "TREE_KVAL"}
 TOPOLOGY = {
@@ -58,20 +58,20 @@ PARAMETERS: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("allgather", "recexch_halving"): EXCHANGE,
     ("alltoall", "k_brucks"): {"k": "BRUCKS_KVAL"},
 }  # fmt: skip
-"""What algorithms need in a file, and the variable of each without `MPIR_CVAR_<OPERATION>_`: a file has no defaults."""
+"""Parameters of algorithms in a file, which has no defaults, and their variables without `MPIR_CVAR_<OPERATION>_`."""
 SEARCHED = {
     "k": ("3", "4", "8"),
     "chunk_size": ("4096", "32768", "131072"),
     "single_phase_recv": ("1",),
     "buffer_per_child": ("1",),
 }
-"""Values that are tried of an algorithm that is in front."""
+"""Values that are tried for the parameters of a leading algorithm."""
 EAGER = {
     "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD": ("32768", "131072", "1048576"),
     "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": ("16384", "65536"),
     "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": ("4096", "65536"),
 }
-"""Variables that say up to which size a message is copied through shared memory, or sent at once."""
+"""Variables of the limits of shared-memory copies and of eager messages."""
 
 
 def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
@@ -143,7 +143,7 @@ def make_handover(rules: Sequence[Rule], target: Target) -> Handover:
 
 
 def write_trees(trees: Trees, rules: Mapping[str, Sequence[Rule]], variables: Mapping[str, Variable]) -> dict[str, str]:
-    """Return the texts of both files: for the sizes of a rule the device leaves the call to the rule's algorithm."""
+    """Return the texts of both files: for a rule's sizes, the device passes the call on to the rule's algorithm."""
     device: dict[str, Tree] = {}
     above: dict[str, Tree] = {}
     for operation, ranges in rules.items():
@@ -177,12 +177,12 @@ def find_tree(trees: Trees, operation: str, variant: Variant, variables: Mapping
 
 
 def parameters_of(operation: str, variant: Variant) -> Mapping[str, str]:
-    """Return the variables of a variant's parameters, without their beginning, by the names that files have."""
+    """Return the variables of a variant's parameters, without their prefix, by their names in files."""
     if not variant.name.startswith(f"{ABOVE}-"):
         return {}
     return PARAMETERS.get((operation.replace("-", "_"), variant.algorithm), {})
 
 
 def variable_name(operation: str, suffix: str) -> str:
-    """Return the whole name of an operation's variable."""
+    """Return the full name of an operation's variable."""
     return f"MPIR_CVAR_{operation.upper().replace('-', '_')}_{suffix}"

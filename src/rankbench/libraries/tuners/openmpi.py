@@ -25,11 +25,11 @@ SEGMENTED = {
     "bcast": {"chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"},
     "reduce": {"chain", "pipeline", "binary", "binomial", "in-order_binary"},
 }
-"""Algorithms that send a message in segments; 0 bytes: as a whole."""
+"""Algorithms that send a message in segments; 0 bytes: without segments."""
 SEGMENTS = ("4096", "32768", "131072")
 FAN_OUT_VALUES = ("2", "3", "8")
 EAGER = dict.fromkeys(("btl_sm_eager_limit", "btl_vader_eager_limit", "btl_tcp_eager_limit"), ("16384", "65536"))
-"""Parameters that say up to which size a message is sent at once."""
+"""Parameters of eager limits."""
 
 
 def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
@@ -69,7 +69,7 @@ def can_split(operation: str, variant: Variant, target: Target) -> bool:  # noqa
 
 
 def make_handover(rules: Sequence[Rule], target: Target) -> Handover:
-    """Return the file of rules, in JSON where the library reads it."""
+    """Return the file of rules, in JSON if the library reads it."""
     if openmpi_rules.reads_json(target.version):
         file, text = openmpi_rules.JSON_FILE, openmpi_rules.write_json(rules)
     else:

@@ -1,4 +1,4 @@
-"""A percentile, interpolated linearly. It is the time of a single call, so that it says more of the slow ones."""
+"""A percentile, interpolated linearly. It is the time of single calls, so it shows slow ones."""
 
 from __future__ import annotations
 

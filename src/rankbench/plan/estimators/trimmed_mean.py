@@ -1,4 +1,4 @@
-"""MPIPerf's trimmed mean: of what is left when the smallest and the largest quarter are dropped, whole samples only."""
+"""MPIPerf's trimmed mean: the mean without the smallest and the largest quarter, of whole samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 4, "trimmed-mean", '"trimmed-mean"', "trimmed mean", True
-MEANING = say(" (the mean of what is left when a quarter of the samples is dropped at each end, as in MPIPerf)")
+MEANING = say(" (the mean without a quarter of the samples at each end, as in MPIPerf)")
 
 
 def estimate_times(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract

@@ -1,11 +1,11 @@
 """Stop rules: what ends a campaign before its last block. Every module of this folder is one.
 
 A unit has ORDER (its place in a list of all), NAME (its word in a plan), AMOUNT (what follows the word: a `share`,
-`seconds`, or nothing), HELP (its words in such a list), LOOKS (whether it reads figures, which is done after few blocks
-only), COSTS_ERROR (whether these interim analyses need a correction), and `decide(progress, amount) -> Decision`:
-whether the campaign ends, and why. It may have BY_CASE (cases end one by one, and `drop` is allowed), BASELINE (False:
-the rule allows none) and MOST_BLOCKS (the bound where a plan names none). Rules lie in the room of the plan, since it
-validates their names; what figures say comes with the progress.
+`seconds`, or nothing), HELP (its words in such a list), LOOKS (whether it depends on results, which are evaluated
+after few blocks only), COSTS_ERROR (whether these interim analyses need a correction), and
+`decide(progress, amount) -> Decision`: whether the campaign ends, and why. It may have BY_CASE (cases end one by one,
+and `drop` is allowed), BASELINE (False: the rule allows none) and MOST_BLOCKS (the bound where a plan names none).
+Rules belong to the room of the plan, which validates their names; results come with the progress.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class Decision(NamedTuple):
-    """Whether to stop, and why, or what still has to be found out."""
+    """Whether to stop, and why; or what is still undecided."""
 
     stop: bool
     reason: Words
     look: Look | None = None
-    """What the next blocks follow from, where cases end one by one."""
+    """The interim analysis that selects the cases of the next blocks, if cases end one by one."""
 
 
 class Answer(Protocol):
@@ -42,7 +42,7 @@ class Answer(Protocol):
 
     @property
     def cases(self) -> Sequence[str]:
-        """Keys of the cases of which all have figures."""
+        """Keys of the cases of which all have values."""
 
     @property
     def settled(self) -> Sequence[str]:
@@ -54,21 +54,21 @@ class Answer(Protocol):
 
 
 class Progress(Protocol):
-    """A campaign after a block. What it reads of figures is worked out when asked for, since that takes time."""
+    """A campaign after a block. Results are computed when they are first used, since that takes time."""
 
     @property
     def block_s(self) -> Sequence[float]:
-        """How long each block so far took."""
+        """Duration of each block so far."""
 
     @property
     def blocks_min(self) -> int:
-        """How many blocks are measured in any case."""
+        """Least number of blocks."""
 
     def look(self) -> Look:
         """Return which cases are decided, given up and open."""
 
     def answer(self) -> Answer | None:
-        """Return who has the lowest time over all cases; None where no two candidates share a case."""
+        """Return who has the lowest time over all cases; None: no two candidates share a case."""
 
     def half_widths(self) -> list[float]:
         """Return half the width of each interval, relative to its typical value."""
@@ -81,7 +81,7 @@ def list_rules() -> list[ModuleType]:
 
 
 def find_rule(name: str) -> ModuleType:
-    """Return the rule of this name. Raises ValueError where there is none."""
+    """Return the rule with this name. Raises ValueError if there is none."""
     unit = next((unit for unit in list_rules() if name == unit.NAME), None)
     if unit is None:
         raise ValueError(name)
@@ -89,6 +89,6 @@ def find_rule(name: str) -> ModuleType:
 
 
 def format_help() -> str:
-    """Return what a plan can name, in words."""
+    """Return the notation of all rules, in words."""
     *others, last = (unit.HELP for unit in list_rules())
     return f"{', '.join(others)} or {last}"

@@ -15,10 +15,10 @@ LOOKS, COSTS_ERROR, BASELINE = True, True, False
 
 
 def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the contract
-    """Stop where the best is certain against everybody."""
+    """Stop if the best candidate is certainly better than all others."""
     answer = progress.answer()
     if not answer:
-        return Decision(stop=True, reason=say("no two candidates have figures for the same cases"))
+        return Decision(stop=True, reason=say("no two candidates have values for the same cases"))
     reason = say(
         "over {n:count case} {best} is fastest; against {settled} of {all:count other candidate} that is decided",
         n=len(answer.cases),

@@ -15,5 +15,5 @@ LOOKS, COSTS_ERROR = False, False
 
 
 def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the contract
-    """Go on."""
-    return Decision(stop=False, reason=say("every block of the plan is wanted"))
+    """Continue."""
+    return Decision(stop=False, reason=say("every block of the plan is measured"))

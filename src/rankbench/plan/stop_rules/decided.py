@@ -15,12 +15,12 @@ LOOKS, COSTS_ERROR, BY_CASE = True, True, True
 
 
 def decide(progress: Progress, amount: float) -> Decision:  # noqa: ARG001 - the contract
-    """Stop where no case is open."""
+    """Stop if no case is open."""
     look = progress.look()
     cases = len(look.decided) + len(look.given_up) + len(look.open)
     parts = [say("{n} of {all} cases are decided", n=len(look.decided), all=cases)]
     if look.given_up:
         parts.append(say("{n} would need more blocks than the plan has", n=len(look.given_up)))
     if look.open:
-        parts.append(say("{n} {n:of goes|go} on, to block {block} as it looks", n=len(look.open), block=look.until))
+        parts.append(say("{n} {n:of goes|go} on, probably to block {block}", n=len(look.open), block=look.until))
     return Decision(not look.open, say("{parts:,}", parts=parts), look)

@@ -15,7 +15,7 @@ LOOKS, COSTS_ERROR = True, False
 
 
 def decide(progress: Progress, amount: float) -> Decision:
-    """Go on while intervals are too wide."""
+    """Continue while intervals are too wide."""
     widths = progress.half_widths()
     wide = sum(width > amount for width in widths)
     reason = say(

@@ -17,7 +17,7 @@ LOOKS, COSTS_ERROR, MOST_BLOCKS = False, False, 1000
 
 
 def decide(progress: Progress, amount: float) -> Decision:
-    """Stop where a block as long as the longest one so far would end too late."""
+    """Stop if a block as long as the longest one so far would end too late."""
     block_s = progress.block_s
     fields = {"spent": sum(block_s), "amount": amount, "blocks": len(block_s)}
     if not _is_spent(block_s, amount):

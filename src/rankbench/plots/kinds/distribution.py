@@ -1,4 +1,4 @@
-"""The distribution of one case: all samples of each candidate, and the figure of each of its launches below them."""
+"""The distribution of one case: all samples of each candidate, and the value of each of its launches below them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TITLE = "Distribution"
 HELP = (
     "Hills: all samples; the height is the square root of the share, so that rare slow calls stay visible. Marks below "
-    "each hill: the figure of every launch, and the typical value's interval as a bar. The largest value beyond "
+    "each hill: the value of every launch, and the typical value's interval as a bar. The largest value beyond "
     "the right edge is written there."
 )
 SCOPE = "case"
@@ -51,7 +51,7 @@ def chart(view: CampaignView) -> Chart | None:
     low, high = ends(list(summaries.values()))
     datasets = {
         "hills": [hill(name, counted[name]) | {"low": low, "high": high} for name in summaries if name in counted],
-        "launches": view.figures_of_launches(case),
+        "launches": view.list_launch_values(case),
         "typical": [make_typical(summary, high, measure) for summary in summaries.values()],
     }
     total = format_whole(sum(summary.samples for summary in summaries.values()))
@@ -118,7 +118,7 @@ def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
         .mark_rule(strokeWidth=7, opacity=0.3)
         .encode(x=alt.X("low:Q", scale=TIME), x2="high:Q", color=hue),
         place_data(names, "launches", BELOW)
-        .transform_calculate(figure=forms.spelt(measure.kind, "figure_ns"))
+        .transform_calculate(value=forms.spelt(measure.kind, "figure_ns"))
         .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
             x=alt.X("figure_ns:Q", scale=TIME),

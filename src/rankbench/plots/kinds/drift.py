@@ -44,14 +44,14 @@ def chart(view: CampaignView) -> Chart | None:
 
 
 def compute_relative(view: CampaignView) -> list[Row]:
-    """Return the geometric mean, per launch, of its figures over the candidate's typical values."""
+    """Return the geometric mean, per launch, of its values over the candidate's typical values."""
     typical = pl.DataFrame(
         [(case.key, summary.candidate, summary.typical_ns) for case, summary in view.list_shown_summaries()],
         schema={"case": pl.String, "candidate": pl.String, "typical_ns": pl.Float64},
         orient="row",
     )
     means = (
-        view.figures.join(typical, on=["case", "candidate"])
+        view.launch_values.join(typical, on=["case", "candidate"])
         .group_by("candidate", "launch")
         .agg(ratio=(pl.col("figure_ns") / pl.col("typical_ns")).log().mean().exp().round_sig_figs(5))
         .sort("launch")

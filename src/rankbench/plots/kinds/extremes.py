@@ -1,4 +1,4 @@
-"""Extremes: the mean over launches of each launch's figure with the smallest and the largest."""
+"""Extremes: the mean over launches of each launch's value with the smallest and the largest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TITLE = "Means and extremes"
 HELP = (
-    "Mean over launches of each launch's figure, with a bar from the smallest to the largest launch. Bars that "
+    "Mean over launches of each launch's value, with a bar from the smallest to the largest launch. Bars that "
     "overlap say little: the verdict is from ratios."
 )
 SCOPE = "line"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLE = "Launches"
 HELP = (
-    "The figure of every launch (its median, unless the plan says otherwise), in the order in which launches were made."
+    "The value of every launch (its median, unless the plan says otherwise), in the order in which launches were made."
 )
 SCOPE = "case"
 
@@ -26,7 +26,7 @@ SCOPE = "case"
 def chart(view: CampaignView) -> Chart | None:
     """Draw one point per launch."""
     case = view.cases[0]
-    rows = view.figures_of_launches(case)
+    rows = view.list_launch_values(case)
     if not rows:
         return None
     measure = view.measure(case).of_samples
@@ -38,5 +38,5 @@ def chart(view: CampaignView) -> Chart | None:
 def make_form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return a thin line and a point per launch for each candidate."""
     scale = alt.Scale(type="log", nice=False, padding=12)
-    y = alt.Y("figure_ns:Q", scale=scale, axis=axes.value_axis(measure, format_text("figure of a launch")))
+    y = alt.Y("figure_ns:Q", scale=scale, axis=axes.value_axis(measure, format_text("value of a launch")))
     return forms.make_form(marks.draw_launches(candidates, y, "figure", forms.spelt(measure.kind, "figure_ns")), 200)

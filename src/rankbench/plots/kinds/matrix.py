@@ -34,11 +34,11 @@ HELP = (
 )
 SCOPE = "matrix"
 MOST_WORDS = 12
-"""Ranks up to which a cell has room for its figure."""
+"""Ranks up to which a cell has room for its value."""
 ROOMY = (26, 58)
-"""Height and least width of a cell with its figure, in pixels."""
+"""Height and least width of a cell with its value, in pixels."""
 NARROW = ((24, 18), (40, 13), (72, 9), (136, 6))
-"""Ranks up to which a cell without its figure is so high and at least so wide."""
+"""Ranks up to which a cell without its value is so high and at least so wide."""
 SMALLEST = 4
 LETTER = 6.2
 """Width of a letter, in pixels."""
@@ -68,7 +68,7 @@ class Frame:
 
     @property
     def roomy(self) -> bool:
-        """Return whether cells have room for their figures."""
+        """Return whether cells have room for their values."""
         return len(self.ranks) <= MOST_WORDS
 
     @property
@@ -112,14 +112,14 @@ class Frame:
 def chart(view: CampaignView) -> Chart | None:
     """Draw one operation in one size between all pairs of ranks, candidates one below the other."""
     case, operation = view.cases[0], view.operation(view.cases[0])
-    figures = list(view.list_shown_summaries())
-    if case.key not in view.pair_cases or not figures:
+    values = list(view.list_shown_summaries())
+    if case.key not in view.pair_cases or not values:
         return None
     measure = view.measure(case)
-    shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in figures)]
+    shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in values)]
     frame = make_frame(view, shown)
     return Chart(
-        make_form(frame, make_shades(measure, [summary.typical_ns for _, summary in figures])),
+        make_form(frame, make_shades(measure, [summary.typical_ns for _, summary in values])),
         format_text(
             "{case}: {what} between pairs of ranks",
             case=case_labels.name_case(case_labels.drop_ends(case), operation),
@@ -127,7 +127,7 @@ def chart(view: CampaignView) -> Chart | None:
         ),
         captions.describe_conditions(view) + describe_order(frame),
         {
-            "cells": list_rows(view, figures, frame),
+            "cells": list_rows(view, values, frame),
             "words": list(list_words(frame)),
             "brackets": list(draw_brackets(frame)),
             "lines": list(draw_lines(frame)),
@@ -154,14 +154,14 @@ def describe_order(frame: Frame) -> str:
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
-def list_rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
-    """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
-    logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in figures]
+def list_rows(view: CampaignView, values: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
+    """Return one cell per pair of ranks and candidate; `shade` is 0 for the best value and 1 for the worst."""
+    logs = [math.log(max(summary.typical_ns, 1e-3)) for _, summary in values]
     low, span = min(logs), (max(logs) - min(logs)) or 1
     by_candidate = {entry.candidate: entry for entry in view.maps if entry.case == case_labels.drop_ends(view.cases[0])}
     column = {rank: number for number, rank in enumerate(frame.ranks)}
     rows = []
-    for (case, summary), log in zip(figures, logs, strict=True):
+    for (case, summary), log in zip(values, logs, strict=True):
         operation, own_map = view.operation(case), by_candidate[summary.candidate]
         pair = case_labels.find_ends(case, operation)
         ways = maps.add_way_back({pair: case}, operation) if pair[::-1] not in own_map.cases else [pair]
@@ -179,7 +179,11 @@ def cell(view: CampaignView, case: Case, summary: Summary, pair_map: Map, pair: 
     return {
         "key": case.key,
         "pair": format_text("from {first} to {second}", first=first, second=second),
-        "seats": format_text("{low} to {high}", low=pair_map.places.seat(first), high=pair_map.places.seat(second)),
+        "seats": format_text(
+            "{low} to {high}",
+            low=pair_map.places.describe_location(first),
+            high=pair_map.places.describe_location(second),
+        ),
         "share": render(pair_map.between(pair)) or format_text("not known"),
         "group": format_text("{n} of {all}", n=pair_map.group[pair], all=len(pair_map.groups))
         if pair in pair_map.group
@@ -277,7 +281,7 @@ def make_stroke(x: float, y: float, x2: float, y2: float, width: int) -> Row:
 
 
 def make_form(frame: Frame, colour: alt.Color) -> Row:
-    """Return cells, with figures where there is room, lines between them, and marks and words around them."""
+    """Return cells, with values where there is room, lines between them, and marks and words around them."""
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-frame.margin, len(frame.ranks)], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[frame.height, 0], nice=False, zero=False))
     least_width = (frame.margin + len(frame.ranks)) * frame.cell[1]
@@ -287,7 +291,7 @@ def make_form(frame: Frame, colour: alt.Color) -> Row:
 
 
 def cells(frame: Frame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Return cells with frames of those that do not fit, and figures."""
+    """Return cells with frames of those that do not fit, and values."""
     height = frame.cell[0]
     gap = 1 if height > 12 else 0.5 if height > 8 else 0
     base = alt.Chart(forms.data("cells")).encode(
@@ -303,10 +307,10 @@ def cells(frame: Frame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart
         return [tint, odd]
     middle = base.transform_calculate(middle="datum.x + 0.5", centre=f"datum.y + {height / 2}")
     ink = alt.condition(f"datum.shade > {DARK}", alt.value("#ffffff"), alt.value("#111111"))
-    figures = middle.mark_text(fontSize=11, cursor="pointer", aria=False).encode(
+    values = middle.mark_text(fontSize=11, cursor="pointer", aria=False).encode(
         x=alt.X("middle:Q", axis=None), y=alt.Y("centre:Q", axis=None), text="text:N", color=ink
     )
-    return [tint, odd, figures]
+    return [tint, odd, values]
 
 
 def draw_strokes(x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -337,10 +341,10 @@ def draw_texts(x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def make_shades(measure: Measure, figures: list[float]) -> alt.Color:
+def make_shades(measure: Measure, values: list[float]) -> alt.Color:
     """Return the colour of values, dark where they are bad, with a legend that names both ends and the middle."""
     scale = alt.Scale(type="log", range=list(PALETTE[::-1] if measure.per_second else PALETTE), nice=False)
-    low, high = min(figures), max(figures)
+    low, high = min(values), max(values)
     ends = {marks.shorten(measure.value(number)): measure.text(number) for number in (low, math.sqrt(low * high), high)}
     label = " : ".join(f"datum.value === {value} ? {json.dumps(text)}" for value, text in ends.items()) + " : ''"
     legend = alt.Legend(orient="top", title=None, values=list(ends), labelExpr=label, gradientLength=240)

@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
     return Chart(
         make_form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
         heading(view.line_name(), base, memory=memory),
-        captions.describe_conditions(view, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
+        captions.describe_conditions(view, format_text("{percent:g} % intervals", percent=100 * statistics.CONFIDENCE)),
         {"ratios": rows, "one": [threshold(view)]},
     )
 
@@ -77,9 +77,9 @@ def make_row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
 
 
 def threshold(view: CampaignView) -> Row:
-    """Return the line of equality and the strip of differences not worth showing."""
-    worth = 1 + view.campaign.plan.threshold
-    return {"one": 1, "low": 1 / worth, "high": worth}
+    """Return the line of equality and the strip of differences below the threshold."""
+    high = 1 + view.campaign.plan.threshold
+    return {"one": 1, "low": 1 / high, "high": high}
 
 
 @functools.lru_cache

@@ -1,4 +1,4 @@
-"""Starts: one case begun in every way that was measured, so that it is seen what the start alone does to a figure."""
+"""Starts: one case with every measured start, to show the effect of the start alone."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def chart(view: CampaignView) -> Chart | None:
     alike = [start_variant for start_variant in view.start_variants(case) if view.has_usual_start(case)]
     if len(alike) < 2:
         return None
-    figures = {case.key: case for case in alike}
+    values = {case.key: case for case in alike}
     measure = view.measure(case).of_samples
     rows = [
-        make_row(figures[summary.case], summary, measure)
+        make_row(values[summary.case], summary, measure)
         for summary in view.verdict.summaries
-        if summary.case in figures and summary.candidate in view.candidates and (summary.launches or summary.doubt)
+        if summary.case in values and summary.candidate in view.candidates and (summary.launches or summary.doubt)
     ]
     if not rows:
         return None

@@ -44,7 +44,7 @@ def chart(view: CampaignView) -> Chart | None:
 
 
 def subtitle(known: list[LaunchState]) -> str:
-    """Return which pairs of CPUs the figures are of."""
+    """Return which pairs of CPUs the values are of."""
     pairs = {pair for state in known for pair in state.level}
     ((first, two),) = pairs if len(pairs) == 1 else [(0, 0)]
     if len(pairs) > 1:

@@ -14,7 +14,7 @@ It may have
 - `note(table)`: what a folded table says of itself beside its name,
 - `ABSENT`, or `absent(view)`: why there is no such table, for `rankbench show`,
 - `ANCHOR`: the section's name in addresses, if it is not the flag,
-- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print the detail below a figure;
+- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print the detail below a value;
   `UNASKED`: `rankbench show` prints them without the flag, below each `line` or below the `campaign`.
 """
 
@@ -84,7 +84,7 @@ class Hint:
 
 @dataclasses.dataclass(frozen=True)
 class Paragraph:
-    """A sentence about the figures."""
+    """A sentence about the values."""
 
     kind: ClassVar = "paragraph"
     text: str
@@ -143,7 +143,7 @@ def smallest_cases(view: CampaignView) -> list[str]:
     return [min(part.cases, key=lambda case: case.size_bytes).key for _, part in lines]
 
 
-def figure(
+def make_value_cell(
     part: CampaignView, verdict: CaseVerdict, candidate: str, summary: Summary | None, *, launches: bool = False
 ) -> Cell:
     """Return a typical value with its interval, or why there is none."""
@@ -164,7 +164,7 @@ def figure(
 
 
 def launch_range(measure: Measure, summary: Summary) -> str:
-    """Return the least and the largest figure of any launch."""
+    """Return the least and the largest value of any launch."""
     return measure.interval(summary.launches_min_ns, summary.launches_max_ns)
 
 
@@ -259,7 +259,7 @@ def failures(view: CampaignView) -> Table:
         for (candidate, reason), keys in cases_of.items()
     ]
     columns = [format_text("candidate"), format_text("what happened"), format_text("cases")]
-    return Table(format_text("Cases without figures, or with fewer"), columns, rows)
+    return Table(format_text("Cases without values, or with fewer"), columns, rows)
 
 
 def not_judged(doubted: list[Summary]) -> str:
@@ -407,22 +407,22 @@ def describe_bytes(numbers: Sequence[int]) -> str:
     return least if least == most else format_text("{least} to {most}", least=least, most=most)
 
 
-def seats(view: CampaignView) -> Table:
+def locations(view: CampaignView) -> Table:
     """Return where the ranks ran, once for each different answer."""
     launches_by: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in view.launches:
         if launch.ranks:
-            seats = ", ".join(map(seat, launch.ranks))
-            launches_by[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
+            text = ", ".join(map(describe_location, launch.ranks))
+            launches_by[launch.placement, text, launch.ranks[0].libmpi].append(launch)
     rows = [
         [
             Cell(placement),
             Cell(", ".join(dict.fromkeys(launch.candidate for launch in launches))),
             Cell(str(len(launches))),
-            Cell(seats),
+            Cell(text),
             Cell(libmpi),
         ]
-        for (placement, seats, libmpi), launches in launches_by.items()
+        for (placement, text, libmpi), launches in launches_by.items()
     ]
     columns = [
         format_text("placement"),
@@ -434,7 +434,7 @@ def seats(view: CampaignView) -> Table:
     return Table(format_text("Where ranks ran"), columns, rows)
 
 
-def seat(fact: RankFact) -> str:
+def describe_location(fact: RankFact) -> str:
     """Return where a rank ran."""
     return format_text(
         "{rank}: {host} cpu {cpu} of {cpus}", rank=fact.rank, host=fact.host, cpu=fact.cpu, cpus=fact.cpus
@@ -472,7 +472,7 @@ def clocks(view: CampaignView) -> Table:
 
 
 def first_reason(reasons: list[str]) -> str:
-    """Return why a time source was chosen; its figures differ a little between launches, and the first ones do."""
+    """Return why a time source was chosen; its values differ a little between launches, and the first ones do."""
     return reasons[0] if len(set(reasons)) == 1 else format_text("first launch: {reason}", reason=reasons[0])
 
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 TITLE = "Between pairs of ranks"
 SHORT = "Pairs"
-HELP = "Show figures from rank to rank."
+HELP = "Show values from rank to rank."
 FLAG = "matrix"
 ORDER = 50
 ANCHOR = "pairs"
 FOLDED = True
 ABSENT = 'none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
-MOST_FIGURES = 16
-"""Ranks up to which a table has the figure of every pair."""
+MOST_VALUES = 16
+"""Ranks up to which a table has the value of every pair."""
 LEVELS = ["candidate", "pairs of ranks", "number", "typical", "time, as a ratio to the first"]
 
 
@@ -73,7 +73,7 @@ def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[st
     ranks, seated = maps.order_ranks({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
     name, what = name_of(part, case), part.measure(case).heading
     caption = format_text("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
-    if len(ranks) > MOST_FIGURES:
+    if len(ranks) > MOST_VALUES:
         return digits_table(part, caption, blocks(ranks, seated), between, summaries, candidate)
     firsts, seconds = ([rank for rank in ranks if rank in side] for side in map(set, zip(*between, strict=True)))
     rows = [
@@ -194,7 +194,7 @@ def sentences(view: CampaignView) -> list[str]:
 
 
 def frame(view: CampaignView) -> pl.DataFrame:
-    """Return one row per pair of ranks and candidate: where they sat, what they share, their group, their figures."""
+    """Return one row per pair of ranks and candidate: where they sat, what they share, their group, their values."""
     summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
     return pl.DataFrame(
         [
@@ -218,8 +218,8 @@ def frame_row(part: CampaignView, pair_map: Map, pair: Pair, summary: Summary) -
         "candidate": pair_map.candidate,
         "from": pair[0],
         "to": pair[1],
-        "from_place": pair_map.places.seat(pair[0]),
-        "to_place": pair_map.places.seat(pair[1]),
+        "from_place": pair_map.places.describe_location(pair[0]),
+        "to_place": pair_map.places.describe_location(pair[1]),
         "share": render(pair_map.between(pair)),
         "group": pair_map.group.get(pair),
         "groups": len(pair_map.groups) if pair_map.table.blocks else None,

@@ -13,11 +13,11 @@ import msgspec
 import polars as pl
 
 from rankbench import units
+from rankbench.foreign import tools
 from rankbench.language import format_text
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.suites import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TITLE = "As MPIPerf reports it"
 SHORT = "MPIPerf"
-HELP = "Show figures in the columns of MPIPerf's report."
+HELP = "Show values in the columns of MPIPerf's report."
 FLAG = "mpiperf"
 ORDER = 100
 ABSENT = "none of these cases has times"
@@ -157,7 +157,7 @@ def list_printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
     """Yield a row for each launch of a case that MPIPerf measured, with the columns that it printed."""
     rows = view.case_rows.filter(
         pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(view.candidates))
-    ).join(view.figures.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"])
+    ).join(view.launch_values.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"])
     for row in rows.sort("candidate", "launch").iter_rows(named=True):
         values = msgspec.json.decode(row["printed"], type=dict[str, float | None])
         mean = values.get("Mean") or values.get("Total") or 0.0

@@ -69,7 +69,7 @@ def overlap_table(part: CampaignView) -> Table:
     """Return the table of one line."""
     summaries = {(summary.case, summary.candidate): summary for summary in part.verdict.summaries}
     rows = [
-        [Cell(part.size_text(case), case=case.key), Cell(name), *figures(summaries.get((case.key, name)))]
+        [Cell(part.size_text(case), case=case.key), Cell(name), *make_cells(summaries.get((case.key, name)))]
         for case in part.cases
         for name in part.candidates
     ]
@@ -77,7 +77,7 @@ def overlap_table(part: CampaignView) -> Table:
     return Table(f"{caption}, {captions.describe_conditions(part)}", [*COLUMNS], rows)
 
 
-def figures(summary: Summary | None) -> list[Cell]:
+def make_cells(summary: Summary | None) -> list[Cell]:
     """Return the times of a candidate and what they come to, or why there are none."""
     if summary is None or not math.isfinite(summary.overlap):
         why = ", ".join(summary.failures) if summary else format_text("not measured")

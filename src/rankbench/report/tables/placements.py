@@ -28,7 +28,7 @@ DETAILS = True
 ABSENT = "none of these cases was made at several placements; a plan names them by placements"
 MEANING = (
     "Typical value, then the ratio of times to the first placement, paired within blocks; ~: cannot be distinguished. "
-    "Below: the interval, and the least and the largest figure of any launch."
+    "Below: the interval, and the least and the largest value of any launch."
 )
 
 
@@ -36,8 +36,8 @@ class Known:
     """What the tables show, looked up by case and candidate."""
 
     def __init__(self, view: CampaignView) -> None:
-        figures = select_judgeable(view.figures)
-        effects = placements.placement_effects(figures, view.campaign)
+        launch_values = select_judgeable(view.launch_values)
+        effects = placements.placement_effects(launch_values, view.campaign)
         self.lines: dict[str, dict[str, Case]] = placements.list_same_cases(view.campaign)
         self.same: dict[str, tuple[str, dict[str, Case]]] = {
             case.key: (line, cases) for line, cases in self.lines.items() for case in cases.values()
@@ -96,7 +96,7 @@ def options(case: Case) -> str:
 
 
 def has_text(table: Table) -> bool:
-    """Return whether a table has any text, a reason for a missing figure included."""
+    """Return whether a table has any text, a reason for a missing value included."""
     return any(cell.case and (cell.detail or cell.text != "–") for row in table.rows for cell in row)
 
 
@@ -132,7 +132,7 @@ def cell(part: CampaignView, candidate: str, placement: str, line: str, cases: d
 
 
 def spread(part: CampaignView, case: Case, summary: Summary) -> str:
-    """Return the interval, and the least and the largest figure of any launch."""
+    """Return the interval, and the least and the largest value of any launch."""
     measure = part.measure(case)
     if summary.launches == 1:
         return format_text("one launch")

@@ -26,7 +26,7 @@ MEANING = (
     "(<code>every_rank = true</code>), also when each began and ended: medians over launches."
 )
 OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --ranks</code>."
-Seats = dict[tuple[str, str, int], dict[tuple[str, int], None]]
+Locations = dict[tuple[str, str, int], dict[tuple[str, int], None]]
 """Hosts and CPUs, each once, by candidate, placement and rank."""
 MOST_NAMED = 3
 """Ranks named in a cell; the others are summed up."""
@@ -38,12 +38,12 @@ def tables(view: CampaignView) -> list[Table]:
     timed_by_case = {
         key: timed for key, rows in by_case.items() if (timed := [row for row in rows if row["median_ns"]])
     }
-    seated = seats(view) if timed_by_case else {}
+    locations = find_locations(view) if timed_by_case else {}
     tables_made = []
     for _, part in view.parts("line"):
         keys = [case.key for case in part.cases]
         if any(key in timed_by_case for key in keys):
-            tables_made.append(time_table(part, timed_by_case, seated))
+            tables_made.append(time_table(part, timed_by_case, locations))
         elif any(key in by_case for key in keys):
             tables_made.append(last_table(part, by_case))
     return tables_made
@@ -105,14 +105,17 @@ def last(ranks: list[Row]) -> str:
     return ", ".join(texts) or "–"
 
 
-def time_table(part: CampaignView, by_case: dict[str, list[Row]], seated: Seats) -> Table:
+def time_table(part: CampaignView, by_case: dict[str, list[Row]], locations: Locations) -> Table:
     """Return the table of one line."""
     rows = [
         [
             Cell(part.size_text(case), case=case.key),
             Cell(row["candidate"]),
             Cell(str(row["rank"])),
-            *(Cell(text) for text in seat(seated.get((row["candidate"], case.placement, row["rank"]), {}))),
+            *(
+                Cell(text)
+                for text in describe_locations(locations.get((row["candidate"], case.placement, row["rank"]), {}))
+            ),
             *(Cell(text) for text in times(row, common=part.campaign.scheduled(case))),
         ]
         for case in part.cases
@@ -136,16 +139,16 @@ def spell_time(time_ns: float | None) -> str:
     return "–" if time_ns is None else format_time(time_ns)
 
 
-def seats(view: CampaignView) -> Seats:
+def find_locations(view: CampaignView) -> Locations:
     """Return every host and CPU that a rank of a candidate had at a placement, in the order of the launches."""
-    seats: Seats = {}
+    locations: Locations = {}
     for launch in view.launches:
         for fact in launch.ranks:
-            seats.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
-    return seats
+            locations.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
+    return locations
 
 
-def seat(places: dict[tuple[str, int], None]) -> tuple[str, str]:
+def describe_locations(places: dict[tuple[str, int], None]) -> tuple[str, str]:
     """Return the host and the CPU of a rank; several where launches differ."""
     return " ".join(dict.fromkeys(host for host, _ in places)), " ".join(dict.fromkeys(str(cpu) for _, cpu in places))
 

@@ -16,8 +16,8 @@ from rankbench.report.tables import (
     Hint,
     Table,
     fastest_heading,
-    figure,
     line_name,
+    make_value_cell,
     margin_interval,
     outcome_legend,
     winner,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Tables"
-HELP = "Below each figure its interval, and the fastest and slowest launch."
+HELP = "Below each value its interval, and the fastest and slowest launch."
 FLAG = "details"
 ORDER = 10
 ANCHOR = "tables"
@@ -37,7 +37,7 @@ ABSENT = "all these cases are measured between several pairs of ranks; see --mat
 
 
 def tables(view: CampaignView) -> list[Table]:
-    """Return one table per line: sizes downwards, candidates to the right, and below figures the range of launches."""
+    """Return one table per line: sizes downwards, candidates to the right, and below values the range of launches."""
     return line_tables(view, launches=True)
 
 
@@ -61,7 +61,7 @@ def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *,
         [
             Cell(part.size_text(verdict.case), case=part.key(verdict.case)),
             *(
-                figure(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
+                make_value_cell(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
                 for name in part.candidates
             ),
             Cell(winner(verdict), margin_interval(verdict)),

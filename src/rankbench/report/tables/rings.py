@@ -1,4 +1,4 @@
-"""Tables of rings: grids by ring and by direction, the same as lists with all figures; what a hop costs; shapes.
+"""Tables of rings: grids by ring and by direction, the same as lists with all values; what a hop costs; shapes.
 
 Each table holds placements inside a node, or between nodes.
 Placements with more ranks on a node than it has cores have tables of their own, with a heading that says so.
@@ -31,13 +31,13 @@ HELP = "Show each ring of a grid, and what a hop costs."
 FLAG = "rings"
 ORDER = 60
 ABSENT = "none of these cases goes round a grid; the preset torus measures some"
-FIGURES = {"min": "min_ns", "mean": "mean_ns", "p10": "p10_ns", "p90": "p90_ns", "p99": "p99_ns", "max": "max_ns"}
+STATISTICS = {"min": "min_ns", "mean": "mean_ns", "p10": "p10_ns", "p90": "p90_ns", "p99": "p99_ns", "max": "max_ns"}
 COSTS = ["candidate", "direction", "where", "cost of a hop", "interval", "from", "blocks"]
 SHAPES = ["candidate", "case", "modes", "tail", "standard deviation"]
 NUMBERS = {"launches": "launches", "samples": "samples", "discarded": "discarded"}
 USUAL = {"min": "min_ns", "median": "typical_ns", "mean": "mean_ns"}
 ROW = ["candidate", "grid", "hops", "direction"]
-HEADS = ["median", "its interval", *FIGURES, *NUMBERS]
+HEADS = ["median", "its interval", *STATISTICS, *NUMBERS]
 MEANING = (
     "Each ring is timed by its first rank, at the edge of the grid. The median is that over launches of each launch's "
     "median, with its interval; min, mean and percentiles are over all samples. Rings of a direction are numbered "
@@ -50,7 +50,11 @@ def tables(view: CampaignView) -> list[Table]:
     """Return all tables of rings; none where there are no rings."""
     if view.rings.is_empty():
         return []
-    return [table for part in lines(view) for table in (*figures(part), *costs(part), *places(part), *shapes(part))]
+    return [
+        table
+        for part in lines(view)
+        for table in (*make_value_tables(part), *costs(part), *places(part), *shapes(part))
+    ]
 
 
 def body(_whole: CampaignView) -> list[Block]:
@@ -85,8 +89,8 @@ def name_of(part: CampaignView) -> str:
     return case_labels.name_case(plain(case), part.operation(case))
 
 
-def figures(part: CampaignView) -> Iterator[Table]:
-    """Yield first the tables by grid, then the lists with all figures."""
+def make_value_tables(part: CampaignView) -> Iterator[Table]:
+    """Yield first the tables by grid, then the lists with all values."""
     edges, directions = (groups(part, rings) for rings in (part.rings, part.ring_directions))
     for by_edge, cases in ((True, edges), (False, directions)):
         for circumstances, rows in cases:
@@ -127,7 +131,10 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
     for name, line_rows in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
         by_site = {entry["site"]: entry for entry in line_rows.iter_rows(named=True)}
         table_rows.append(
-            [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
+            [
+                *(Cell(str(value)) for value in name),
+                *(cell for site in places for cell in make_ring_cells(by_site.get(site))),
+            ]
         )
     heads = [f"{site} {what}" for site in places for what in USUAL]
     return Table(caption, [*key, *heads], table_rows)
@@ -140,7 +147,7 @@ def sites(rows: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("grid").is_in(alone.to_list())).then("grid").otherwise(named)
 
 
-def trio(entry: dict[str, Any] | None) -> list[Cell]:
+def make_ring_cells(entry: dict[str, Any] | None) -> list[Cell]:
     """Return min, median and mean of a ring; dashes where a grid has none of this number."""
     if entry is None:
         return [Cell("–")] * len(USUAL)
@@ -178,7 +185,7 @@ def row(entry: dict[str, Any], *, by_edge: bool) -> list[Cell]:
         *edge,
         Cell(format_time(entry["typical_ns"])),
         Cell(interval if entry["coverage"] else format_text("one launch")),
-        *(Cell(format_time(entry[name])) for name in FIGURES.values()),
+        *(Cell(format_time(entry[name])) for name in STATISTICS.values()),
         *(Cell(format_whole(entry[name])) for name in NUMBERS.values()),
     ]
 

@@ -11,7 +11,17 @@ from markupsafe import Markup
 from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
-from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, figure, margin_interval, name_start, winner
+from rankbench.report.tables import (
+    Block,
+    Cell,
+    Hint,
+    Sizes,
+    Table,
+    make_value_cell,
+    margin_interval,
+    name_start,
+    winner,
+)
 from rankbench.statistics.placements import remove_placement
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import case_labels, measures
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 
 TITLE = "How it scales with nodes and ranks"
 SHORT = "Scaling"
-HELP = "Show figures by nodes and ranks on each, of the middle size or of --size."
+HELP = "Show values by nodes and ranks on each, of the middle size or of --size."
 FLAG = "scaling"
 ORDER = 40
 ABSENT = (
@@ -38,7 +48,7 @@ PLOTS = ("scaling", "node_bandwidth", "scaling_ranks")
 OTHER_SIZES = "Of several sizes the middle one is shown; <code>rankbench show --scaling --size</code> shows others."
 MEANING = (
     "Nodes x ranks on each. Typical value, its interval below; bold: fastest, or not distinguishable from the "
-    "fastest, at this place. With more ranks than cores, waiting is measured, and figures say nothing of the others."
+    "fastest, at this place. With more ranks than cores, waiting is measured, and values say nothing of the others."
 )
 
 
@@ -121,7 +131,7 @@ def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str
     cells = []
     for name in view.candidates:
         standing = fared.get((place, name))
-        cell = figure(view, verdict, name, standing.summary if standing else None)
+        cell = make_value_cell(view, verdict, name, standing.summary if standing else None)
         if standing and not standing.counts:
             cell = Cell(render(standing.word), render(standing.fate))
         elif standing and standing.fate:

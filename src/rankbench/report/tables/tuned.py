@@ -87,7 +87,7 @@ def list_pairs(view: CampaignView) -> list[Pair]:
 
 
 def list_cases(view: CampaignView, pair: Pair) -> Iterator[Change]:
-    """Yield each case that both have figures of."""
+    """Yield each case that both have values of."""
     for case in view.cases:
         if comparison := view.comparisons.find(case.key, pair.default, pair.tuned.name):
             rule = next((rule for rule in pair.tuned.rules if serves(rule, case)), None)

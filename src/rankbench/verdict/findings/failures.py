@@ -116,7 +116,7 @@ def _list_cases(view: CampaignView, name: str, status: str) -> list[str]:
 
 
 def _describe_cases(view: CampaignView, name: str, cases: list[str]) -> Text:
-    """Name the cases, those with figures of other launches separately."""
+    """Name the cases, those with values of other launches separately."""
     partly = [key for key in cases if (summary := view.summary_of[key, name]).launches or summary.left_out]
     always = [key for key in cases if key not in partly]
     some_launches = say("some launches of {cases}", cases=_count_cases(view, partly))

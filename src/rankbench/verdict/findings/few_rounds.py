@@ -32,7 +32,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
         kind="few_rounds",
         title=say("Launches with too few rounds"),
         text=say(
-            "In {n:count launch} too few rounds of a case are valid: its figure is shown and not compared. Most "
+            "In {n:count launch} too few rounds of a case are valid: its value is shown and not compared. Most "
             "often this is {name} in {case} ({most} of {all:count launch}).",
             n=sum(summary.few for summary in poor),
             name=worst.candidate,

@@ -56,14 +56,14 @@ def find(view: CampaignView) -> Iterator[Finding]:
 def find_firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[First]:
     """Yield the launches in which the first size is far slower than each of the next."""
     keys = [line.verdicts[size].case.key for size in sizes]
-    frame = view.judged_figures.filter(pl.col("case").is_in(keys)).sort("candidate", "launch")
+    frame = view.judged_values.filter(pl.col("case").is_in(keys)).sort("candidate", "launch")
     by_candidate = groupby(frame.select("candidate", "launch", "case", "figure_ns").rows(), key=lambda row: row[0])
     for name, rows in by_candidate:
-        by_launch = [{key: figure for *_, key, figure in group} for _, group in groupby(rows, key=lambda row: row[1])]
-        complete = [figures for figures in by_launch if figures.keys() == set(keys)]
-        for figures in complete:
-            if name in view.candidates and figures[keys[0]] >= FAR * max(figures[key] for key in keys[1:]):
-                yield First(line, name, figures[keys[0]], figures[keys[1]], len(complete))
+        by_launch = [{key: value for *_, key, value in group} for _, group in groupby(rows, key=lambda row: row[1])]
+        complete = [times for times in by_launch if times.keys() == set(keys)]
+        for times in complete:
+            if name in view.candidates and times[keys[0]] >= FAR * max(times[key] for key in keys[1:]):
+                yield First(line, name, times[keys[0]], times[keys[1]], len(complete))
 
 
 def _describe_first(view: CampaignView, sizes: list[int], launches: list[First]) -> Text:

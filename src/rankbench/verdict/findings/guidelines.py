@@ -122,7 +122,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     tests = [*apply_rules(view, cases, margin), *apply_forms(cases, margin)]
     claims = [Claim(test.case.key, tuple(part.key for part in test.parts), test.margin) for test in tests]
     contrasts = judge(
-        compare_within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence
+        compare_within_launches(view.judged_values, claims), ["claim", "candidate"], view.campaign.plan.confidence
     )
     shown = [contrast for contrast in contrasts if contrast.key[1] in view.candidates]
     tested: dict[tuple[str, str], list[tuple[Test, Contrast]]] = {}

@@ -76,7 +76,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     names = set(view.candidates)
     curves = [
         curve
-        for curve in shapes.list_curves(view.judged_figures, [line.keys for line in candidate_lines])
+        for curve in shapes.list_curves(view.judged_values, [line.keys for line in candidate_lines])
         if curve.candidate in names
     ]
     planned = view.campaign.plan

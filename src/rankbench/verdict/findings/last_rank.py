@@ -136,14 +136,14 @@ def _make_finding(view: CampaignView, ranks: Sequence[Last]) -> Finding:
 
 def _name_rank(view: CampaignView, last: Last) -> Text:
     """Name the rank, with its CPU if that was the same in all launches."""
-    seats = {
+    locations = {
         (fact.host, fact.cpu)
         for launch in view.launches
         if launch.placement == last.placement
         for fact in launch.ranks
         if fact.rank == last.rank
     }
-    if len(seats) != 1:
+    if len(locations) != 1:
         return say("{rank}", rank=last.rank)
-    host, cpu = seats.pop()
+    host, cpu = locations.pop()
     return say("{rank} (CPU {cpu} of {host})", rank=last.rank, cpu=cpu, host=host)

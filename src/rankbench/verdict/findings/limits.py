@@ -40,7 +40,7 @@ SIGNS = (
 LOG_CHARACTERS = 120
 
 
-class Fate(NamedTuple):
+class PlacementResult(NamedTuple):
     """Failures of one operation, or of the start, of a candidate at one placement."""
 
     placement: Placement
@@ -64,17 +64,17 @@ class Limit(NamedTuple):
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding for each way in which a candidate fails from a number on."""
     for name in view.candidates:
-        by_limit: defaultdict[Limit, list[tuple[str, list[Fate]]]] = defaultdict(list)
-        for what, fates in _list_fates(view, name).items():
-            if limit := _find_limit(fates):
-                by_limit[limit].append((what, fates))
-        for limit, fates_of in by_limit.items():
-            yield _make_finding(view, name, limit, fates_of)
+        by_limit: defaultdict[Limit, list[tuple[str, list[PlacementResult]]]] = defaultdict(list)
+        for what, results in _list_results(view, name).items():
+            if limit := _find_limit(results):
+                by_limit[limit].append((what, results))
+        for limit, results_of in by_limit.items():
+            yield _make_finding(view, name, limit, results_of)
 
 
-def _list_fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
+def _list_results(view: CampaignView, name: str) -> dict[str, list[PlacementResult]]:
     """Return the failures of each operation by placement; where nothing started, those of the start."""
-    fates: defaultdict[str, list[Fate]] = defaultdict(list)
+    results: defaultdict[str, list[PlacementResult]] = defaultdict(list)
     for placement in view.campaign.plan.placements:
         launches = [
             launch for launch in view.launches if (launch.candidate, launch.placement) == (name, placement.name)
@@ -83,11 +83,11 @@ def _list_fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
             continue
         begun = [launch for launch in launches if launch.facts]
         saying = NOTHING if begun else _describe_end(launches[0])
-        fates[START].append(Fate(placement, len(launches), 0 if begun else len(launches), saying))
+        results[START].append(PlacementResult(placement, len(launches), 0 if begun else len(launches), saying))
         if begun:
             for operation, summaries in _list_summaries(view, name, placement).items():
-                fates[operation].append(_make_fate(placement, summaries, launches))
-    return fates
+                results[operation].append(_make_result(placement, summaries, launches))
+    return results
 
 
 def _list_summaries(view: CampaignView, name: str, placement: Placement) -> dict[str, list[Summary]]:
@@ -98,12 +98,14 @@ def _list_summaries(view: CampaignView, name: str, placement: Placement) -> dict
     return by_operation
 
 
-def _make_fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> Fate:
+def _make_result(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> PlacementResult:
     """Return the failures of an operation: those of the case that failed most often."""
     worst = max(summaries, key=lambda summary: sum(summary.failures.get(status, 0) for status in BROKEN))
     failures = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
     failed = sum(failures.values())
-    return Fate(placement, worst.launches + worst.left_out + failed, failed, _describe_failure(failures, launches))
+    return PlacementResult(
+        placement, worst.launches + worst.left_out + failed, failed, _describe_failure(failures, launches)
+    )
 
 
 def _describe_failure(failures: dict[CaseStatus, int], launches: Sequence[Launch]) -> Text:
@@ -142,31 +144,33 @@ def _describe_end(launch: Launch) -> Words:
     return signal or (_name_status(CaseStatus.CRASHED) if launch.facts else _name_no_start())
 
 
-def _find_limit(fates: Sequence[Fate]) -> Limit | None:
+def _find_limit(results: Sequence[PlacementResult]) -> Limit | None:
     """Return from which number on something fails, if it works below and fails in every placement from there on."""
-    failing = [fate for fate in fates if fate.failed]
-    working = [fate.placement for fate in fates if fate.tried and not fate.failed]
+    failing = [result for result in results if result.failed]
+    working = [result.placement for result in results if result.tried and not result.failed]
     for axis, number in AXES.items():
-        least = min((number(fate.placement) for fate in failing), default=0)
+        least = min((number(result.placement) for result in failing), default=0)
         if failing and working and max(map(number, working)) < least:
-            at_times = max((number(fate.placement) for fate in failing if fate.failed < fate.tried), default=0)
+            at_times = max((number(result.placement) for result in failing if result.failed < result.tried), default=0)
             always = min(
-                (number(fate.placement) for fate in failing if number(fate.placement) > at_times), default=None
+                (number(result.placement) for result in failing if number(result.placement) > at_times), default=None
             )
             return Limit(axis, least, always, failing[0].saying)
     return None
 
 
-def _make_finding(view: CampaignView, name: str, limit: Limit, fates_of: Sequence[tuple[str, list[Fate]]]) -> Finding:
-    failing = _choose_worst(fates_of)
+def _make_finding(
+    view: CampaignView, name: str, limit: Limit, results_of: Sequence[tuple[str, list[PlacementResult]]]
+) -> Finding:
+    failing = _choose_worst(results_of)
     start = limit.always or limit.least
-    onward = [fate for fate in failing if AXES[limit.axis](fate.placement) >= start]
-    below = [fate for fate in failing if AXES[limit.axis](fate.placement) < start]
+    onward = [result for result in failing if AXES[limit.axis](result.placement) >= start]
+    below = [result for result in failing if AXES[limit.axis](result.placement) < start]
     where = _describe_start(limit)
     how = limit.saying
     if how != _name_no_start():
-        how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in fates_of])
-    launch = _choose_launch(view, name, {fate.placement.name for fate in onward})
+        how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in results_of])
+    launch = _choose_launch(view, name, {result.placement.name for result in onward})
     return Finding(
         kind="limits",
         title=say("{name} {name:of fails|fail} {where}", name=name, where=where),
@@ -176,19 +180,19 @@ def _make_finding(view: CampaignView, name: str, limit: Limit, fates_of: Sequenc
                     "{name} fails {where} ({n} of {all:count launch}, {how}).",
                     name=name,
                     where=where,
-                    n=sum(fate.failed for fate in onward),
-                    all=sum(fate.tried for fate in onward),
+                    n=sum(result.failed for result in onward),
+                    all=sum(result.tried for result in onward),
                     how=how,
                 ),
                 *_describe_below(limit, below),
-                _describe_working(limit, fates_of),
+                _describe_working(limit, results_of),
                 *_quote_log(launch),
             ]
         ),
         advice=say(
             "Read the log of launch {n}. Try the newest version of the library or another transport.", n=launch.number
         ),
-        cases=_list_cases(view, name, {fate.placement.name for fate in failing}, {what for what, _ in fates_of}),
+        cases=_list_cases(view, name, {result.placement.name for result in failing}, {what for what, _ in results_of}),
         severity="failure",
     )
 
@@ -202,27 +206,29 @@ def _describe_start(limit: Limit) -> Text:
     return where if limit.always else say("sometimes {where}", where=where)
 
 
-def _describe_below(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
+def _describe_below(limit: Limit, results: Sequence[PlacementResult]) -> Iterator[Text]:
     """Yield how many launches fail at each number below the one from which on all fail."""
     number = AXES[limit.axis]
-    for n in sorted({number(fate.placement) for fate in fates}):
-        there = [fate for fate in fates if number(fate.placement) == n]
+    for n in sorted({number(result.placement) for result in results}):
+        there = [result for result in results if number(result.placement) == n]
         yield say(
             "At {where} it fails in {failed} of {all:count launch}.",
             where=_name_numbers(limit.axis, str(n), n),
-            failed=sum(fate.failed for fate in there),
-            all=sum(fate.tried for fate in there),
+            failed=sum(result.failed for result in there),
+            all=sum(result.tried for result in there),
         )
 
 
-def _choose_worst(fates_of: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
+def _choose_worst(results_of: Sequence[tuple[str, list[PlacementResult]]]) -> list[PlacementResult]:
     """Return the failures of the operation that failed most often."""
-    failing = [[fate for fate in fates if fate.failed] for _, fates in fates_of]
-    return max(failing, key=lambda fates: sum(fate.failed for fate in fates))
+    failing = [[result for result in results if result.failed] for _, results in results_of]
+    return max(failing, key=lambda results: sum(result.failed for result in results))
 
 
-def _describe_working(limit: Limit, fates_of: Sequence[tuple[str, list[Fate]]]) -> Text:
-    numbers = {AXES[limit.axis](fate.placement) for _, fates in fates_of for fate in fates if not fate.failed}
+def _describe_working(limit: Limit, results_of: Sequence[tuple[str, list[PlacementResult]]]) -> Text:
+    numbers = {
+        AXES[limit.axis](result.placement) for _, results in results_of for result in results if not result.failed
+    }
     below = sorted(numbers)
     return say(
         "It works at {where}.", where=_name_numbers(limit.axis, list_parts(map(str, below)), 1 if below == [1] else 2)
@@ -253,7 +259,7 @@ def _quote_log(launch: Launch) -> Iterator[Text]:
 
 
 def _list_cases(view: CampaignView, name: str, placements: set[str], operations: set[str]) -> list[str]:
-    """Return the cases that have no figure because of it."""
+    """Return the cases that have no value because of it."""
     return [
         key
         for key, case in view.case_of.items()

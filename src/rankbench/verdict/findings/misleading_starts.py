@@ -60,7 +60,7 @@ def find_shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[
     """
     planned = view.campaign.plan
     claims = [Claim(case.key, (usual.key,), 1 + planned.threshold) for case, usual in pairs]
-    frame = compare_within_launches(view.judged_figures.filter(pl.col("candidate").is_in(view.candidates)), claims)
+    frame = compare_within_launches(view.judged_values.filter(pl.col("candidate").is_in(view.candidates)), claims)
     both = frame.join(frame, on=["claim", "block"], suffix="_other").filter(
         pl.col("candidate") != pl.col("candidate_other")
     )

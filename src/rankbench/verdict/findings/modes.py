@@ -57,8 +57,8 @@ def _follows_level(view: CampaignView, case: str, name: str) -> bool:
     if case not in view.levels:
         return False
     at, modes = view.levels[case], view.modes[case, name]
-    figures = view.judged_figures.filter(pl.col("case") == case, pl.col("candidate") == name)
-    visits = figures.select("visit_ns", "visit_hop_ns").explode("visit_ns", "visit_hop_ns")
+    launch_values = view.judged_values.filter(pl.col("case") == case, pl.col("candidate") == name)
+    visits = launch_values.select("visit_ns", "visit_hop_ns").explode("visit_ns", "visit_hop_ns")
     near, far = pl.col("visit_hop_ns").is_between(1e-9, at.nearest_ns), pl.col("visit_hop_ns") >= at.farthest_ns
     between = math.sqrt(modes[0].mode.location_ns * modes[1].mode.location_ns)
     known = visits.filter(near | far)

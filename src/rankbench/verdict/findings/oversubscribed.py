@@ -34,7 +34,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
             kind="oversubscribed",
             title=say("{names}: more ranks than cores", names=", ".join(names)),
             text=say(
-                "At {names:and}, {ranks} ranks shared {n:count core}. These figures show how each library waits: one "
+                "At {names:and}, {ranks} ranks shared {n:count core}. These values show how each library waits: one "
                 "that spins may look a thousand times slower than with one core per rank.",
                 names=names,
                 ranks=ranks,

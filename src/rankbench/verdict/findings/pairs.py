@@ -27,7 +27,7 @@ TITLE = "Pairs of ranks"
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield, per operation, the time of each level, and per candidate the pairs that do not fit."""
-    made_maps = maps.make_maps(view.campaign, view.launches, view.judged_figures, view.operations)
+    made_maps = maps.make_maps(view.campaign, view.launches, view.judged_values, view.operations)
     for _, together in groupby(made_maps, key=lambda map_: case_labels.make_line_key(map_.case)):
         same = list(together)
         if levelled := [map_ for map_ in same if len(map_.levels) > 1]:

@@ -86,7 +86,7 @@ class Line:
         return self.view.summary_of[self.cases[size_bytes][placement].key, self.candidate]
 
     def measure(self, size_bytes: int) -> Measure:
-        """Return how figures of one size are reported."""
+        """Return how values of one size are reported."""
         summary = self.summary(size_bytes, self.near)
         case = self.cases[size_bytes][self.near]
         return measures.choose_measure(case, self.operation, summary.moved_bytes, summary.moved_messages)
@@ -122,7 +122,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
             lines.setdefault(case_labels.make_line_key(case_), {})[case_.size_bytes] = key
     if not lines:
         return
-    effects = placements.placement_effects(view.judged_figures, view.campaign)
+    effects = placements.placement_effects(view.judged_values, view.campaign)
     ratios = {
         (effect.candidate, effect.line, effect.ratio.base, effect.ratio.other): effect.ratio for effect in effects
     }
@@ -162,7 +162,7 @@ def compare_placements(
         name: placements.find_shared_kinds(list_launches(view, candidate, name), ranks, view.campaign.machine)
         for name in names
     }
-    jumps = {name: placements.find_jumps(view.judged_figures, list_keys(cases, name), candidate) for name in names}
+    jumps = {name: placements.find_jumps(view.judged_values, list_keys(cases, name), candidate) for name in names}
     near = max(names, key=lambda name: len(shared[name] or ()))
     for far in (name for name in names if name != near):
         both = {size: case for size, case in cases.items() if {near, far} <= case.keys()}
@@ -213,7 +213,7 @@ def make_finding(lines: list[Line]) -> Finding:
         title=say("{name}: effect of the placement on {title}", name=first.candidate, title=title),
         text=sentences(sentence for line in lines for sentence in describe_line(line)),
         advice=say(
-            "Place ranks that communicate most where the figures are best. Measure again where the reason is not known."
+            "Place ranks that communicate most where the values are best. Measure again where the reason is not known."
         ),
         cases=list(dict.fromkeys(keys)),
         severity="note",

@@ -161,7 +161,7 @@ def find_steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Findi
     """Yield candidates whose time grows with the nodes, and significantly more than that of most others."""
     cases = {line: {place: verdict.case for place, verdict in cases.items()} for line, cases in lines.items()}
     by_title: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
-    for growth in scaling.compare_growth(view.judged_figures, view.campaign, cases):
+    for growth in scaling.compare_growth(view.judged_values, view.campaign, cases):
         for name, factor in growth.factor.items():
             beyond = [
                 ratio

@@ -59,7 +59,7 @@ def find_reversals(view: CampaignView) -> Iterator[Reversal]:
         Claim(line.verdicts[smaller].case.key, (line.verdicts[larger].case.key,), margin)
         for line, smaller, larger in pairs
     ]
-    logs = compare_within_launches(view.judged_figures, claims)
+    logs = compare_within_launches(view.judged_values, claims)
     worst: dict[tuple[str, str, int], Reversal] = {}
     for contrast in judge(logs, ["claim", "candidate"], view.campaign.plan.confidence):
         number, candidate = contrast.key

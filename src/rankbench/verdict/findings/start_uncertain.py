@@ -42,7 +42,7 @@ def _make_unknown(view: CampaignView, summaries: list[Summary]) -> Finding:
         title=say("Starts too uncertain to judge"),
         text=say(
             "In {where} the estimated error of start synchronisation is more than {bound:.0%} of the time of a call; "
-            "the worst is {name} in {case}: {doubt}. These figures are shown and not compared.",
+            "the worst is {name} in {case}: {doubt}. These values are shown and not compared.",
             where=_describe_cases(view, summaries),
             bound=START_BOUND,
             name=worst.candidate,

@@ -78,9 +78,11 @@ def _find_favoured(view: CampaignView, observed: Sequence[LaunchState]) -> Itera
         if state.before
     ]
     schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
-    figures = pl.DataFrame(rows, schema, orient="row")
-    figures = figures.group_by("case", "candidate", "block").agg(pl.col("figure_ns").mean(), pl.col("launch").first())
-    for comparison in compare(figures, list(combinations(view.candidates, 2)), states.ALIKE - 1):
+    launch_values = pl.DataFrame(rows, schema, orient="row")
+    launch_values = launch_values.group_by("case", "candidate", "block").agg(
+        pl.col("figure_ns").mean(), pl.col("launch").first()
+    )
+    for comparison in compare(launch_values, list(combinations(view.candidates, 2)), states.ALIKE - 1):
         if comparison.different:
             near, far = (
                 (comparison.base, comparison.other) if comparison.ratio > 1 else (comparison.other, comparison.base)

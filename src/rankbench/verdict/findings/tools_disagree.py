@@ -38,7 +38,7 @@ class Contradiction(NamedTuple):
     """The same by the tool, below 1."""
 
     @property
-    def surest(self) -> float:
+    def least_ratio(self) -> float:
         """The smaller of the factors that core and tool report."""
         return min(self.core, 1 / self.tool)
 
@@ -69,7 +69,7 @@ WHY = say(
 
 
 def _make_finding(view: CampaignView, suite: str, contradictions: list[Contradiction], tested: int) -> Finding:
-    worst = max(contradictions, key=lambda contradiction: contradiction.surest)
+    worst = max(contradictions, key=lambda contradiction: contradiction.least_ratio)
     kinds = (worst.pair.theirs.datatype, worst.pair.core.datatype)
     numbers = []
     if kinds[0] != kinds[1]:

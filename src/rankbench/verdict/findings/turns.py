@@ -28,7 +28,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning where an effect is significantly above the threshold."""
     beside = {launch.number: launch.beside for launch in view.launches if launch.beside}
     plan = view.campaign.plan
-    effects = estimate_effects(view.judged_figures, beside, plan.confidence) if beside else []
+    effects = estimate_effects(view.judged_values, beside, plan.confidence) if beside else []
     large = [effect for effect in effects if effect.exceeds(plan.threshold)]
     if not large:
         return

@@ -58,7 +58,7 @@ def find_unstable(view: CampaignView) -> list[Unstable]:
     line_list = find_lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
     keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in line_list]
-    for curve in list_curves(view.judged_figures, keys):
+    for curve in list_curves(view.judged_values, keys):
         if curve.candidate in view.candidates and len(curve.blocks) > 2:
             by_line.setdefault(curve.line, {})[curve.candidate] = find_deviations(curve)
     return [
@@ -101,7 +101,7 @@ def find_certain(
 ) -> dict[tuple[int, str], Contrast]:
     """Return, by line and candidate, the least ratio of its scatter to that of another, where all are significant.
 
-    Deviations are paired within blocks, as figures are: what stirs a block stirs all who are in it. Each line's scatter
+    Deviations are paired within blocks, as values are: what stirs a block stirs all who are in it. Each line's scatter
     of them stands for itself, since theirs may be of any kind.
     """
     keys, moments = [], []

@@ -1,0 +1,99 @@
+"""Cases in the terminal: their selection, and how their values are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from rankbench.cli.options import parse_option
+from rankbench.language import format_text
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+from rankbench.quantities import format_size
+from rankbench.report import tables
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.model import Case, CaseVerdict, Comparison, Summary
+    from rankbench.verdict.view import CampaignView
+
+WIDE = 0.5
+"""Relative width above which an interval is shown by both ends."""
+WIDEST = 999
+LEAST_COVERAGE = 0.75
+"""Intervals with less coverage, which are those of two launches, are not shown."""
+
+
+def choose_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
+    """Return the selected cases. Raises RankbenchError for names that are not in the campaign."""
+    named = [
+        format_size(number)
+        for text in sizes
+        for number in parse_option("size", text, notation.parse_sizes, notation.SIZES_HELP) or ()
+    ]
+    for what, wanted, has in (
+        ("operation", operations, [case.operation for case in cases]),
+        ("form", forms, [case.form for case in cases]),
+        ("size", named, [format_size(case.size_bytes) for case in cases]),
+    ):
+        for name in set(wanted) - set(has):
+            raise RankbenchError(f"--{what} {name}: not in this campaign{suggestion(name, dict.fromkeys(has))}")
+    selection = [case for case in cases if case.operation in (operations or [case.operation])]
+    selection = [case for case in selection if case.form in (forms or [case.form])]
+    if cases and not selection:
+        raise RankbenchError(f"{', '.join(operations)} was not measured in the form {', '.join(forms)}")
+    selection = [case for case in selection if not named or format_size(case.size_bytes) in named]
+    if cases and not selection:
+        raise RankbenchError(f"{', '.join([*operations, *forms])} was not measured in the size {', '.join(named)}")
+    return selection
+
+
+def describe_missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
+    """Return how a case without a value ended; a value that is not compared has a question mark."""
+    if summary and summary.doubt:
+        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+    return Text((tables.describe_end(summary) if summary else "") or format_text("not run"), "red")
+
+
+def format_half_width(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
+    """Return the interval relative to the typical value, ` ±1.2%`; empty: too few launches for one.
+
+    An interval beyond 50 % on either side is shown by its ends, ` -40/+230%`: half its width could exceed the value.
+    """
+    low, high = tables.interval(summary, estimator)
+    typical_ns = summary.typical_ns
+    if not typical_ns or (summary.coverage < LEAST_COVERAGE and (low, high) == (summary.low_ns, summary.high_ns)):
+        return ""
+    ends = (high, low) if per_second and low > 0 else (low, high)
+    below, above = (typical_ns / end if per_second and low > 0 else end / typical_ns for end in ends)
+    return format_spread(below, above, 50 * (high - low) / typical_ns)
+
+
+def format_spread(below: float, above: float, percent: float) -> str:
+    """Return half the width of an interval in percent, or its ends relative to the value."""
+    if max(1 - below, above - 1) > WIDE:
+        more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
+        return f" -{max(0.0, 100 * (1 - below)):.0f}/+{more}%"
+    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
+
+
+def index_summaries(view: CampaignView) -> dict[tuple[str, str], Summary]:
+    """Return the summaries by case and candidate."""
+    return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
+
+
+def describe_control(comparisons: list[Comparison]) -> str:
+    """Return the result of the A/A control."""
+    if not comparisons:
+        return format_text(
+            "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
+        )
+    return format_text(
+        "A/A control: {name}, measured twice, was called different from itself in {wrong} of {all:count case}.",
+        name=comparisons[0].base,
+        wrong=sum(comparison.different for comparison in comparisons),
+        all=len(comparisons),
+    )

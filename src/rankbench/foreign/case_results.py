@@ -1,0 +1,74 @@
+"""Turns rows of a table into case results: times in nanoseconds, with all printed columns."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rankbench.model import CaseResult, CaseStatus, RankbenchError, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.foreign import Row, Table
+    from rankbench.model import Case
+
+NANOSECONDS = 1e9
+LONGEST_NS = 1e15
+"""11 days: longer than any call."""
+
+
+def refuse_impossible_values(table: Table, file: str) -> None:
+    """Raise RankbenchError for a row whose value cannot be the time or the rate of a call."""
+    places = [table.roles[name] for name in ("value", "pure", "compute") if name in table.roles]
+    per_second = table.operation.metric in {"bandwidth", "rate"}
+    for row in table.rows:
+        for place in places:
+            value = row.numbers[place] * table.scale
+            moved = row.size_bytes if table.operation.metric == "bandwidth" else 1
+            time_ns = NANOSECONDS * moved / value if per_second and value else value
+            if math.isinf(value) or time_ns >= LONGEST_NS or (per_second and moved and time_ns == 0 != value):
+                raise RankbenchError(
+                    f"{file}:{row.line}: {table.columns[place]} is {row.numbers[place]:g}, expected a time below "
+                    "10^15 ns, or what is moved in one"
+                )
+
+
+def make_case_result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
+    """Return the result of a case: one sample, or one for each call if the tool prints them all."""
+    scale = {
+        name: rows[0].numbers[table.roles[name]] * table.scale for name in ("pure", "compute") if name in table.roles
+    }
+    values = [row.numbers[table.roles["value"]] * table.scale for row in rows]
+    per_second = table.operation.metric in {"bandwidth", "rate"}
+    moved = case.size_bytes if table.operation.metric == "bandwidth" else 0
+    status, reason = choose_status(values, rows, comparable=moved > 0 or table.operation.metric != "bandwidth")
+    times = []
+    if status == CaseStatus.OK:
+        times = [NANOSECONDS * (moved or 1) / value if per_second else value for value in values]
+    return CaseResult(
+        case=case,
+        status=status,
+        reason=reason,
+        sample_count=len(values),
+        valid=len(times),
+        ranks=case.ranks,
+        moved_bytes=moved,
+        moved_messages=1 if table.operation.metric == "rate" else 0,
+        pure_ns=scale.get("pure", 0.0),
+        compute_ns=scale.get("compute", 0.0),
+        printed=dict(zip(table.columns, rows[0].numbers, strict=True)) if len(rows) == 1 else {},
+        series=[Series(rank=-1, time_ns=times, last_rank=[], late=[], overrun=[])] if times else [],
+    )
+
+
+def choose_status(values: Sequence[float], rows: Sequence[Row], *, comparable: bool) -> tuple[CaseStatus, str]:
+    """Return the status of a case, with the reason if it has no value. A case that a tool skipped has NaN as value."""
+    wrong = next((row.wrong for row in rows if row.wrong), "")
+    if wrong:
+        return CaseStatus.FAILED if any(map(math.isnan, values)) else CaseStatus.WRONG_DATA, wrong
+    if not comparable:
+        return CaseStatus.NOT_RUN, "an empty message has no bandwidth"
+    if not all(value > 0 for value in values):
+        return CaseStatus.BELOW, "printed as 0: below the last digit printed"
+    return CaseStatus.OK, ""

@@ -1,0 +1,121 @@
+"""Shared by the readers of tools: numbers of a line, errors with file and line, and tables that are being filled."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from rankbench.foreign import Row, make_benchmark
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    from rankbench.foreign import Line, Table
+    from rankbench.model import Meaning, Operation
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+ROW_BEGINS = re.compile(r"\s*[-+]?\.?(?:\d|(?:nan|inf)\b)", re.ASCII | re.IGNORECASE)
+LARGEST = 1 << 62
+MAX_NOISE_LINES = 20
+NONE = math.nan
+"""Stands for a value that the tool does not have."""
+
+
+class Place(NamedTuple):
+    """File and line, for messages."""
+
+    file: str
+    line: int
+
+    def make_error(self, what: str) -> RankbenchError:
+        """Return an error with file, line and message."""
+        return RankbenchError(f"{self.file}:{self.line}: {what}")
+
+    def split(self, text: str, headings: Sequence[str]) -> list[str]:
+        """Return the fields of a row. Raises RankbenchError if their number is not that of the headings."""
+        fields = text.split()
+        if len(fields) != len(headings):
+            cut = "; is it cut?" if len(fields) < len(headings) else ""
+            raise self.make_error(f"{len(fields)} columns, expected {len(headings)} ({' '.join(headings)}){cut}")
+        return fields
+
+    def parse_number(self, field: str, heading: str, *, negative: bool = False) -> float:
+        """Return a finite number. Raises RankbenchError for others, and for negative ones unless allowed."""
+        value = float(field) if NUMBER.fullmatch(field) else math.nan
+        if not math.isfinite(value) or (value < 0 and not negative):
+            raise self.make_error(f"{heading} is {field!r}, expected a number{'' if negative else ' of 0 or more'}")
+        return value
+
+    def parse_size(self, field: str, heading: str) -> int:
+        """Return a whole number such as a message size. Raises RankbenchError outside 0 to 2^62."""
+        if not (field.isascii() and field.isdigit() and len(field) < 20 and int(field) <= LARGEST):
+            raise self.make_error(f"{heading} is {field!r}, expected a whole number from 0 to 2^62")
+        return int(field)
+
+
+def begins_a_row(text: str) -> bool:
+    """Return whether a line begins with a number, or with nan or inf."""
+    return ROW_BEGINS.match(text) is not None
+
+
+class Drafts:
+    """The tables of one run while they are read, by key.
+
+    A size comes once in a table, unless rows are single calls. A benchmark that is printed again for a size gets
+    another table.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[Hashable, int], Table] = {}
+        self._times: dict[tuple[Hashable, int], int] = {}
+        self._noise: list[Line] = []
+
+    def add(self, key: Hashable, make: Callable[[], Table], row: Row) -> None:
+        """Add a row to the table of a key. `make` makes the empty table if there is none yet."""
+        time = self._times.get((key, row.size_bytes), 0)
+        table = self._tables.get((key, time))
+        if table is None:
+            table = self._tables[key, time] = make()
+        table.rows.append(row)
+        if not table.raw:
+            self._times[key, row.size_bytes] = time + 1
+
+    def keep_unrecognised(self, line: Line) -> None:
+        """Keep a line that is not from the tool."""
+        if len(self._noise) < MAX_NOISE_LINES and line.text.strip():
+            self._noise.append(line)
+
+    def finish(self) -> Iterator[Table]:
+        """Yield the tables, the first one with the noise, and forget them. Without a table the noise is kept."""
+        tables, noise = list(self._tables.values()), tuple(self._noise)
+        if not tables:
+            return
+        for collection in (self._tables, self._times, self._noise):
+            collection.clear()
+        for table in tables:
+            yield table._replace(noise=noise)
+            noise = ()
+
+
+def make_variant(operation: Operation, name: str, **changes: object) -> Operation:
+    """Return a variant of a benchmark whose values have another meaning, such as with an option of its tool."""
+    assert operation.foreign
+    meaning: Meaning = replace(operation.foreign.meaning, **changes)
+    foreign = replace(operation.foreign, meaning=meaning)
+    return replace(operation, name=f"{operation.name}-{name}", start=meaning.start.replace(" ", "-"), foreign=foreign)
+
+
+def make_unknown(suite: str, spelling: str, meaning: Meaning) -> Operation:
+    """Return an operation for an unknown benchmark of a known tool."""
+    return make_benchmark(
+        suite, make_slug(spelling) or "unnamed", spelling, f"{spelling}, unknown to rankbench", meaning
+    )
+
+
+def make_slug(spelling: str) -> str:
+    """Return a name for an operation: lower-case letters, digits, underscores and hyphens."""
+    return re.sub(r"[^a-z0-9_]+", "-", spelling.lower()).strip("-")

@@ -1,0 +1,178 @@
+"""Reads the lines that a tool printed from a file, block by block, without line ends, colours and rank labels.
+
+Text that no tool prints is an error with file and line: binary data, an endless line, a cut last line. Launchers can
+put the rank before every line; these labels are removed, and so are lines that they mark as standard error.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from rankbench.foreign import Line, NoResultsError
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+BLOCK_BYTES = 1 << 20
+"""Size of a block; at most two are in memory."""
+MAX_LINE = 1 << 16
+"""Largest number of characters in a line."""
+MAKE_LINE = functools.partial(tuple.__new__, Line)
+"""Makes a `Line` in half the time: a file can have millions."""
+LABEL_LINES = 20
+"""Number of lines, without blank ones, that decide whether an ambiguous label is one."""
+CONTROL_BYTES = bytes({*range(32)} - set(b"\a\b\t\n\v\f\r\x1b"))
+"""Control characters that are not in text for a terminal."""
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+NAMES = re.compile(r"[A-Za-z]{3}|[=:]$")
+"""First words of lines that are not damaged rows."""
+CUT = "ends in the middle of a line; is it cut? If not, end it with a newline"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_8 = b"\xef\xbb\xbf"
+ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-Z\\^_=>])")
+
+
+class Label(NamedTuple):
+    """A label that a launcher puts before each line. Its group `error` matches for lines of standard error."""
+
+    pattern: re.Pattern[str]
+    is_unique: bool = True
+    """Whether no other text looks like it."""
+
+
+LABELS = (
+    # Open MPI: `[1,0]<stdout>:`, since 5 `[prterun-host-123@1,0]<stdout>: `, both also with a time or a host.
+    Label(
+        re.compile(r"(?:[A-Z][^[<]{0,40})?(?:\[[^]\s]*\d,\d+\](?:\[[^]\s]*\])?)?<std(?:out|(?P<error>err|diag))>: ?")
+    ),
+    # Hydra, of MPICH and Intel MPI: `[0] `.
+    Label(re.compile(r"\[\d+\](?: |$)")),
+    # Slurm's srun, and flux: `0: `, ` 0: `. NetPIPE numbers its lines like this.
+    Label(re.compile(r" {0,6}\d{1,7}:(?: |$)"), is_unique=False),
+)
+
+
+def read_file(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file. Raises RankbenchError if it cannot be read, and as `read_lines` does."""
+    try:
+        with path.open("rb") as file:
+            yield from read_lines(file, str(path))
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def read_lines(file: BinaryIO, name: str) -> Iterator[Line]:
+    """Yield the lines of an open file, which messages call `name`.
+
+    Raises RankbenchError at a line that is not text and at the end of a cut file, NoResultsError if it is empty.
+    """
+    number, rest = 1, b""
+    label: Label | None = None
+    for block in _read_blocks(file, name):
+        _refuse_binary(block, name, number)
+        block_lines, end, rest = (rest + block).rpartition(b"\n")
+        texts = _split_lines(block_lines) if end else []
+        _refuse_endless(texts or _split_lines(rest), name, number)
+        label = _find_label(texts) if number == 1 else label
+        numbered = map(MAKE_LINE, zip(itertools.count(number), texts))
+        yield from _strip_label(label, numbered) if label else numbered
+        number += len(texts)
+    if rest:
+        raise RankbenchError(f"{name}:{number}: {CUT}")
+
+
+def check_rows(name: str, numbered: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines. Raises RankbenchError at a damaged row: one like its neighbour, except for the first word."""
+    width, doubtful = 0, None
+    for line in numbered:
+        if (text := line.text.lstrip()) and "0" <= text[0] <= "9":
+            width = len(text.split())
+            if doubtful and doubtful[1] == width:
+                raise _make_damage_error(name, doubtful[0])
+            doubtful = None
+        elif text:
+            count = _count_suspect_words(text)
+            if count and count == width:
+                raise _make_damage_error(name, line)
+            doubtful = (line, count) if count else None
+            width = width if count else 0
+        yield line
+
+
+def _count_suspect_words(text: str) -> int:
+    """Return the number of words of a line if all except the first are numbers; else 0."""
+    first, *others = text.split()
+    if not others or first == "#" or NAMES.search(first) or not all(map(NUMBER.fullmatch, others)):
+        return 0
+    return 0 if NUMBER.fullmatch(first) else 1 + len(others)
+
+
+def _make_damage_error(name: str, line: Line) -> RankbenchError:
+    first = line.text.split()[0][:40]
+    return RankbenchError(
+        f"{name}:{line.number}: {first!r} is not a number, and the rest of the line is a row; is it damaged?"
+    )
+
+
+def _read_blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
+    block = file.read(BLOCK_BYTES)
+    if block.startswith(UTF_16):
+        raise RankbenchError(f"{name}:1: text in UTF-16; save it as UTF-8")
+    block = block.removeprefix(UTF_8)
+    if not block:
+        raise NoResultsError(f"{name}: empty")
+    while block:
+        yield block
+        block = file.read(BLOCK_BYTES)
+
+
+def _refuse_binary(block: bytes, name: str, number: int) -> None:
+    """Raise RankbenchError if a block has control characters; `number` is the number of its first line."""
+    if len(block.translate(None, CONTROL_BYTES)) < len(block):
+        place = next(place for place, byte in enumerate(block) if byte in CONTROL_BYTES)
+        line = number + block.count(b"\n", 0, place)
+        raise RankbenchError(f"{name}:{line}: not text (a byte of value {block[place]})")
+
+
+def _refuse_endless(texts: Sequence[str], name: str, number: int) -> None:
+    if max(map(len, texts), default=0) > MAX_LINE:
+        place = next(place for place, text in enumerate(texts) if len(text) > MAX_LINE)
+        raise RankbenchError(
+            f"{name}:{number + place}: longer than {MAX_LINE:,} characters; no tool prints such a line"
+        )
+
+
+def _split_lines(data: bytes) -> list[str]:
+    """Return complete lines without line ends. Invalid UTF-8 is replaced: it can be in a comment."""
+    text = data.decode("utf-8", errors="replace")
+    if "\x1b" in text:
+        text = ESCAPE.sub("", text)
+    texts = text.split("\n")
+    return [text.rstrip("\r") for text in texts] if "\r" in text else texts
+
+
+def _find_label(texts: Iterable[str]) -> Label | None:
+    """Return the label of lines: a unique one on any line, or the same ambiguous one on most of the first lines."""
+    first = list(itertools.islice((text for text in texts if text.strip()), LABEL_LINES))
+    for label in LABELS:
+        labels = [match.group().strip() for text in first if (match := label.pattern.match(text))]
+        most = Counter(labels).most_common(1)[0][1] if labels else 0
+        if most and (label.is_unique or 2 * most > len(first) > 1):
+            return label
+    return None
+
+
+def _strip_label(label: Label, numbered: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines without their label, and without lines of standard error."""
+    for line in numbered:
+        match = label.pattern.match(line.text)
+        if match is None:
+            yield line
+        elif match.lastgroup != "error":
+            yield Line(line.number, line.text[match.end() :])

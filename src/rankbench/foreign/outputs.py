@@ -1,0 +1,123 @@
+"""Reads the output of a job: a file of one or several runs, or one in which several libraries take turns.
+
+Scripts that loop over libraries print the second kind: `---` between libraries and `===` between rounds, each on its
+own line; optionally the library's name with a colon, and host names, before a run; `done` at the end.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.foreign import HEAD_LINES, Line, Table, Text, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+NEXT_LIBRARY, NEXT_ROUND, END = "---", "===", "done"
+MAX_MARK_LENGTH = 16
+"""Largest number of characters in a line with a mark, including blanks."""
+TITLE = re.compile(r"\s*(\S.*?)\s*:\s*")
+HOST = re.compile(r"\s*([A-Za-z][\w.-]*)\s*")
+
+
+class Run(NamedTuple):
+    """The output of one library in one round."""
+
+    label: str
+    """The library's name before it, such as `MPICH`; empty if there is none."""
+    position: int
+    """Place of the library in the round, from 0."""
+    round: int
+    """From 1."""
+    line: int
+    tables: list[Table]
+    hosts: list[str]
+    """Host of each rank, if printed."""
+    message: str
+    """Its first line if it has no table; else empty."""
+    cut: bool = False
+    """Whether it is the last one of an output without an end mark."""
+
+
+class Output(NamedTuple):
+    """The content of a file."""
+
+    runs: list[Run]
+    in_turns: bool
+    """Whether libraries take turns in the file."""
+
+
+class Section:
+    """The lines of one run: those up to the next mark."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self.lines = self._read_to_mark(lines)
+        self.mark = ""
+        """The mark that ended it; empty at the end of the file."""
+        self.ended = False
+        """Whether it has the end mark of the file."""
+
+    def _read_to_mark(self, lines: Iterator[Line]) -> Iterator[Line]:
+        for line in lines:
+            if len(line.text) > MAX_MARK_LENGTH:
+                yield line
+                continue
+            text = line.text.strip()
+            if text in {NEXT_LIBRARY, NEXT_ROUND}:
+                self.mark = text
+                return
+            if text == END:
+                self.ended = True
+            else:
+                yield line
+
+
+def read_output(file: str, lines: Iterator[Line]) -> Output:
+    """Return the runs of a file. Raises RankbenchError for a damaged table, NoResultsError if there is none."""
+    section = Section(lines)
+    head = list(itertools.islice(section.lines, HEAD_LINES))
+    if section.mark:
+        runs = [read_run(file, 0, 1, head, section)]
+    else:
+        tables = list(reading.read_text(Text(file, itertools.chain(head, section.lines))))
+        if not section.mark:
+            return Output([Run("", 0, 1, 1, tables, [], "")], in_turns=False)
+        runs = [read_head(0, 1, head)[0]._replace(tables=tables, message="")]
+    while section.mark:
+        last = runs[-1]
+        position, number = (last.position + 1, last.round) if section.mark == NEXT_LIBRARY else (0, last.round + 1)
+        section = Section(lines)
+        runs.append(read_run(file, position, number, list(itertools.islice(section.lines, HEAD_LINES)), section))
+    named = any(run.label for run in runs)
+    runs = [run for run in runs if not named or run.label or run.hosts or run.tables or run.message]
+    if not section.ended:
+        runs[-1] = runs[-1]._replace(cut=True)
+    return Output(runs, in_turns=True)
+
+
+def read_run(file: str, position: int, number: int, head: Sequence[Line], section: Section) -> Run:
+    """Return the run of a section, whose first lines are `head`."""
+    run, rest = read_head(position, number, head)
+    tool = reading.find_tool(rest)
+    tables = list(reading.read_tables(tool, Text(file, itertools.chain(rest, section.lines)))) if tool else []
+    deque(section.lines, 0)  # Reads on to the mark.
+    return run._replace(tables=tables, message="") if tables else run
+
+
+def read_head(position: int, number: int, head: Sequence[Line]) -> tuple[Run, list[Line]]:
+    """Return a run without tables, from the library's name and the hosts at its beginning, and the remaining lines."""
+    label, hosts = "", []
+    rest = deque(head)
+    while rest:
+        if title := TITLE.fullmatch(rest[0].text):
+            label = title[1]
+        elif host := HOST.fullmatch(rest[0].text):
+            hosts.append(host[1])
+        elif rest[0].text.strip():
+            break
+        rest.popleft()
+    sentence = rest[0].text.strip() if rest else ""
+    return Run(label, position, number, head[0].number if head else 1, [], hosts, sentence), list(rest)

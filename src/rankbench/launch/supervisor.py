@@ -1,0 +1,314 @@
+"""A small process that runs one command and leaves no process behind, whatever happens to rankbench.
+
+It is outside rankbench's process group and adopts every process whose parent ends (PR_SET_CHILD_SUBREAPER). So ranks
+whose launcher was killed, or that have their own sessions, remain its descendants. It reads the step as one line of
+JSON from standard input; end of file means that rankbench has ended or wants to stop. At the end it prints one line of
+JSON. It needs only the standard library and is started by its path.
+
+It consists of two processes: the child supervises; its parent takes over if the child is killed. If both are killed,
+the kernel kills the launcher, and rankbench adopts and ends the remaining processes (`launch/local.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+TYPE_CHECKING = False  # Type checkers know this name; importing typing would take a tenth of the start.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from io import FileIO
+    from typing import Any
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed
+POLL_S = 1.0
+"""Time between two looks at the watched file: long, since the ranks may need every core."""
+TIDY_S = 0.5
+"""Time for the launcher to end its ranks, before they get SIGTERM too."""
+GRACE_S = 2.0
+"""Time between SIGTERM and SIGKILL."""
+PAUSE_S = 0.01
+END = b'{"record":"end"'
+"""Prefix of the last line of the core's stream: everything is measured, and MPI_Finalize follows."""
+END_S = 5.0
+"""Time after that line in which the command must end."""
+OUTPUT_BYTES = 1 << 20
+"""Bytes of a command's output that are kept, both of its beginning and of its end."""
+OMISSION = b"\n[rankbench left out %d bytes of output here]\n"
+LINE_BYTES = 65536
+"""Upper bound of the length of the last line."""
+
+
+def main() -> None:
+    """Supervise a command in a child process; if that is killed, end the remaining processes."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    child = os.fork()
+    if not child:
+        supervise()
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        end_all(descendants)
+        reap()
+    if code < 0:
+        os.kill(os.getpid(), -code)  # Rankbench sees how it ended.
+    sys.exit(code)
+
+
+def supervise() -> None:
+    """Run the command that standard input describes, and print how it ended."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    line = sys.stdin.readline()
+    if not line:
+        return
+    step = json.loads(line)
+    began = time.monotonic()
+    try:
+        child, copier = start(step)
+    except (OSError, ValueError) as error:
+        write_answer({"error": explain_refusal(step, error)})
+        return
+    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("heartbeat"))
+    duration_s = time.monotonic() - began
+    end_all(descendants, child)
+    child.poll()
+    reap()
+    copier.join(GRACE_S)
+    outcome = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
+    write_answer(outcome | {"output_bytes": copier.copied})
+
+
+def prctl(option: int, value: int) -> None:
+    """Set an attribute of this process; prctl(2)."""
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def write_answer(message: dict[str, Any]) -> None:
+    """Write a line to standard output, unbuffered: Python would flush a buffer again after rankbench has ended."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(1, json.dumps(message).encode() + b"\n")
+
+
+class OutputCopier(threading.Thread):
+    """Copies the beginning and the end of a pipe's data to a file, and counts all bytes.
+
+    Endless output must fill neither disk nor memory, and a full disk must not block the command. The file's
+    modification time shows that the command still prints.
+    """
+
+    def __init__(self, source: int, output: FileIO) -> None:
+        super().__init__(daemon=True)
+        self._source, self._output = source, output
+        self.copied = 0
+
+    def run(self) -> None:
+        """Copy until the pipe ends; write how many bytes were left out in the middle."""
+        room, end, touched = OUTPUT_BYTES, bytearray(), time.monotonic()
+        while data := os.read(self._source, 1 << 16):
+            self.copied += len(data)
+            with contextlib.suppress(OSError):
+                self._output.write(data[:room])
+            end += data[room:]
+            room = max(0, room - len(data))
+            if len(end) > 2 * OUTPUT_BYTES:
+                del end[:-OUTPUT_BYTES]
+            if time.monotonic() - touched > POLL_S:
+                touched = time.monotonic()
+                os.utime(self._output.fileno())
+        if self.copied > 3 * OUTPUT_BYTES:
+            del end[:-OUTPUT_BYTES]
+        omitted = self.copied - OUTPUT_BYTES + room - len(end)
+        with contextlib.suppress(OSError), self._output as output:
+            output.write((OMISSION % omitted if omitted else b"") + end)
+        os.close(self._source)
+
+
+def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], OutputCopier]:
+    """Start the command in its own session, and a thread that copies its output to a file.
+
+    The kernel kills the command if this process dies.
+    """
+    supervisor = os.getpid()
+
+    def die_with_supervisor() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != supervisor:  # The supervisor was killed just before.
+            os._exit(1)
+
+    output = Path(step["output"]).open("wb", buffering=0)  # noqa: SIM115 - the thread closes it
+    source, into = os.pipe()
+    try:
+        child = subprocess.Popen(
+            step["arguments"],
+            env=os.environ | step["environment"],
+            stdin=subprocess.DEVNULL,
+            stdout=into,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=die_with_supervisor,
+        )
+    finally:
+        os.close(into)
+    copier = OutputCopier(source, output)
+    copier.start()
+    return child, copier
+
+
+def explain_refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
+    """Return why the command did not start. ValueError: arguments or names that no process can have."""
+    if isinstance(error, OSError):
+        return f"{error.filename or step['arguments'][0]}: {error.strerror}"
+    return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
+
+
+def read_heartbeat(heartbeat: tuple[str, int] | None) -> bytes:
+    """Return the bytes of a number in shared memory that changes while the command lives."""
+    if not heartbeat:
+        return b""
+    try:
+        with Path(heartbeat[0]).open("rb", buffering=0) as page:
+            return os.pread(page.fileno(), 4, heartbeat[1])
+    except OSError:
+        return b""
+
+
+def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, heartbeat: tuple[str, int] | None = None) -> bool:
+    """Wait until the command ends, rankbench stops it, or signs of life are missing; return whether they were."""
+    poll = select.poll()
+    with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3, child.poll() below shows the end.
+        poll.register(os.pidfd_open(child.pid), select.POLLIN)
+    poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
+    pause_s = min(POLL_S, limit_s / 4)
+    polled, still_s, state = time.monotonic(), 0.0, (-1, 0, b"")
+    while not poll.poll(1000 * pause_s) and child.poll() is None:
+        facts = watch.stat() if watch.exists() else None
+        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), read_heartbeat(heartbeat))
+        # If this reading is late, all processes may have been stopped, and the launch could give no sign.
+        still_s = 0.0 if now != state else still_s + min(time.monotonic() - polled, 2 * pause_s)
+        polled, state = time.monotonic(), now
+        if still_s > limit_s or (still_s > END_S and is_complete(watch)):
+            return True
+    return False
+
+
+def is_complete(watch: Path) -> bool:
+    """Return whether the watched file is a complete stream."""
+    try:
+        with watch.open("rb") as stream:
+            stream.seek(max(0, watch.stat().st_size - LINE_BYTES))
+            return stream.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(END)
+    except OSError:
+        return False
+
+
+def end_all(find: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:
+    """End all processes: first the launcher, which can clean up, then all by SIGTERM, then by SIGKILL.
+
+    Their files in /dev/shm are removed.
+    """
+    pids = find() or find()  # One search can miss the child of a process that just ended.
+    if not pids:
+        return
+    shared = {entry for pid in pids for entry in list_mapped(pid)}
+    if launcher and launcher.poll() is None:
+        launcher.terminate()
+        wait_for_end(find, TIDY_S)
+    signal_all(find(), signal.SIGTERM)
+    wait_for_end(find, GRACE_S)
+    while pids := find():
+        signal_all(pids, signal.SIGKILL)
+        time.sleep(PAUSE_S)
+    remove(shared)
+
+
+def wait_for_end(find: Callable[[], list[int]], limit_s: float) -> None:
+    """Wait until all processes have ended, or the time is over."""
+    until = time.monotonic() + limit_s
+    while find() and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+
+
+def list_mapped(pid: int) -> set[tuple[str, int]]:
+    """Return path and inode of each file in /dev/shm that a process maps and that is not deleted."""
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return set()
+    fields = (line.split(maxsplit=5) for line in lines if SHARED in line and not line.endswith(" (deleted)"))
+    return {(words[5], int(words[4])) for words in fields if words[5].startswith(SHARED)}
+
+
+def remove(shared: set[tuple[str, int]]) -> None:
+    """Remove the files of this user that no process maps any more."""
+    entries = {(path, inode) for path, inode in shared if is_own(path, inode)}
+    if entries:
+        entries -= {entry for folder in Path("/proc").glob("[0-9]*") for entry in list_mapped(int(folder.name))}
+    for path, _ in entries:
+        with contextlib.suppress(OSError):
+            Path(path).unlink()
+
+
+def is_own(path: str, inode: int) -> bool:
+    """Return whether a path is still the same file, and owned by this user."""
+    try:
+        facts = os.lstat(path)
+    except OSError:
+        return False
+    return (facts.st_ino, facts.st_uid) == (inode, os.getuid())
+
+
+def reap() -> None:
+    """Wait for adopted processes that have ended; not every container has an init that would."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def signal_all(pids: list[int], number: signal.Signals) -> None:
+    """Send a signal to processes."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def descendants() -> list[int]:
+    """Return the processes below this one that still run."""
+    return find_descendants({os.getpid()}, list_parents())
+
+
+def list_parents() -> dict[int, int]:
+    """Return the parent of every process that has not ended."""
+    return dict(filter(None, map(parent, filter(str.isdigit, os.listdir("/proc")))))  # noqa: PTH208 - pathlib takes longer
+
+
+def find_descendants(ancestors: set[int], parents: dict[int, int]) -> list[int]:
+    """Return all descendants of these processes."""
+    pids: list[int] = []
+    generation = ancestors
+    while generation := {pid for pid, above in parents.items() if above in generation}:
+        pids += generation
+    return pids
+
+
+def parent(pid: str) -> tuple[int, int] | None:
+    """Return a process and its parent; None: it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123 - there are hundreds
+            state, above = stat.read().rpartition(b")")[2].split()[:2]
+    except (OSError, ValueError):
+        return None
+    return None if state in b"ZX" else (int(pid), int(above))
+
+
+if __name__ == "__main__":
+    main()

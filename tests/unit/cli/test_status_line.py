@@ -1,0 +1,67 @@
+"""The line on standard error about what takes time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import select
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rankbench.cli.display import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+PATIENCE_S = 10.0
+
+
+@contextlib.contextmanager
+def open_terminal() -> Iterator[int]:
+    """Yield the other end of a terminal that is standard error; a fixture would come before pytest's own."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as stream, contextlib.redirect_stderr(stream):
+        yield ours
+    os.close(ours)
+
+
+def read_until(terminal: int, wanted: str) -> str:
+    """Return what the terminal showed until it showed this."""
+    text, begin_s = "", time.monotonic()
+    while wanted not in text and time.monotonic() - begin_s < PATIENCE_S:
+        if select.select([terminal], [], [], 0.1)[0]:
+            text += os.read(terminal, 1000).decode()
+    return text
+
+
+def test_what_takes_long_is_shown_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StatusLine, "DELAY_S", 0.01)
+    with open_terminal() as terminal:
+        check_that_it_is_shown(terminal)
+
+
+def check_that_it_is_shown(terminal: int) -> None:
+    with StatusLine("evaluating …") as working:
+        assert "evaluating …" in read_until(terminal, "evaluating …")
+        working.update("drawing: 3 …")
+        assert "drawing: 3 …" in read_until(terminal, "drawing: 3 …")
+    assert read_until(terminal, "\x1b[K").endswith("\r\x1b[K")
+
+
+def test_what_is_over_soon_is_not_shown() -> None:
+    with open_terminal() as terminal:
+        with StatusLine("evaluating …") as working:
+            working.update("drawing …")
+        os.write(sys.stderr.fileno(), b"end")
+        assert read_until(terminal, "end") == "end"
+
+
+def test_nothing_is_shown_in_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StatusLine, "DELAY_S", 0.0)
+    with StatusLine("evaluating …"):
+        time.sleep(0.05)
+    assert capsys.readouterr() == ("", "")

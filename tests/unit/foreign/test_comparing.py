@@ -1,0 +1,378 @@
+"""Two benchmarks side by side: what is said of them, what converts one into the other, and where it is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fakes import kinds
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from rankbench.foreign import make_benchmark
+from rankbench.foreign.comparing import Comparable, compare_benchmarks, describe_core_value
+from rankbench.foreign.tools import imb, mpbench, osu, skampi
+from rankbench.model import Meaning
+
+if TYPE_CHECKING:
+    from rankbench.model import Operation
+
+FORMS = ["blocking", "nonblocking", "persistent"]
+
+
+def read_core_operation(name: str, **others: object) -> Operation:
+    return kinds.operation(name, "collective", **{"forms": FORMS, **others})
+
+
+ALLREDUCE, BCAST, REDUCE_SCATTER = (
+    read_core_operation("allreduce"),
+    read_core_operation("bcast"),
+    read_core_operation("reduce_scatter"),
+)
+PINGPONG = read_core_operation("pingpong", metric="latency", start="none")
+SEND_GAP = read_core_operation("send-gap", start="none", rounds=32, forms=["blocking"])
+BANDWIDTH = read_core_operation("bandwidth", metric="bandwidth", start="none")
+BOTH_WAYS = read_core_operation("bandwidth-bidirectional", metric="bandwidth")
+RATE = read_core_operation("message-rate", metric="rate")
+INIT = read_core_operation("init", start="none", once=True, forms=["blocking"])
+THEIRS = [*imb.OPERATIONS, *mpbench.OPERATIONS, *osu.OPERATIONS, *skampi.OPERATIONS]
+OWN = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
+
+
+def find_benchmark(name: str) -> Operation:
+    return next(each for each in THEIRS if each.name == name)
+
+
+def foreign(name: str, *, counterpart: str = "allreduce", metric: Any = "time", **meaning: Any) -> Operation:
+    usual = {"over_calls": "mean", "over_ranks": "mean", "start": "none", "text": "all reported"}
+    return make_benchmark(
+        "tool", name, name, name, Meaning(**{**usual, **meaning}), counterpart=counterpart, metric=metric
+    )
+
+
+# --- the core's own -------------------------------------------------------------------------------------------------
+
+MEDIAN = "median over launches of each launch's median; "
+
+
+@pytest.mark.parametrize(
+    ("operation", "start", "meaning"),
+    [
+        (
+            *(ALLREDUCE, "window"),
+            Meaning(
+                over_calls="median",
+                over_ranks="span",
+                start="window",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has finished",
+                data="checked",
+            ),
+        ),
+        (
+            *(ALLREDUCE, "window-mpiperf"),
+            Meaning(
+                over_calls="median",
+                over_ranks="span",
+                start="window",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has finished",
+                data="checked",
+            ),
+        ),
+        (
+            *(ALLREDUCE, "library-barrier"),
+            Meaning(
+                over_calls="median",
+                over_ranks="maximum",
+                start="library-barrier",
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the slowest rank",
+                data="checked",
+            ),
+        ),
+        (
+            *(ALLREDUCE, "none"),
+            Meaning(
+                over_calls="mean",
+                over_ranks="maximum",
+                start="none",
+                text=MEDIAN + "a sample is the mean of a loop of calls, on the slowest rank",
+                data="checked",
+            ),
+        ),
+        (
+            *(PINGPONG, "none"),
+            Meaning(
+                over_calls="median",
+                over_ranks="one",
+                start="none",
+                text=MEDIAN + "a sample is the time of one call on one rank; half of it, since it is a round trip",
+                trip="half",
+                data="checked",
+            ),
+        ),
+        (
+            *(SEND_GAP, "none"),
+            Meaning(
+                over_calls="median",
+                over_ranks="one",
+                start="none",
+                text=MEDIAN + "a sample is the time of one call on one rank; divided by 32, since it has as many "
+                "messages in a row",
+                trip="gap",
+                data="checked",
+            ),
+        ),
+        (
+            *(BOTH_WAYS, "roundtime"),
+            Meaning(
+                over_calls="median",
+                over_ranks="span",
+                start="roundtime",
+                text=MEDIAN
+                + "a sample is the time from the common start of one call until the last rank has finished; bytes "
+                "of all ranks over that time",
+                counted=2.0,
+                data="checked",
+            ),
+        ),
+        (
+            *(RATE, "barrier"),
+            Meaning(
+                over_calls="median",
+                over_ranks="maximum",
+                start="barrier",
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the slowest rank; messages "
+                "of all ranks over that time",
+                data="checked",
+            ),
+        ),
+        (
+            *(INIT, "none"),
+            Meaning(
+                over_calls="single",
+                over_ranks="maximum",
+                start="none",
+                text=MEDIAN + "one call in a launch; the time of the slowest rank",
+                data="checked",
+            ),
+        ),
+    ],
+    ids=lambda value: getattr(value, "name", value) if not isinstance(value, Meaning) else "",
+)
+def test_a_value_of_the_core_has_a_meaning_too(operation: Operation, start: str, meaning: Meaning) -> None:
+    assert describe_core_value(operation, start) == meaning
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+
+def test_a_benchmark_is_as_itself() -> None:
+    assert compare_benchmarks(ALLREDUCE, ALLREDUCE) == Comparable([])
+    assert compare_benchmarks(find_benchmark("imb-mpi1-bcast"), find_benchmark("imb-mpi1-bcast")) == Comparable([])
+
+
+def test_a_collective_of_imb_compared_with_the_core() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
+        [
+            "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
+            "Allreduce (imb) is the mean over ranks, allreduce (rankbench) lasts from a common start until the last "
+            "rank has finished",
+            "Allreduce (imb) starts calls after MPI_Barrier, allreduce (rankbench) starts calls at agreed times",
+            "Allreduce (imb) does not check the received data, allreduce (rankbench) checks the received data",
+        ]
+    )
+
+
+def test_the_core_can_start_calls_as_imb_does() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-allreduce"), ALLREDUCE, "library-barrier") == Comparable(
+        [
+            "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
+            "Allreduce (imb) is the mean over ranks, allreduce (rankbench) is that of the slowest rank",
+            "Allreduce (imb) does not check the received data, allreduce (rankbench) checks the received data",
+        ]
+    )
+
+
+def test_benchmarks_of_one_name_are_distinguished() -> None:
+    assert compare_benchmarks(foreign("a"), foreign("a", start="window")) == Comparable(
+        [
+            "the first a (tool) makes one call after the other, the second a (tool) starts calls at agreed times",
+        ]
+    )
+
+
+def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
+    operation = find_benchmark("skampi-pingpong_send_recv")
+    comparable = compare_benchmarks(PINGPONG, operation)
+    assert (comparable.factor, comparable.printed_factor, comparable.reason) == (2.0, 2.0, "")
+    assert comparable.differences == [
+        "pingpong (rankbench) is the median over calls, Pingpong_Send_Recv (skampi) is the mean over calls without the "
+        "fastest and the slowest",
+        "pingpong (rankbench) is that of one rank, Pingpong_Send_Recv (skampi) is that of the slowest rank",
+        "pingpong (rankbench) checks the received data, Pingpong_Send_Recv (skampi) does not check the received data",
+        "pingpong (rankbench) is half of a round trip, Pingpong_Send_Recv (skampi) is a whole round trip",
+    ]
+    assert compare_benchmarks(operation, PINGPONG).factor == 0.5
+
+
+def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
+    once = foreign("once", metric="bandwidth", megabyte=10**6)
+    twice = foreign("twice", metric="bandwidth", megabyte=10**6, counted=2.0)
+    often = foreign("often", metric="bandwidth", megabyte=10**6, counted=4.0)
+    odd = foreign("odd", metric="bandwidth", megabyte=10**6, counted=3.0)
+    assert compare_benchmarks(twice, once) == Comparable(
+        ["twice (tool) counts the bytes of a message twice, once (tool) counts the bytes of a message once"], 0.5, 0.5
+    )
+    assert compare_benchmarks(twice, often) == Comparable(
+        ["twice (tool) counts the bytes of a message twice, often (tool) counts the bytes of a message four times"],
+        2.0,
+        2.0,
+    )
+    assert compare_benchmarks(once, odd).differences == [
+        "once (tool) counts the bytes of a message once, odd (tool) counts the bytes of a message 3 times"
+    ]
+
+
+def test_how_often_bytes_count_is_nothing_to_a_time() -> None:
+    assert compare_benchmarks(foreign("a", counted=4.0, megabyte=10**6), foreign("b", megabyte=1 << 20)) == Comparable(
+        []
+    )
+
+
+def test_printed_megabytes_are_converted() -> None:
+    now = foreign("now", metric="bandwidth", megabyte=10**6)
+    then = foreign("then", metric="bandwidth", megabyte=1 << 20)
+    assert compare_benchmarks(then, now) == Comparable(
+        ["then (tool) prints megabytes of 2^20 bytes, now (tool) prints megabytes of 10^6 bytes"], 1.0, 1.048576
+    )
+    kibi = foreign("kibi", metric="bandwidth", megabyte=1024)
+    assert compare_benchmarks(kibi, now).differences == [
+        "kibi (tool) prints megabytes of 1024 bytes, now (tool) prints megabytes of 10^6 bytes"
+    ]
+
+
+def test_both_ways_count_alike_here_and_in_osu() -> None:
+    assert compare_benchmarks(find_benchmark("osu-bibw"), BOTH_WAYS).factor == 1.0
+
+
+def test_bytes_per_second_are_messages_times_their_size() -> None:
+    comparable = compare_benchmarks(find_benchmark("imb-mpi1-uniband"), RATE)
+    assert comparable.differences[-1] == (
+        "Uniband (imb) is bytes per second, message-rate (rankbench) is messages per second: bytes are messages times "
+        "their size"
+    )
+    assert (comparable.factor, comparable.reason) == (1.0, "")
+
+
+def test_the_size_of_a_vector_that_is_shared_out_is_reported() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
+        "Reduce_scatter (imb) reports the size of the whole vector, reduce_scatter (rankbench) reports the size of a "
+        "block"
+    )
+    assert (
+        compare_benchmarks(find_benchmark("imb-mpi1-reduce_scatter"), find_benchmark("osu-reduce_scatter")).differences
+        == []
+    )
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operation", "other", "reason"),
+    [
+        (
+            *(find_benchmark("imb-mpi1-bcast"), ALLREDUCE),
+            "Bcast (imb) measures bcast, allreduce (rankbench) measures allreduce",
+        ),
+        (
+            *(find_benchmark("imb-ext-window"), ALLREDUCE),
+            "Window (imb) measures something that no operation of rankbench measures, allreduce (rankbench) measures "
+            "allreduce",
+        ),
+        (
+            *(find_benchmark("imb-mpi1-allreduce"), find_benchmark("imb-nbc-iallreduce_pure")),
+            "Allreduce (imb) is blocking, Iallreduce_pure (imb) is nonblocking",
+        ),
+        (
+            *(replace(ALLREDUCE, forms=["blocking", "persistent"]), find_benchmark("imb-nbc-iallreduce_pure")),
+            "allreduce (rankbench) is blocking or persistent, Iallreduce_pure (imb) is nonblocking",
+        ),
+        (
+            *(find_benchmark("mpbench-allreduce"), ALLREDUCE),
+            "allreduce (mpbench) is bytes per second, allreduce (rankbench) is a time",
+        ),
+        (
+            *(find_benchmark("mpbench-roundtrip"), PINGPONG),
+            "roundtrip (mpbench) is messages per second, pingpong (rankbench) is a time",
+        ),
+        (
+            *(foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),
+            "latency (tool) is the time from one send to the next, without an answer, pingpong (rankbench) is half "
+            "of a round trip",
+        ),
+        (
+            *(foreign("call", counterpart="pingpong"), PINGPONG),
+            "call (tool) is the time of a call, pingpong (rankbench) is half of a round trip",
+        ),
+        (
+            *(foreign("Bcast", counterpart="bcast"), BCAST),
+            "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have "
+            "finished the last; bcast (rankbench) starts calls together",
+        ),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_cannot_be_compared_is_refused(operation: Operation, other: Operation, reason: str) -> None:
+    assert compare_benchmarks(operation, other).reason == reason
+
+
+def test_the_core_can_be_the_pipelined_side() -> None:
+    assert compare_benchmarks(find_benchmark("imb-mpi1-bcast"), BCAST, "none").reason == (
+        "bcast (rankbench) makes one call after the other, and a rank can be in the next bcast before others have "
+        "finished the last; Bcast (imb) starts calls together"
+    )
+    assert compare_benchmarks(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
+
+
+def test_calls_that_cannot_overlap_are_comparable_with_any_start() -> None:
+    assert compare_benchmarks(foreign("loop"), ALLREDUCE).reason == ""
+    assert compare_benchmarks(foreign("Bcast", counterpart="bcast", start="not reported"), BCAST).reason == ""
+
+
+def test_what_cannot_be_compared_has_no_factor() -> None:
+    comparable = compare_benchmarks(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
+    assert (comparable.factor, comparable.printed_factor) == (1.0, 1.0)
+
+
+# --- whichever comes first ------------------------------------------------------------------------------------------
+
+STARTS = ["", "none", "barrier", "library-barrier", "window", "roundtime", "window-mpiperf"]
+BENCHMARKS = st.builds(
+    foreign,
+    st.sampled_from(["a", "b"]),
+    counterpart=st.sampled_from(["allreduce", "bcast", "pingpong", "reduce_scatter", ""]),
+    metric=st.sampled_from(["time", "latency", "bandwidth", "rate"]),
+    over_calls=st.sampled_from(["mean", "median", "minimum", "trimmed mean", "single"]),
+    over_ranks=st.sampled_from(["mean", "maximum", "minimum", "one", "span"]),
+    start=st.sampled_from(["none", "barrier", "library-barrier", "window", "roundtime", "not reported"]),
+    trip=st.sampled_from(["call", "half", "round", "gap"]),
+    counted=st.sampled_from([1.0, 2.0, 4.0]),
+    megabyte=st.sampled_from([0, 10**6, 1 << 20]),
+    data=st.sampled_from(["checked", "not checked"]),
+)
+operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), BENCHMARKS)
+
+
+@given(operations, operations, st.sampled_from(STARTS))
+def test_it_is_the_same_whichever_comes_first(operation: Operation, other: Operation, start: str) -> None:
+    forth, back = compare_benchmarks(operation, other, start), compare_benchmarks(other, operation, start)
+    assert len(forth.differences) == len(back.differences)
+    assert bool(forth.reason) == bool(back.reason)
+    assert forth.factor * back.factor == pytest.approx(1.0)
+    assert forth.printed_factor * back.printed_factor == pytest.approx(1.0)
+
+
+@given(operations, st.sampled_from(STARTS))
+def test_nothing_differs_from_itself(operation: Operation, start: str) -> None:
+    assert compare_benchmarks(operation, operation, start) == Comparable([])

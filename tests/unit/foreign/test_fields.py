@@ -1,0 +1,108 @@
+"""What readers of tools share: numbers that must be numbers, and tables that no size is in twice."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rankbench.foreign import Line, Row, Table
+from rankbench.foreign.fields import MAX_NOISE_LINES, Drafts, Place, begins_a_row, make_slug, make_unknown, make_variant
+from rankbench.model import Meaning, RankbenchError
+
+PLACE = Place("out.txt", 7)
+MEANING = Meaning(over_calls="mean", over_ranks="one", start="none", text="a loop")
+
+
+def _table(*, raw: bool = False) -> Table:
+    return Table(
+        make_unknown("tool", "New Thing", MEANING), "blocking", "byte", 2, {}, ("us",), {"value": 0}, 1e3, [], raw
+    )
+
+
+@pytest.mark.parametrize(("field", "value"), [("1", 1.0), ("-1.5e3", -1500.0), (".5", 0.5), ("+2.", 2.0)])
+def test_a_number_is_read(field: str, value: float) -> None:
+    assert PLACE.parse_number(field, "Mean", negative=True) == value
+
+
+@pytest.mark.parametrize("field", ["", "nan", "inf", "-inf", "1e999", "1_0", "0x1", "\u0661", "--1", "1,5", "1 "])
+def test_text_instead_of_a_number_is_refused(field: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        PLACE.parse_number(field, "Mean", negative=True)
+    assert str(caught.value) == f"out.txt:7: Mean is {field!r}, expected a number"
+
+
+def test_a_number_below_nothing_is_refused() -> None:
+    with pytest.raises(RankbenchError) as caught:
+        PLACE.parse_number("-1", "Mean")
+    assert str(caught.value) == "out.txt:7: Mean is '-1', expected a number of 0 or more"
+
+
+@pytest.mark.parametrize(("field", "size"), [("0", 0), ("4611686018427387904", 1 << 62), ("007", 7)])
+def test_a_size_is_read(field: str, size: int) -> None:
+    assert PLACE.parse_size(field, "size") == size
+
+
+@pytest.mark.parametrize("field", ["", "-1", "1.0", "4611686018427387905", "9" * 5000, "\u0661", "1e3", "x"])
+def test_text_instead_of_a_size_is_refused(field: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        PLACE.parse_size(field, "size")
+    assert str(caught.value) == f"out.txt:7: size is {field!r}, expected a whole number from 0 to 2^62"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("1", "1 columns, expected 2 (a b); is it cut?"), ("1 2 3", "3 columns, expected 2 (a b)")],
+)
+def test_a_row_of_too_few_or_too_many_columns_is_refused(text: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        PLACE.split(text, ("a", "b"))
+    assert str(caught.value) == f"out.txt:7: {message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"),
+    [("  4 1", True), ("-4", True), ("nan 1", True), ("-inf", True), (".5", True), ("name", False), ("info", False)],
+)
+def test_a_row_begins_with_a_number(text: str, whether: bool) -> None:
+    assert begins_a_row(text) is whether
+
+
+def test_a_size_that_comes_again_is_in_the_next_table_of_its_key() -> None:
+    drafts = Drafts()
+    for line, (key, size) in enumerate([("a", 1), ("a", 2), ("b", 1), ("a", 1), ("a", 1), ("a", 2)]):
+        drafts.add(key, _table, Row(line, size, (1.0,)))
+    assert [[row.line for row in table.rows] for table in drafts.finish()] == [[0, 1], [2], [3, 5], [4]]
+    assert list(drafts.finish()) == []
+
+
+def test_single_calls_of_a_size_are_in_one_table() -> None:
+    drafts = Drafts()
+    for line in range(3):
+        drafts.add("a", lambda: _table(raw=True), Row(line, 8, (1.0,)))
+    (table,) = drafts.finish()
+    assert len(table.rows) == 3
+
+
+def test_noise_waits_for_a_table_and_is_cut() -> None:
+    drafts = Drafts()
+    for number in range(MAX_NOISE_LINES + 5):
+        drafts.keep_unrecognised(Line(number, "a warning"))
+        drafts.keep_unrecognised(Line(number, "  "))
+    assert list(drafts.finish()) == []
+    drafts.add("a", _table, Row(1, 8, (1.0,)))
+    drafts.add("b", _table, Row(2, 8, (1.0,)))
+    first, second = drafts.finish()
+    assert (len(first.noise), second.noise) == (MAX_NOISE_LINES, ())
+
+
+def test_an_unknown_benchmark_says_so_and_a_varied_one_has_another_name() -> None:
+    operation = make_unknown("tool", "New Thing (2)", MEANING)
+    assert (operation.name, operation.help) == ("tool-new-thing-2", "New Thing (2), unknown to rankbench")
+    other = make_variant(operation, "window", start="window", over_calls="median")
+    assert other.foreign
+    assert (other.name, other.start, other.foreign.meaning.start) == ("tool-new-thing-2-window", "window", "window")
+    assert (other.foreign.benchmark, other.foreign.meaning.over_calls) == ("New Thing (2)", "median")
+    assert math.isclose(other.foreign.meaning.counted, 1.0)
+    assert make_unknown("tool", "\u00fc!", MEANING).name == "tool-unnamed"
+    assert make_slug("MPI_Put callduration!") == "mpi_put-callduration"

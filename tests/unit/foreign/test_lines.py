@@ -1,0 +1,168 @@
+"""Bytes become lines, or one message that says where they are no text."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rankbench.foreign import Line, lines
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _texts(raw: bytes) -> list[tuple[int, str]]:
+    return [(line.number, line.text) for line in lines.read_lines(io.BytesIO(raw), "f")]
+
+
+def test_lines_are_numbered_from_1_and_have_no_ends() -> None:
+    assert _texts(b"a\n\n b \n") == [(1, "a"), (2, ""), (3, " b ")]
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"1 2\r\n", "1 2"),
+        (b"1 2\r\r\n", "1 2"),
+        (b"\xef\xbb\xbf1 2\n", "1 2"),
+        (b"# Gr\xfc\xdfe\n", "# Gr\ufffd\ufffde"),
+        ("# Grüße\n".encode(), "# Grüße"),
+        (b"\x1b[1;31m# OSU\x1b[0m\x1b[K Test\n", "# OSU Test"),
+        (b"\x1b]0;a title\x07# OSU\n", "# OSU"),
+        (b"\ta\x0b\x0c\n", "\ta\x0b\x0c"),
+    ],
+)
+def test_what_editors_and_terminals_add_is_taken_away(raw: bytes, text: str) -> None:
+    assert _texts(raw) == [(1, text)]
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "f: empty"),
+        (b"\xef\xbb\xbf", "f: empty"),
+        (b"a\nb\x00c\n", "f:2: not text (a byte of value 0)"),
+        (b"a\n\nb\n\x1f\x8b\x08\n", "f:4: not text (a byte of value 31)"),
+        (b"\xff\xfea\x00\n\x00", "f:1: text in UTF-16; save it as UTF-8"),
+        (b"\xfe\xff\x00a\x00\n", "f:1: text in UTF-16; save it as UTF-8"),
+        (b"a\n1   0.5", "f:2: ends in the middle of a line; is it cut? If not, end it with a newline"),
+        (b"1   0.5\r", "f:1: ends in the middle of a line; is it cut? If not, end it with a newline"),
+        (b"a\n" + b"b" * 65537 + b"\n", "f:2: longer than 65,536 characters; no tool prints such a line"),
+        (b"a\n" + b"b" * 3_000_000, "f:2: longer than 65,536 characters; no tool prints such a line"),
+    ],
+)
+def test_binary_data_are_one_message_with_their_line(raw: bytes, message: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        _texts(raw)
+    assert str(caught.value) == message
+
+
+def test_a_line_may_be_as_long_as_the_limit() -> None:
+    assert _texts(b"b" * 65536 + b"\n") == [(1, "b" * 65536)]
+
+
+def test_lines_before_one_that_is_cut_come_first() -> None:
+    yielded = lines.read_lines(io.BytesIO(b"a\nb\nc"), "f")
+    assert [next(yielded), next(yielded)] == [Line(1, "a"), Line(2, "b")]
+    with pytest.raises(RankbenchError, match=r"^f:3: ends in the middle of a line; "):
+        next(yielded)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
+def test_where_blocks_end_makes_no_difference(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    raw = "# Grüße\r\n1  0.5\r\n\n2  0.6\n".encode()
+    complete = _texts(raw)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", block)
+    assert _texts(raw) == complete == [(1, "# Grüße"), (2, "1  0.5"), (3, ""), (4, "2  0.6")]
+
+
+def test_lines_are_numbered_on_from_block_to_block() -> None:
+    raw = b"".join(b"%d\n" % number for number in range(1, 400_001))
+    assert len(raw) > 2 * lines.BLOCK_BYTES
+    assert all(line.text == str(line.number) for line in lines.read_lines(io.BytesIO(raw), "f"))
+    with pytest.raises(RankbenchError) as caught:
+        _texts(raw + b"a\x00\n")
+    assert str(caught.value) == "f:400001: not text (a byte of value 0)"
+
+
+OSU = ["# OSU MPI Latency Test v7.4", "# Size          Latency (us)", "0                       0.37", "", "1      1.1"]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "[1,0]<stdout>:",
+        "[prterun-host-123@1,0]<stdout>: ",
+        "[1,0][host:4711]<stdout>: ",
+        "Wed Jan  1 12:00:00 2025[1,0]<stdout>:",
+        "Wed Jan  1 12:00:00 2025<stdout>:",
+        "[0] ",
+        "0: ",
+        " 0: ",
+        "00: ",
+        "  12: ",
+    ],
+)
+def test_labels_of_launchers_are_taken_away(label: str) -> None:
+    raw = "".join(f"{label}{text}\n" for text in OSU)
+    assert [text for _, text in _texts(raw.encode())] == OSU
+
+
+def test_standard_error_is_left_out_where_labels_distinguish_it() -> None:
+    raw = b"[1,0]<stdout>:a\n[1,1]<stderr>:a warning\n[1,0]<stdout>:b\n[1,0]<stddiag>:c\n"
+    assert _texts(raw) == [(1, "a"), (3, "b")]
+
+
+def test_lines_without_the_label_stay_and_warnings_may_come_first() -> None:
+    raw = b"mpirun: a warning\n[1,0]<stdout>:a\nmpirun: another\n"
+    assert _texts(raw) == [(1, "mpirun: a warning"), (2, "a"), (3, "mpirun: another")]
+
+
+def test_labels_without_a_text_are_blank_lines() -> None:
+    assert _texts(b"[0]\n[0] a\n[1]\n") == [(1, ""), (2, "a"), (3, "")]
+    assert _texts(b"0:\n0: a\n0: b\n") == [(1, ""), (2, "a"), (3, "b")]
+
+
+def test_numbered_lines_of_netpipe_are_no_labels() -> None:
+    texts = ["0: node1", "1: node2", "Now starting the main loop", *(f"  {n}:  {n + 1} bytes" for n in range(20))]
+    assert [text for _, text in _texts("".join(f"{text}\n" for text in texts).encode())] == texts
+
+
+def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"a\n")
+    assert list(lines.read_file(file)) == [Line(1, "a")]
+    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "none", "No such file or directory")):
+        with pytest.raises(RankbenchError) as caught:
+            list(lines.read_file(path))
+        assert str(caught.value) == f"{path}: cannot be read ({reason})"
+
+
+# --- rows that are damaged --------------------------------------------------------------------------------------------
+
+
+def read_watched(*texts: str) -> list[str]:
+    """Return the texts of lines of which none is a damaged row."""
+    numbered = (Line(number, text) for number, text in enumerate(texts, 1))
+    return [line.text for line in lines.check_rows("out.txt", numbered)]
+
+
+@pytest.mark.parametrize("word", ["O24", "N/A", "#92", "\u0661\u0662", "--"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_row_whose_first_word_is_damaged_is_an_error(word: str, place: int) -> None:
+    texts = ["8  0.55  3", "16  0.60  3", "32  0.70  3"]
+    texts[place] = f"{word}  0.55  3"
+    with pytest.raises(RankbenchError) as caught:
+        read_watched("# Size  Avg  Iterations", *texts)
+    assert str(caught.value) == (
+        f"out.txt:{place + 2}: {word!r} is not a number, and the rest of the line is a row; is it damaged?"
+    )
+
+
+@pytest.mark.parametrize("text", ["# 8 16", "warning: 8 16", "rank 8 16", "O24 8", "O24 8 16 32", "O24 8 x", "", "==="])
+def test_other_lines_among_rows_are_no_damaged_rows(text: str) -> None:
+    texts = ["8  0.55  3", text, "16  0.60  3"]
+    assert read_watched(*texts) == texts

@@ -1,0 +1,157 @@
+"""MPBench: two columns without any heading, whose meaning stands in the file's name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import printed
+from hypothesis import given
+
+from rankbench.foreign.tools import mpbench
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = printed.files("mpbench")
+TAKEN = [
+    # file, benchmark, size, value, what it is multiplied by
+    ("allreduce.txt", "allreduce", 64, 83774.796875, 1024),
+    ("alltoall.txt", "alltoall", 1048576, 19464234.0, 1024),
+    ("bandwidth.txt", "bandwidth", 8192, 2530366.0, 1024),
+    ("bibandwidth.txt", "bibandwidth", 262144, 5755687.5, 1024),
+    ("broadcast.txt", "broadcast", 12, 22826.076172, 1024),
+    ("latency.txt", "latency", 8, 10.451040, 1000),
+    ("reduce.txt", "reduce", 1024, 938958.875, 1024),
+    ("roundtrip.txt", "roundtrip", 6144, 328008.34375, 1),
+    ("default/allreduce.default.txt", "allreduce", 48, 67707.984375, 1024),
+    ("default/latency.default.txt", "latency", 16777216, 2402.827393, 1000),
+]
+NAME_IT = (
+    "two columns, as MPBench prints them, and the file's name does not name the benchmark; name it after the "
+    "benchmark, such as latency.txt (allowed: latency, roundtrip, bandwidth, bibandwidth, broadcast, reduce, "
+    "allreduce, alltoall)"
+)
+
+
+@pytest.mark.parametrize(("name", "benchmark", "size", "value", "scale"), TAKEN)
+def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, value: float, scale: float) -> None:
+    table = printed.sample(mpbench, printed.SAMPLES / "mpbench" / name)[0]
+    assert table.operation.foreign
+    assert table.operation.foreign.benchmark == benchmark
+    (row,) = [row for row in table.rows if row.size_bytes == size]
+    assert row.numbers[table.roles["value"]] == pytest.approx(value, rel=1e-6)
+    assert table.scale == scale
+
+
+def test_a_value_of_every_file_is_looked_at() -> None:
+    assert sorted(name for name, *_ in TAKEN) == sorted(
+        str(path.relative_to(printed.SAMPLES / "mpbench")) for path in FILES
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_row_of_every_file_is_read(path: Path) -> None:
+    assert printed.count_rows(printed.sample(mpbench, path)) == len(
+        re.findall(r"^\s*\d", path.read_text(), re.MULTILINE)
+    )
+
+
+def test_a_size_that_comes_again_is_in_another_table() -> None:
+    first, second, third = printed.sample(mpbench, printed.SAMPLES / "mpbench" / "default" / "latency.default.txt")
+    assert [row.numbers[0] for row in second.rows] == [0.691441, 0.687749]
+    assert [(row.line, row.size_bytes, row.numbers) for row in third.rows] == [(3, 4, (0.695113,))]
+    assert (first.line, len(first.rows)) == (1, 64)
+
+
+@pytest.mark.parametrize(
+    ("file", "benchmark"),
+    [
+        ("latency.txt", "latency"),
+        ("results/node7_bandwidth.dat", "bandwidth"),
+        ("mpi-bi-bandwidth-2.out", "bibandwidth"),
+        ("Bidirectional_Bandwidth", "bibandwidth"),
+        ("all_reduce.txt", "allreduce"),
+        ("all-to-all.1", "alltoall"),
+        ("bcast.txt", "broadcast"),
+        ("round trip.txt", "roundtrip"),
+        ("small_reduce.txt", "reduce"),
+    ],
+)
+def test_the_files_name_shows_the_benchmark(file: str, benchmark: str) -> None:
+    assert mpbench.find_kind(file) == benchmark
+
+
+@pytest.mark.parametrize(
+    "file", ["out.txt", "latency_bandwidth.txt", "reduce_scatter.txt", "allgather.txt", "latency/out.txt", "mylatency2"]
+)
+def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        mpbench.find_kind(file)
+    assert str(caught.value) == f"{file}: {NAME_IT}"
+
+
+def test_tables_have_their_meaning() -> None:
+    (table,) = printed.tables(mpbench, "4 1.5\n8 2.5", "bibandwidth.dat")
+    meaning = table.operation.foreign.meaning if table.operation.foreign else None
+    assert meaning
+    assert (table.form, table.ranks, table.datatype, table.options) == ("nonblocking", 2, "byte", {"window": "1"})
+    assert (meaning.counted, meaning.over_calls, meaning.start) == (2.0, "mean", "none")
+    assert "1024 bytes" in meaning.text
+    (latency,) = printed.tables(mpbench, "4 1.5", "latency.txt")
+    assert latency.operation.foreign
+    assert latency.operation.foreign.meaning.trip == "gap"
+    assert "not a latency" in latency.operation.foreign.meaning.text
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"),
+    [
+        ("4 1.0\n4 2.0\n8 3.0", True),
+        ("\n4 nan\n", True),
+        ("8 1.0\n4 2.0", False),
+        ("# a heading\n4 2.0", False),
+        ("4 1.0 2.0", False),
+        ("4.5 1.0", False),
+        ("4", False),
+        ("", False),
+        ("4 x", False),
+        ("1".rjust(30, "1") + " 1.0", False),
+    ],
+)
+def test_only_two_columns_with_rising_sizes_are_taken_for_it(text: str, whether: bool) -> None:
+    assert mpbench.recognises(printed.lines(text)) is whether
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("8 nan", "KiB/s is 'nan', expected a number of 0 or more"),
+        ("8 -1.0", "KiB/s is '-1.0', expected a number of 0 or more"),
+        ("8 1e999", "KiB/s is '1e999', expected a number of 0 or more"),
+        ("8", "1 columns, expected 2 (bytes KiB/s); is it cut?"),
+        ("8 1.0 2.0", "3 columns, expected 2 (bytes KiB/s)"),
+        ("-8 1.0", "bytes is '-8', expected a whole number from 0 to 2^62"),
+        ("9999999999999999999 1.0", "bytes is '9999999999999999999', expected a whole number from 0 to 2^62"),
+    ],
+)
+def test_a_damaged_row_is_refused(line: str, message: str) -> None:
+    assert printed.read_refusal(mpbench, f"4 1.0\n{line}", "reduce.txt") == f"reduce.txt:2: {message}"
+
+
+def test_a_warning_of_a_library_is_kept() -> None:
+    (table,) = printed.tables(mpbench, "4 1.0\nWARNING: no InfiniBand\n\n8 2.0", "reduce.txt")
+    assert [line.text for line in table.noise] == ["WARNING: no InfiniBand"]
+    assert [row.size_bytes for row in table.rows] == [4, 8]
+
+
+def test_every_benchmark_is_a_row() -> None:
+    assert [operation.name for operation in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
+
+
+@given(printed.draw_damage([path.read_text() for path in FILES]))
+def test_whatever_comes_is_read_or_refused(text: str) -> None:
+    mpbench.recognises(printed.lines(text))
+    printed.assert_read_or_refused(mpbench, text, "reduce.txt")

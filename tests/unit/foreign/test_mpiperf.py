@@ -1,0 +1,252 @@
+"""MPIPerf: its report by collectives, point-to-point calls and nonblocking ones, and that of each process."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import printed
+from hypothesis import given
+
+from rankbench.foreign.tools import mpiperf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.foreign import Table
+    from rankbench.model import Meaning
+
+FOLDER = printed.SAMPLES / "mpiperf"
+FILES = printed.files("mpiperf")
+TAKEN = [
+    # file, operation, compute, size in bytes, column, value
+    ("Allreduce.txt", "mpiperf-allreduce", "", 65536 * 8, "Mean", 65.08),
+    ("Allreduce.txt", "mpiperf-allreduce", "", 8, "TRuns", 40),
+    ("Barrier.txt", "mpiperf-barrier", "", 0, "Max", 0.36),
+    ("Send.txt", "mpiperf-send", "", 16384, "CI UB", 3.75),
+    ("Sendrecv.txt", "mpiperf-sendrecv", "", 1, "CI LB", -21.24),
+    ("Alltoall.txt", "mpiperf-alltoall", "", 8192, "StdErr", 0.20),
+    ("Reduce_scatter.txt", "mpiperf-reduce_scatter", "", 32768 * 8, "Min", 181.45),
+    ("WaitPatternNull.txt", "mpiperf-waitpatternnull", "", 0, "Mean", 0.04),
+    ("Igatherv.blocking.txt", "mpiperf-igatherv", "", 64, "Wait", 265.41),
+    ("Iallreduce.blocking.txt", "mpiperf-iallreduce", "", 4096 * 8, "Total", 12.44),
+    ("Ibarrier.blocking.txt", "mpiperf-ibarrier", "", 0, "Init", 0.46),
+    ("Ibarrier.overlap.txt", "mpiperf-ibarrier-overlap", "1.6", 0, "Total", 808.58),
+    ("Iscatterv.overlap.txt", "mpiperf-iscatterv-overlap", "0.4", 8, "CompTime", 0.88),
+    ("default/send.default.txt", "mpiperf-send", "", 4194304, "RelErr", 0.01),
+    ("default/allreduce.default.txt", "mpiperf-allreduce", "", 131072 * 8, "Err", 2.41),
+]
+HEAD = (FOLDER / "Allreduce.txt").read_text().partition("  2       1 ")[0]
+ROW = "  2       1           40      33      17      0.33           0.01       0.00           0.31           0.34 "
+REST = "          0.00           0.32           0.33           0.01      \n"
+HEADINGS = "Procs Count TRuns CRuns FRuns Mean RSE StdErr Min Max Err CI LB CI UB RelErr"
+END = "# Elapsed time: 0.022399 sec.\n"
+OF_EACH = """# Characteristics of measurements:
+#   Procs - total number of processes
+# ------------------------------------------------------------------
+# Benchmark: Bcast 
+# Confidence level (CL): 95%
+# ------------------------------------------------------------------
+# [Procs] [Count]     [Rank]  [CRuns] [Mean]       [RSE]      [StdErr]     [Min]        [Max]       [Err]        [CI LB]
+#
+"""  # noqa: W291
+
+
+def _meaning(table: Table) -> Meaning:
+    assert table.operation.foreign
+    return table.operation.foreign.meaning
+
+
+@pytest.mark.parametrize(("name", "operation", "compute", "size", "column", "value"), TAKEN)
+def test_values_are_those_of_the_file(
+    name: str, operation: str, compute: str, size: int, column: str, value: float
+) -> None:
+    tables = printed.sample(mpiperf, FOLDER / name)
+    table = next(table for table in tables if table.options.get("compute", "") == compute)
+    (row,) = [row for row in table.rows if row.size_bytes == size]
+    assert row.numbers[table.columns.index(column)] == value
+    assert (table.operation.name, table.ranks, table.scale, table.version) == (operation, 2, 1e3, "0.0.3")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_row_of_every_file_is_read_and_its_benchmark_known(path: Path) -> None:
+    tables = printed.sample(mpiperf, path)
+    assert printed.count_rows(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
+    assert {table.operation.name for table in tables} <= {operation.name for operation in mpiperf.OPERATIONS}
+    assert {table.form for table in tables} == {"nonblocking" if path.name.startswith("I") else "blocking"}
+
+
+def test_a_report_says_what_its_columns_are() -> None:
+    (table,) = printed.sample(mpiperf, FOLDER / "Allreduce.txt")
+    assert (table.datatype, table.line) == ("double", 1)
+    assert {role: table.columns[index] for role, index in table.roles.items()} == {
+        "value": "Mean", "minimum": "Min", "maximum": "Max", "error": "StdErr", "repetitions": "FRuns",
+    }  # fmt: skip
+    assert table.facts["command"] == "/opt/bench/mpiperf -x1 -X64KiB -S2 Allreduce"
+    assert table.facts["hosts"] == "vm, vm"
+    assert table.facts["timer"] == "MPI_Wtime"
+    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+        "trimmed mean", "maximum", "window",
+    )  # fmt: skip
+
+
+def test_overlap_has_a_table_for_each_computation() -> None:
+    tables = printed.sample(mpiperf, FOLDER / "Iscatterv.overlap.txt")
+    assert [table.options["compute"] for table in tables] == [f"{step / 5:g}" for step in range(11)]
+    assert {role: tables[0].columns[index] for role, index in tables[0].roles.items()} == {
+        "value": "Total", "pure": "BlockingTime", "compute": "CompTime", "repetitions": "CRuns",
+    }  # fmt: skip
+    for table in tables:
+        for row in table.rows:
+            pure, compute = (row.numbers[table.roles[role]] for role in ("pure", "compute"))
+            assert compute == pytest.approx(pure * float(table.options["compute"]), abs=0.02)
+
+
+def test_a_benchmark_without_sizes_has_a_table_for_each_count() -> None:
+    tables = printed.sample(mpiperf, FOLDER / "WaitPatternUp.txt")
+    assert [len(table.rows) for table in tables] == [1] * 8
+    assert {row.size_bytes for table in tables for row in table.rows} == {0}
+
+
+def test_untrimmed_values_are_another_benchmark() -> None:
+    text = HEAD.replace("(removing outliers): on", "(removing outliers): off") + ROW + REST + END
+    (table,) = printed.tables(mpiperf, text)
+    assert (table.operation.name, _meaning(table).over_calls) == ("mpiperf-allreduce-untrimmed", "mean")
+    assert "nothing is dropped" in _meaning(table).text
+
+
+def test_runs_without_synchronisation_are_another_benchmark() -> None:
+    head, _, _ = HEAD.partition("# Characteristics")
+    text = head + "# Benchmark: Allreduce\n# Pipelined measurements\n# [Procs] [Count]     [TRuns] [Mean]\n#\n"
+    (table,) = printed.tables(mpiperf, text + "  2       4           100     0.52\n" + END)
+    assert table.operation.name == "mpiperf-allreduce-pipelined"
+    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+        "mean",
+        "maximum",
+        "none",
+    )
+    assert (table.columns, table.rows[0].numbers, table.roles) == (
+        ("TRuns", "Mean"), (100.0, 0.52), {"value": 1, "repetitions": 0},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("mean", "scale"), [("0.000001", 1e9), ("1.25", 1e3)])
+def test_the_report_of_each_process_has_a_table_for_each(mean: str, scale: float) -> None:
+    assert mpiperf.recognises(printed.lines(OF_EACH))
+    rows = "".join(f"  2  16  {rank}  30  {mean}  0.01  0  0  0  0  0\n" for rank in range(2))
+    tables = printed.tables(mpiperf, (OF_EACH + rows) * 2)
+    assert [table.options for table in tables] == [{"rank": "0"}, {"rank": "1"}] * 2
+    assert [(table.scale, table.operation.name, table.datatype) for table in tables] == [
+        (scale, "mpiperf-bcast-process", "byte")
+    ] * 4
+    assert (_meaning(tables[0]).over_ranks, _meaning(tables[0]).over_calls) == ("one", "mean")
+
+
+def test_the_report_of_each_process_of_a_nonblocking_call_shows_of_the_computation() -> None:
+    head = (FOLDER / "Ibcast.overlap.txt").read_text()
+    head = head[head.index("# Characteristics") : head.index("  2       1 ")].replace("[Count]     ", "[Count] [Rank] ")
+    tables = printed.tables(mpiperf, head + "  2  1  1  1.9  0.0  40  31  0.0  0.3  1.6  0.0  1.9  0.1\n")
+    assert tables[0].options == {"compute": "0", "rank": "1"}
+    assert tables[0].operation.name == "mpiperf-ibcast-overlap-process"
+    assert "BlockingTime" in _meaning(tables[0]).text
+
+
+def test_where_no_run_was_valid_there_is_no_value() -> None:
+    text = HEAD + "  2  1  100  0  0  0.00  0.00  0.00  nan  -nan  0.00  0.00  0.00  0.00\n" + END
+    (table,) = printed.tables(mpiperf, text)
+    assert table.rows[0].numbers[:3] == (100.0, 0.0, 0.0)
+    assert all(math.isnan(value) for value in table.rows[0].numbers[3:])
+
+
+def test_seconds_are_reported_by_the_head() -> None:
+    text = HEAD.replace("microseconds", "seconds") + ROW + REST + END
+    assert printed.tables(mpiperf, text)[0].scale == 1e9
+
+
+def test_a_cold_cache_is_an_option() -> None:
+    text = HEAD.replace("Cache defeat: off", "Cache defeat: on") + ROW + REST + END
+    assert printed.tables(mpiperf, text)[0].options == {"cache": "defeated"}
+
+
+@pytest.mark.parametrize(("iterations", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
+def test_computations_are_those_that_the_head_shows(iterations: str, compute: str) -> None:
+    text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {iterations}")
+    assert printed.tables(mpiperf, text)[0].options == {"compute": compute}
+
+
+def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
+    (table,) = printed.tables(mpiperf, HEAD.replace("Benchmark: Allreduce", "Benchmark: Usertest") + ROW + REST + END)
+    assert (table.operation.name, table.datatype, table.rows[0].size_bytes) == ("mpiperf-usertest", "", 1)
+    assert table.operation.foreign
+    assert table.operation.foreign.counterpart == ""
+    assert "unknown to rankbench" in _meaning(table).text
+
+
+def test_several_reports_may_follow_each_other() -> None:
+    text = HEAD + ROW + REST + END
+    assert [table.line for table in printed.tables(mpiperf, text * 2)] == [1, 1 + len(text.splitlines())]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (ROW, f"10 columns, expected 14 ({HEADINGS}); is it cut?"),
+        (ROW.replace("0.33", "nan") + REST, "Mean is 'nan', expected a number of 0 or more"),
+        (ROW.replace("0.33", "-0.33") + REST, "Mean is '-0.33', expected a number of 0 or more"),
+        (ROW + REST.replace("0.32", "inf"), "CI LB is 'inf', expected a number"),
+        (ROW.replace("40", "4e1") + REST, "TRuns is '4e1', expected a whole number from 0 to 2^62"),
+        (ROW.replace(" 1  ", " 4611686018427387904  ") + REST,
+         "Count in bytes is '36893488147419103232', expected a whole number from 0 to 2^62"),
+        (ROW + REST.replace("\n", " 1\n"),
+         f"15 columns, expected 14 ({HEADINGS})"),
+    ],
+)  # fmt: skip
+def test_a_damaged_row_is_refused(row: str, message: str) -> None:
+    assert printed.read_refusal(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
+
+
+def test_columns_that_hold_no_time_are_refused() -> None:
+    assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
+        "f:3: columns [Procs] [Count] [Speed], expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]"
+    )
+    assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Size] [CRuns] [Mean]\n2 1 3\n") == (
+        "f:3: Procs is '', expected a whole number from 0 to 2^62"
+    )
+
+
+@pytest.mark.parametrize("after", ["", "# mpiperf 0.0.3 report\n"])
+def test_a_report_without_an_end_is_refused(after: str) -> None:
+    assert printed.read_refusal(mpiperf, HEAD + ROW + REST + after) == (
+        "f:1: the report that begins here has no end; is the file cut? If the run was ended, write "
+        "# Elapsed time: 0 sec. after its rows"
+    )
+
+
+def test_unrecognised_lines_are_kept() -> None:
+    (table,) = printed.tables(mpiperf, HEAD + "a warning\n" + ROW + REST + END)
+    assert [line.text for line in table.noise] == ["a warning"]
+
+
+def test_counterparts_are_set_where_the_call_and_its_size_are_the_same() -> None:
+    counterparts = {
+        operation.name: operation.foreign.counterpart for operation in mpiperf.OPERATIONS if operation.foreign
+    }
+    assert counterparts["mpiperf-iallgatherv"] == counterparts["mpiperf-iallgatherv-overlap"] == "allgatherv"
+    assert [name for name, same in counterparts.items() if not same] == [
+        "mpiperf-reduce_scatter", "mpiperf-ireduce_scatter", "mpiperf-ireduce_scatter-overlap", "mpiperf-send",
+        "mpiperf-waitpatterndown",
+    ]  # fmt: skip
+    assert counterparts["mpiperf-waitpatternup"] == "wait-up"
+
+
+@pytest.mark.parametrize(("text", "whether"), [(HEAD, True), ("# mpiperf report", False), ("", False)])
+def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
+    assert mpiperf.recognises(printed.lines(text)) is whether
+
+
+@given(printed.draw_damage([path.read_text() for path in FILES]))
+def test_whatever_comes_is_read_or_refused(text: str) -> None:
+    mpiperf.recognises(printed.lines(text))
+    printed.assert_read_or_refused(mpiperf, text)

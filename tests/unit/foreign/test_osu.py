@@ -1,0 +1,543 @@
+"""OSU's tables: every sample, every kind of column, and whatever a damaged file may hold."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankbench.foreign import Line, Table, Text, lines
+from rankbench.foreign.tools import osu
+from rankbench.model import RankbenchError
+
+SAMPLES = Path(__file__).parents[3].parent / "shared" / "samples"
+FILES = sorted(path for path in SAMPLES.glob("osu-*/**/*.txt") if path.read_text().strip())
+NO_TABLE = {"osu_hello.txt", *(f"osu_{call}.txt" for call in osu.PROGRAMS if "neighbor" in call)}
+TABLES = [path for path in FILES if path.name not in NO_TABLE]
+
+
+def _read(text: str, file: str = "f") -> list[Table]:
+    return list(osu.read(Text(file, iter([Line(number, line) for number, line in enumerate(text.splitlines(), 1)]))))
+
+
+def _file(path: Path) -> list[Table]:
+    return list(osu.read(Text(str(path), lines.read_file(path))))
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(SAMPLES))
+
+
+# --- the samples ----------------------------------------------------------------------------------------------------
+
+
+def test_there_are_samples_of_most_programs() -> None:
+    assert len(TABLES) > 110
+    assert {path.parent.name for path in TABLES} == {"osu-5.3", "osu-7.4", "default"}
+
+
+@pytest.mark.parametrize("path", TABLES, ids=_name)
+def test_a_sample_is_read_whole(path: Path) -> None:
+    (table,) = _file(path)
+    printed_rows = [line.split() for line in path.read_text().splitlines() if line[:1].isdigit()]
+    if printed_rows:
+        assert [(str(row.size_bytes), *row.numbers) for row in table.rows] == [
+            (size, *map(float, numbers)) for size, *numbers in printed_rows
+        ]
+    assert len(table.rows) == max(len(printed_rows), 1)
+    assert {len(row.numbers) for row in table.rows} == {len(table.columns)}
+    assert not table.noise
+    assert not table.raw
+    assert table.version in {"", path.relative_to(SAMPLES).parts[0].removeprefix("osu-")}
+    assert table.version or path.name == "osu_init.txt"
+
+
+@pytest.mark.parametrize("path", [path for path in TABLES if path.name.startswith("osu_")], ids=_name)
+def test_the_program_of_a_sample_is_the_one_its_file_is_called_by(path: Path) -> None:
+    (table,) = _file(path)
+    assert table.operation.foreign
+    assert table.operation.foreign.benchmark == path.name.split(".")[0]
+    assert table.operation in osu.OPERATIONS
+    assert table.form == table.operation.form
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.name in NO_TABLE], ids=_name)
+def test_a_program_that_measured_nothing_has_no_table(path: Path) -> None:
+    assert not _file(path)
+
+
+BY_HAND = [
+    ("osu-7.4/osu_acc_latency.txt", "osu-acc_latency", 65536, "Latency (us)", 15.98, 1e3),
+    ("osu-7.4/osu_iallreduce.txt", "osu-iallreduce", 65536, "Overall(us)", 82.38, 1e3),
+    ("osu-7.4/osu_iallreduce.txt", "osu-iallreduce", 65536, "Compute(us)", 23.41, 1e3),
+    ("osu-7.4/osu_iallreduce.txt", "osu-iallreduce", 65536, "Pure Comm.(us)", 20.88, 1e3),
+    ("osu-7.4/osu_ireduce_scatter.txt", "osu-ireduce_scatter", 1, "Overlap(%)", 17.53, 1e3),
+    ("osu-7.4/osu_mbw_mr.txt", "osu-mbw_mr", 65536, "MB/s", 7338.10, 1e6),
+    ("osu-7.4/osu_mbw_mr.txt", "osu-mbw_mr", 65536, "Messages/s", 111970.59, 1e6),
+    ("osu-7.4/osu_get_mbw.txt", "osu-get_mbw", 65536, "Bandwidth (MB/s)", 42146.15, 1e6),
+    ("osu-7.4/osu_get_mbw.txt", "osu-get_mbw", 65536, "", 643099223773.02, 1e6),
+    ("osu-7.4/osu_bw.txt", "osu-bw", 65536, "Bandwidth (MB/s)", 7216.96, 1e6),
+    ("osu-7.4/osu_latency_mp.txt", "osu-latency_mp", 1024, "Avg Latency(us)", 9.59, 1e3),
+    ("osu-7.4/osu_scatterv_persistent.txt", "osu-scatterv_persistent", 1024, "Avg Latency(us)", 1.47, 1e3),
+    ("osu-7.4/osu_get_multi_lat.txt", "osu-get_multi_lat", 1024, "Latency (us)", 1.30, 1e3),
+    ("osu-7.4/osu_barrier.txt", "osu-barrier", 0, "Avg Latency(us)", 1656.64, 1e3),
+    ("osu-7.4/osu_cas_latency.txt", "osu-cas_latency", 1, "Latency (us)", 0.09, 1e3),
+    ("osu-7.4/osu_init.txt", "osu-init", 0, "avg", 20.0, 1e6),
+    ("osu-7.4/osu_init.txt", "osu-init", 0, "max", 22.0, 1e6),
+    ("osu-7.4/default/osu_allreduce.full_tail.rep2.txt", "osu-allreduce", 64, "Avg Latency(us)", 0.99, 1e3),
+    ("osu-7.4/default/osu_allreduce.full_tail.rep2.txt", "osu-allreduce", 64, "Min Latency(us)", 0.95, 1e3),
+    ("osu-7.4/default/osu_allreduce.full_tail.rep2.txt", "osu-allreduce", 64, "Max Latency(us)", 1.03, 1e3),
+    ("osu-7.4/default/osu_allreduce.full_tail.rep2.txt", "osu-allreduce", 64, "Iterations", 1000.0, 1e3),
+    ("osu-7.4/default/osu_allreduce.full_tail.rep2.txt", "osu-allreduce", 64, "P99 Tail Lat(us)", 1.16, 1e3),
+    ("osu-7.4/default/osu_barrier.default.txt", "osu-barrier", 0, "Max Latency(us)", 0.93, 1e3),
+    ("osu-5.3/osu_latency_mt.txt", "osu-latency_mt", 1024, "Latency (us)", 4.36, 1e3),
+    ("osu-5.3/osu_latency.txt", "osu-latency", 0, "Latency (us)", 3.50, 1e3),
+    ("osu-5.3/osu_put_bibw.txt", "osu-put_bibw", 1024, "Bandwidth (MB/s)", 3846.84, 1e6),
+    ("osu-5.3/osu_mbw_mr.txt", "osu-mbw_mr", 1024, "Messages/s", 809282.98, 1e6),
+    ("osu-5.3/osu_igather.txt", "osu-igather", 1024, "Pure Comm.(us)", 1.98, 1e3),
+    ("osu-5.3/osu_get_acc_latency.txt", "osu-get_acc_latency", 1024, "Latency (us)", 0.90, 1e3),
+    ("osu-5.3/osu_ibarrier.txt", "osu-ibarrier", 0, "Pure Comm.(us)", 23.11, 1e3),
+    ("osu-5.3/osu_ialltoallw.txt", "osu-ialltoallw", 1, "Overall(us)", 229.80, 1e3),
+    ("osu-5.3/osu_fop_latency.txt", "osu-fop_latency", 8, "Latency (us)", 0.04, 1e3),
+    ("osu-5.3/osu_init.txt", "osu-init", 0, "min", 31.0, 1e6),
+]
+
+
+@pytest.mark.parametrize(("file", "name", "size", "column", "value", "scale"), BY_HAND)
+def test_values_are_those_that_a_person_reads(
+    file: str, name: str, size: int, column: str, value: float, scale: float
+) -> None:
+    (table,) = _file(SAMPLES / file)
+    (row,) = [row for row in table.rows if row.size_bytes == size]
+    assert (table.operation.name, table.scale) == (name, scale)
+    assert row.numbers[table.columns.index(column)] == value
+    assert (SAMPLES / file).read_text().splitlines()[row.line - 1].split()[-1]
+
+
+def test_what_defines_the_numbers_of_a_sample_is_reported() -> None:
+    def describe(file: str) -> tuple[str, int, dict[str, str]]:
+        (table,) = _file(SAMPLES / file)
+        return table.datatype, table.ranks, table.options
+
+    remote = {"allocation": "MPI_Win_allocate", "synchronisation": "MPI_Win_flush"}
+    assert describe("osu-5.3/osu_latency.txt") == ("", 2, {})
+    assert describe("osu-7.4/osu_latency.txt") == ("byte", 2, {})
+    assert describe("osu-7.4/osu_allreduce.txt") == ("char", 0, {})
+    assert describe("osu-7.4/osu_ireduce.txt") == ("char", 0, {"quantity": "overlap"})
+    assert describe("osu-7.4/osu_iallgather.txt") == ("byte", 0, {"quantity": "overlap"})
+    assert describe("osu-7.4/osu_put_bw.txt") == ("byte", 2, remote)
+    assert describe("osu-7.4/osu_latency_mt.txt") == ("byte", 2, {"receiver threads": "2", "sender threads": "1"})
+    assert describe("osu-7.4/osu_mbw_mr.txt") == ("byte", 2, {"pairs": "1", "window": "64"})
+    assert describe("osu-7.4/osu_init.txt") == ("", 2, {})
+    assert describe("osu-7.4/osu_get_multi_lat.txt") == (
+        "",
+        2,
+        {"allocation": "MPI_Win_allocate", "pairs": "1", "synchronisation": "PSCW"},
+    )
+
+
+def test_roles_say_which_column_is_what() -> None:
+    def roles(file: str) -> dict[str, str]:
+        (table,) = _file(SAMPLES / file)
+        return {role: table.columns[place] for role, place in table.roles.items()}
+
+    assert roles("osu-7.4/default/osu_allreduce.full_tail.rep0.txt") == {
+        "value": "Avg Latency(us)",
+        "minimum": "Min Latency(us)",
+        "maximum": "Max Latency(us)",
+        "repetitions": "Iterations",
+        "p50": "P50 Tail Lat(us)",
+        "p90": "P90 Tail Lat(us)",
+        "p99": "P99 Tail Lat(us)",
+    }
+    assert roles("osu-7.4/osu_ibcast.txt") == {
+        "value": "Overall(us)",
+        "compute": "Compute(us)",
+        "pure": "Pure Comm.(us)",
+        "overlap": "Overlap(%)",
+    }
+    assert roles("osu-5.3/osu_mbw_mr.txt") == {"value": "MB/s", "rate": "Messages/s"}
+    assert roles("osu-7.4/osu_get_mbw.txt") == {"value": "Bandwidth (MB/s)"}
+    assert roles("osu-7.4/osu_init.txt") == {"value": "avg", "minimum": "min", "maximum": "max"}
+
+
+def test_files_one_after_the_other_are_read_as_each_alone() -> None:
+    alone = [table for path in TABLES for table in _file(path)]
+    together = _read("".join(path.read_text() for path in TABLES))
+    assert [[row[1:] for row in table.rows] for table in together] == [
+        [row[1:] for row in table.rows] for table in alone
+    ]
+    assert [table.options for table in together] == [table.options for table in alone]
+    by_title_alone = {"osu-ialltoallw": "osu-ialltoallv"}
+    for together_table, other in zip(together, alone, strict=True):
+        name = other.operation.name
+        assert together_table.operation.name == (by_title_alone.get(name, name) if other.version == "5.3" else name)
+
+
+def test_runs_that_begin_as_earlier_ones_are_read_as_those() -> None:
+    text = "".join(path.read_text() for path in TABLES)
+    tables, lines_before = _read(text * 2), len(text.splitlines())
+    first, second = tables[: len(tables) // 2], tables[len(tables) // 2 :]
+    moved = [
+        table._replace(
+            line=table.line + lines_before,
+            rows=[row._replace(line=row.line + lines_before) for row in table.rows],
+        )
+        for table in first
+    ]
+    assert list(map(repr, second)) == list(map(repr, moved))  # Of what is not a number too.
+
+
+def test_what_a_run_shows_of_itself_is_not_known_from_an_earlier_one() -> None:
+    """Options that stand before a title, and what a second run with the same title says otherwise."""
+    head, rows = "# OSU MPI_Put Latency Test v7.4\n# Window creation: {}\n# Size          Latency (us)\n", "8    1.25\n"
+    runs = [head.format(way) + rows for way in ("MPI_Win_create", "MPI_Win_allocate", "MPI_Win_create")]
+    options = [table.options for table in _read("".join([*runs, "Dimensions size = 4\n", runs[0], runs[0]]))]
+    created, allocated = {"allocation": "MPI_Win_create"}, {"allocation": "MPI_Win_allocate"}
+    assert options == [created, allocated, created, created | {"dimensions": "4"}, created]
+
+
+# --- what the operations are ----------------------------------------------------------------------------------------
+
+
+def test_meanings_say_what_two_numbers_are_compared_by() -> None:
+    def meaning(name: str) -> tuple[str, str, str, str, float, int]:
+        foreign = osu.PROGRAMS[name].foreign
+        assert foreign
+        meaning = foreign.meaning
+        return meaning.over_calls, meaning.over_ranks, meaning.start, meaning.trip, meaning.counted, meaning.megabyte
+
+    assert meaning("latency") == ("mean", "one", "none", "half", 1.0, 0)
+    assert meaning("multi_lat") == ("mean", "mean", "none", "half", 1.0, 0)
+    assert meaning("bw") == ("mean", "one", "none", "call", 1.0, 10**6)
+    assert meaning("bibw") == ("mean", "one", "none", "call", 2.0, 10**6)
+    assert meaning("put_bibw") == ("mean", "one", "none", "call", 2.0, 10**6)
+    assert meaning("allreduce") == ("mean", "mean", "library-barrier", "call", 1.0, 0)
+    assert meaning("barrier") == ("mean", "mean", "none", "call", 1.0, 0)
+    assert meaning("ibcast") == ("mean", "mean", "library-barrier", "call", 1.0, 0)
+    assert meaning("put_latency") == ("mean", "one", "none", "call", 1.0, 0)
+    assert meaning("init") == ("single", "mean", "none", "call", 1.0, 0)
+
+
+def test_counterparts_are_set_where_the_call_is_the_same() -> None:
+    def counterpart(name: str) -> str:
+        foreign = osu.PROGRAMS[name].foreign
+        assert foreign
+        return foreign.counterpart
+
+    assert [counterpart(name) for name in ("latency", "bw", "bibw", "multi_lat", "mbw_mr")] == [
+        "pingpong",
+        "bandwidth",
+        "bandwidth-bidirectional",
+        "pingpong-pairs",
+        "message-rate",
+    ]
+    assert [counterpart(name) for name in ("allreduce", "iallreduce", "allreduce_persistent")] == ["allreduce"] * 3
+    assert not any(counterpart(name) for name in ("reduce_scatter", "neighbor_alltoall", "latency_mt", "bw_fan_in"))
+
+
+# --- what samples do not have ---------------------------------------------------------------------------------------
+
+HEAD = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
+VALIDATED = """\
+# OSU MPI Allreduce Latency Test v7.4
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)        Validation  P50 Tail Lat(us)
+4                       0.88              Pass              0.90
+8                       0.93              Fail              0.94
+DATA VALIDATION ERROR: ./osu_allreduce exited with status 1 on message size 8.
+"""
+ALL_TYPES = """\
+
+# OSU MPI Broadcast Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+1                       0.10
+2                       0.20
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)
+4                       0.30
+# Datatype: MPI_FLOAT.
+# Size       Avg Latency(us)
+4                       0.40
+"""
+WINDOWS = """\
+# OSU MPI Multiple Bandwidth / Message Rate Test v7.4
+# [ pairs: 2 ] [ window size: varied ]
+
+# Uni-directional Bandwidth (MB/sec)
+# Datatype: MPI_CHAR.
+#                8          16
+1             1.50        2.50
+2             3.00        5.00
+
+# Message Rate Profile
+#                8          16
+1       1500000.00  2500000.00
+2       1500000.00  2500000.00
+"""
+FULL = """\
+
+# OSU MPI-CUDA Non-blocking Allgather Latency Test v6.2
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Size           Overall(us)       Compute(us)    Coll. Init(us)      MPI_Test(us)      MPI_Wait(us)    Pure Comm.(us)\
+     Min Comm.(us)     Max Comm.(us)        Overlap(%)  P50 Tail Lat(us)
+1                       4.58              2.43              0.10              0.00              0.50              2.00\
+              1.90              2.10               nan              4.40
+"""
+DERIVED = """\
+# OSU MPI Bandwidth Test v7.4
+# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)
+# Datatype: MPI_CHAR.
+# Size      Bandwidth (MB/s) P50 Tail BW(MB/s) P99 Tail BW(MB/s)     Transmit Size
+64                    100.00             90.00             99.00                32
+"""
+
+
+def test_wrong_data_is_reported_row_by_row() -> None:
+    (table,) = _read(VALIDATED)
+    assert [(row.size_bytes, row.numbers, row.wrong) for row in table.rows] == [
+        (4, (0.88, 0.90), ""),
+        (8, (0.93, 0.94), "validation failed"),
+    ]
+    assert table.columns == ("Avg Latency(us)", "P50 Tail Lat(us)")
+    assert (table.datatype, table.options) == ("int", {"validation": "yes"})
+    assert [line.number for line in table.noise] == [6]
+
+
+def test_a_run_with_several_datatypes_is_a_table_for_each() -> None:
+    tables = _read(ALL_TYPES)
+    assert [(table.datatype, table.line, [row.numbers for row in table.rows]) for table in tables] == [
+        ("byte", 2, [(0.1,), (0.2,)]),
+        ("int", 7, [(0.3,)]),
+        ("float", 10, [(0.4,)]),
+    ]
+    assert {(table.operation.name, table.version) for table in tables} == {("osu-bcast", "7.4")}
+
+
+def test_varied_windows_are_a_table_for_each_of_bandwidths_and_of_rates() -> None:
+    tables = _read(WINDOWS)
+    assert [
+        (table.operation.name, table.scale, table.columns, table.options, [row.numbers for row in table.rows])
+        for table in tables
+    ] == [
+        ("osu-mbw_mr", 1e6, ("8",), {"pairs": "2", "window": "8"}, [(1.5,), (3.0,)]),
+        ("osu-mbw_mr", 1e6, ("16",), {"pairs": "2", "window": "16"}, [(2.5,), (5.0,)]),
+        ("osu-mbw_mr-rate", 1.0, ("8",), {"pairs": "2", "window": "8"}, [(1.5e6,), (1.5e6,)]),
+        ("osu-mbw_mr-rate", 1.0, ("16",), {"pairs": "2", "window": "16"}, [(2.5e6,), (2.5e6,)]),
+    ]
+    assert {table.ranks for table in tables} == {4}
+    assert [row.size_bytes for row in tables[0].rows] == [1, 2]
+
+
+def test_all_columns_of_an_overlap_are_kept_and_an_undefined_share_is_not_a_number() -> None:
+    (table,) = _read(FULL)
+    assert len(table.columns) == 10
+    assert table.roles == {"value": 0, "compute": 1, "pure": 5, "overlap": 8}
+    assert math.isnan(table.rows[0].numbers[8])
+    assert table.options == {"accelerator": "CUDA", "quantity": "overlap"}
+    assert table.operation.name == "osu-iallgather"
+
+
+def test_of_a_derived_datatype_the_bytes_that_are_sent_count() -> None:
+    (table,) = _read(DERIVED)
+    assert table.columns == ("Bandwidth (MB/s)", "P50 Tail BW(MB/s)", "P99 Tail BW(MB/s)", "Size")
+    assert table.roles == {"value": 0, "p50": 1, "p99": 2}
+    assert (table.rows[0].size_bytes, table.rows[0].numbers) == (32, (100.0, 90.0, 99.0, 64.0))
+    assert table.options == {"buffers": "DEVICE (D), HOST (H)"}
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("OSU MPI Latency Test", "osu-latency"),
+        ("OSU MPI Latency Test Test v7.5", "osu-latency"),
+        ("OSU MPI_Put-CUDA Latency Test v6.1", "osu-put_latency"),
+        ("OSU MPI Non-blocking Neighborhood All-to-Allw Latency Test v7.5.2", "osu-ineighbor_alltoallw"),
+        ("OSU MPI Neighbor Alltoall Latency Test v7.4", "osu-neighbor_alltoall"),
+        ("OSU MPI Alltoall Latency Test v5.6.3", "osu-alltoall"),
+        ("OSU MPI All-to-Allv Personalized Exchange Persistent Latency Test v7.4", "osu-alltoallv_persistent"),
+        ("OSU MPI Partitioned Latency Test v7.5", "osu-partitioned_latency"),
+        ("OSU OpenSHMEM Barrier Latency Test v5.3", "osu-openshmem-barrier-latency"),
+        ("OSU NCCL-CUDA Allreduce Latency Test v7.4", "osu-nccl-cuda-allreduce-latency"),
+    ],
+)
+def test_titles_are_read_loosely(title: str, name: str) -> None:
+    (table,) = _read(f"# {title}\n# Size          Latency (us)\n1          0.5\n")
+    assert table.operation.name == name
+
+
+def test_a_benchmark_that_is_not_known_is_understood_by_its_headings() -> None:
+    (table,) = _read("# OSU MPI Novel Bandwidth Test v9.1\n# Size      Bandwidth (MB/s)\n8      12.5\n")
+    operation = table.operation
+    assert operation.foreign
+    assert (operation.name, operation.metric, table.scale) == ("osu-mpi-novel-bandwidth", "bandwidth", 1e6)
+    assert (operation.foreign.counterpart, operation.foreign.meaning.start) == ("", "not reported")
+    assert operation.foreign.meaning.text == (
+        "unknown to rankbench: MPI Novel Bandwidth in the output; assumed to be a mean over calls and ranks"
+    )
+
+
+@pytest.mark.parametrize("name", ["bw_fan_in", "bw_fan_out"])
+def test_a_program_that_prints_the_title_of_another_is_reported_by_its_file(name: str) -> None:
+    text = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n8      12.5\n"
+    assert [table.operation.name for table in _read(text, f"out/osu_{name}.txt")] == [f"osu-{name}"]
+    assert [table.operation.name for table in _read(text, "out/osu_bw.txt")] == ["osu-bw"]
+
+
+def test_what_others_print_into_a_table_is_kept_apart() -> None:
+    text = f"{HEAD}0   1.00\n[h:1] a warning\n2 processes were\n1   2.00\n"
+    (table,) = _read(text)
+    assert [row.numbers for row in table.rows] == [(1.0,), (2.0,)]
+    assert table.noise == (Line(4, "[h:1] a warning"), Line(5, "2 processes were"))
+    noisy = text + "a warning\n" * 1000
+    assert len(_read(noisy)[0].noise) == 20
+
+
+def test_the_topology_of_neighbours_is_reported_before_the_title() -> None:
+    text = "Dimensions size = 4 \nTime took to create topology graph:12.50 us.\n\n"
+    text += "# OSU MPI Neighborhood Allgather Latency Test v7.4\n# Size       Avg Latency(us)\n1      1.5\n"
+    (table,) = _read(text)
+    assert (table.options, table.facts) == ({"dimensions": "4"}, {"time took to create topology graph": "12.50 us."})
+
+
+# --- damaged files --------------------------------------------------------------------------------------------------
+
+ONE_NUMBER = "Avg Latency(us) is {!r}; expected a number of 0 or more"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("1", "1 values, expected Size, Avg Latency(us)"),
+        ("1 2 3", "3 values, expected Size, Avg Latency(us)"),
+        ("1 " * 30_000, "30000 values, expected Size, Avg Latency(us)"),
+        ("1   nan", ONE_NUMBER.format("nan")),
+        ("1   -nan", ONE_NUMBER.format("-nan")),
+        ("1   inf", ONE_NUMBER.format("inf")),
+        ("1   1e999", ONE_NUMBER.format("1e999")),
+        ("1   -0.50", ONE_NUMBER.format("-0.50")),
+        ("1   0,50", ONE_NUMBER.format("0,50")),
+        ("1   1_0", ONE_NUMBER.format("1_0")),
+        ("1   0x1p3", ONE_NUMBER.format("0x1p3")),
+        ("1   ?", ONE_NUMBER.format("?")),
+        ("1   ٣", ONE_NUMBER.format("٣")),
+        ("-1   0.5", "Size is '-1'; expected a whole number of bytes"),
+        ("1.5   0.5", "Size is '1.5'; expected a whole number of bytes"),
+        ("1e3   0.5", "Size is '1e3'; expected a whole number of bytes"),
+        ("4611686018427387905  0.5", "Size is '4611686018427387905'; expected a whole number of bytes"),
+        ("9" * 5000 + "  0.5", f"Size is {'9' * 40!r}; expected a whole number of bytes"),
+        ("nan  0.5", "Size is 'nan'; expected a whole number of bytes"),
+    ],
+)
+def test_a_damaged_row_is_one_message_with_its_line(row: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        _read(f"{HEAD}0   0.25\n{row}\n")
+    assert str(caught.value) == f"f:4: {message}"
+
+
+def test_the_largest_size_and_the_longest_number_are_read() -> None:
+    (table,) = _read(f"{HEAD}4611686018427387904   {'9' * 300}.5\n")
+    assert table.rows[0][1:] == (1 << 62, (float("9" * 300),), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "# OSU MPI Latency Test v7.4\n1   0.5\n",
+            "f:2: a row before the line with the columns, such as `# Size  Latency (us)`",
+        ),
+        (
+            "# OSU MPI Latency Test v7.4\n# Size      Bandwidth (MB/s)\n1   0.5\n",
+            "f:2: MPI Latency with unknown columns: Bandwidth (MB/s)",
+        ),
+        ("# OSU MPI Latency Test v7.4\n# Size\n", "f:2: MPI Latency with unknown columns: "),
+        (
+            "# OSU MPI Latency Test v7.4\n# Size      Speed (furlongs)\n",
+            "f:2: MPI Latency with unknown columns: Speed (furlongs)",
+        ),
+        (
+            "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    0.93\n    0.94\n",
+            "f:4: a second row;  MPI Barrier Latency has one",
+        ),
+        (
+            "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n    nan\n",
+            "f:3: Avg Latency(us) is 'nan'; expected a number of 0 or more",
+        ),
+        (
+            "# OSU MPI Init Test v7.4\nnprocs: 2, min: 18 ms, max: 22 ms\n",
+            "f:2: not a line of osu_init, such as `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms`",
+        ),
+        ("nprocs: 2, min: 18 ms, max: -3 ms, avg: 20 ms\n", "f:1: max is '-3'; expected a number of 0 or more"),
+        (
+            VALIDATED.replace("Pass", "Pas"),
+            "f:4: 4 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
+        ),
+        (
+            VALIDATED.replace("Fail              0.94", "Fail"),
+            "f:5: 3 values, expected Size, Avg Latency(us), P50 Tail Lat(us), Validation",
+        ),
+        (DERIVED.replace("     32", "    3.5"), "f:5: Transmit Size is '3.5'; expected a whole number of bytes"),
+    ],
+)
+def test_a_damaged_text_is_one_message_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as caught:
+        _read(text)
+    assert str(caught.value) == message
+
+
+def test_only_its_own_output_is_recognised() -> None:
+    def recognises(text: str) -> bool:
+        return osu.recognises([Line(number, line) for number, line in enumerate(text.splitlines(), 1)])
+
+    assert recognises(HEAD)
+    assert recognises("a warning\n" * 300 + HEAD)
+    assert recognises("nprocs: 2, min: 31, max: 36, avg: 33\n")
+    assert not recognises("#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking PingPong\n")
+    assert not recognises("4 3458.643555\n8 10981.392578\n")
+    assert not recognises("# OSU is a university\n")
+
+
+KNOWN_LINES = (
+    sorted({line for path in TABLES for line in path.read_text().splitlines()})
+    + (VALIDATED + ALL_TYPES + WINDOWS + FULL + DERIVED).splitlines()
+)
+
+
+@st.composite
+def _draw_mutated(draw: st.DrawFn) -> str:
+    """Draw lines of samples in any order, some with a piece put in or taken out."""
+    drawn = draw(st.lists(st.sampled_from(KNOWN_LINES), max_size=12))
+    texts = []
+    for line in drawn:
+        place = draw(st.integers(0, len(line)))
+        cut = draw(st.sampled_from([0, 0, 0, 1, 5]))
+        texts.append(
+            line[:place]
+            + draw(st.sampled_from(["", "", "", " ", "nan", "-", "9", "(", ")", ":", "\t1", "é"]))
+            + line[place + cut :]
+        )
+    return "\n".join(texts)
+
+
+@given(_draw_mutated())
+def test_any_lines_are_tables_or_one_message(text: str) -> None:
+    try:
+        tables = _read(text)
+    except RankbenchError as error:
+        assert str(error).startswith("f:")
+        assert "\n" not in str(error)
+    else:
+        for table in tables:
+            assert "value" in table.roles
+            assert table.rows
+            assert {len(row.numbers) for row in table.rows} == {len(table.columns)}
+            assert all(row.size_bytes >= 0 for row in table.rows)
+            assert all(number >= 0 or math.isnan(number) for row in table.rows for number in row.numbers)
+            assert all(math.isfinite(row.numbers[table.roles["value"]]) for row in table.rows)
+            assert list(table.options) == sorted(table.options)

@@ -1,0 +1,199 @@
+"""SKaMPI: results by name, rows that begin with loop variables."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import printed
+from hypothesis import given
+
+from rankbench.foreign.tools import skampi
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.foreign import Table
+
+FOLDER = printed.SAMPLES / "skampi"
+FILES = printed.files("skampi")
+TAKEN = [
+    # file, measurement, benchmark, ranks, size, column, value
+    ("skampi_pt2pt.txt", "Pingpong_Send_Recv", "Pingpong_Send_Recv", 2, 2048, "mean", 8.6),
+    ("skampi_pt2pt.txt", "Pingpong_Send_Irecv", "Pingpong_Send_Irecv", 2, 16384, "standard error", 10.7),
+    ("skampi_pt2pt.txt", "Pingpong_Issend_Recv", "Pingpong_Issend_Recv", 2, 8, "repetitions", 8),
+    ("skampi_pt2pt.txt", "Pingpong_Sendrecv", "Pingpong_Sendrecv", 2, 64, "process 1", 4.3),
+    ("skampi_coll.txt", "MPI_Bcast-procs-long", "MPI_Bcast", 2, 262144, "mean", 19.3),
+    ("skampi_coll.txt", "Bcast_using_Send_Recv-procs-short", "Bcast_using_Send_Recv", 2, 1024, "process 0", 0.3),
+    ("skampi_coll.txt", "MPI_Barrier-procs", "MPI_Barrier", 2, 0, "mean", 0.3),
+    ("skampi_coll.txt", "MPI_Scatterv-length", "MPI_Scatterv", 2, 131072, "mean", 11003.1),
+    ("skampi_coll.txt", "MPI_Comm_dup-procs", "MPI_Comm_dup", 2, 0, "standard error", 127.5),
+    ("skampi_misc.txt", "MPI_Wtime_avg", "MPI_Wtime_avg", 1, 0, "repetitions", 16),
+    ("default/allreduce.default.txt", "MPI_Allreduce-length", "MPI_Allreduce", 2, 1048576, "repetitions", 14),
+    ("default/pt2pt.ski.default.txt", "Pingpong_Send_Recv", "Pingpong_Send_Recv", 2, 8192, "process 1", 10.2),
+]
+HEAD = "# SKaMPI Version 5.0.4 rev. 355\n\n# Started at Mon Jan  5 10:00:00 2026\n\n"
+
+
+def _find_tables(tables: list[Table], measurement: str) -> list[Table]:
+    return [table for table in tables if table.facts["measurement"] == measurement]
+
+
+@pytest.mark.parametrize(("name", "measurement", "benchmark", "ranks", "size", "column", "value"), TAKEN)
+def test_values_are_those_of_the_file(
+    name: str, measurement: str, benchmark: str, ranks: int, size: int, column: str, value: float
+) -> None:
+    table = _find_tables(printed.sample(skampi, FOLDER / name), measurement)[0]
+    assert table.operation.foreign
+    assert (table.operation.foreign.benchmark, table.ranks, table.scale) == (benchmark, ranks, 1e3)
+    (row,) = [row for row in table.rows if row.size_bytes == size]
+    assert row.numbers[table.columns.index(column)] == value
+    assert table.roles == {"value": 0, "error": 1, "repetitions": 2}
+
+
+def test_a_value_of_every_file_that_has_any_is_looked_at() -> None:
+    empty = {"io.txt", "skampi_onesided.txt", "procnames.txt"}
+    assert {name for name, *_ in TAKEN} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_row_of_every_file_is_read(path: Path) -> None:
+    assert printed.count_rows(printed.sample(skampi, path)) == len(
+        re.findall(r"^\w+= ", path.read_text(), re.MULTILINE)
+    )
+
+
+def test_no_result_of_the_recorded_ones_is_unknown() -> None:
+    names = {table.operation.name for path in FILES for table in printed.sample(skampi, path)}
+    assert names <= {operation.name for operation in skampi.OPERATIONS}
+
+
+def test_the_head_shows_the_version_and_the_date() -> None:
+    table = printed.sample(skampi, FOLDER / "skampi_coll.txt")[0]
+    assert table.version == "6.0.0 rev. 5fb775a0443f7721ebef4af50cb197d3c03b91cc"
+    assert table.facts == {"started": "Fri Nov 20 11:24:49 2026", "measurement": "MPI_Bcast-procs-short"}
+    assert table.line == 6
+
+
+def test_what_loops_say_is_distinguished() -> None:
+    tables = printed.tables(
+        skampi,
+        HEAD
+        + '# begin result "Combining_short_Puts_fence"\n'
+        + "count= 1 msgcount= 1        4       1.5       0.1       16       1.5     ---   \n"
+        + "count= 1 msgcount= 2        4       2.5       0.1       16       2.5     ---   \n"
+        + "count= 2 msgcount= 1        8       3.5       0.1       16       3.5     ---   \n"
+        + '# end result "Combining_short_Puts_fence"\n# duration = 0.01 sec\n',
+    )
+    assert [table.options for table in tables] == [{"msgcount": "1"}, {"msgcount": "2"}]
+    assert [[row.size_bytes for row in table.rows] for table in tables] == [[4, 8], [4]]
+    assert math.isnan(tables[0].rows[0].numbers[4])
+    assert tables[0].operation.kind == "one-sided"
+
+
+def test_each_number_of_processes_has_a_table() -> None:
+    tables = printed.tables(
+        skampi,
+        HEAD
+        + '# begin result "MPI_Gather-procs-short"\n'
+        + "procs= 2     1024       1.2       0.0       32       1.2       0.2\n"
+        + "procs= 3     1024       1.5       0.0       32       1.5       0.2       0.3\n"
+        + f"procs= 40    1024       2.5       0.0       32 {'1.0 ' * 16}\n"
+        + '# end result "MPI_Gather-procs-short"\n',
+    )
+    assert [(table.ranks, len(table.columns)) for table in tables] == [(2, 5), (3, 6), (40, 19)]
+    assert {table.operation.name for table in tables} == {"skampi-gather"}
+
+
+def test_sixteen_times_may_be_those_of_more_processes() -> None:
+    (table,) = printed.tables(
+        skampi,
+        HEAD
+        + f'# begin result "MPI_Scan-length"\ncount= 1 4 1.5 0.1 16 {"1.0 " * 16}\n# end result "MPI_Scan-length"\n',
+    )
+    assert table.ranks == 0
+
+
+def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
+    (table,) = printed.tables(
+        skampi,
+        '   begin result "Mine"\n       4       6.0       0.0      160       5.7       5.7\n   end result "Mine"\n',
+    )
+    assert (table.version, table.rows[0].size_bytes, table.rows[0].numbers) == ("", 4, (6.0, 0.0, 160.0, 5.7, 5.7))
+    assert table.operation.name == "skampi-mine"
+    assert table.operation.help == "Mine, unknown to rankbench"
+    assert table.operation.foreign
+    assert table.operation.foreign.counterpart == ""
+    assert table.operation.foreign.meaning.start == "not reported"
+
+
+def test_a_measurement_that_is_repeated_for_a_size_is_another_table() -> None:
+    result = (
+        '# begin result "MPI_Scan-length"\ncount= 1 4 1.5 0.1 16\ncount= 1 4 2.5 0.1 16\n# end result "MPI_Scan-length"'
+    )
+    assert [table.rows[0].numbers[0] for table in printed.tables(skampi, result)] == [1.5, 2.5]
+
+
+def test_unrecognised_lines_are_kept() -> None:
+    (table,) = printed.tables(
+        skampi,
+        HEAD + '# begin result "MPI_Scan-length"\nIt is late\ncount= 1 4 1.5 0.1 16\n# end result "MPI_Scan-length"\n',
+    )
+    assert [line.text for line in table.noise] == ["It is late"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("count= 1 4 1.5 0.1", "3 columns after the loop variables, expected 4 or more (size, mean, standard error, "
+         "repetitions, then times of processes); is it cut?"),
+        ("count= 1", "0 columns after the loop variables, expected 4 or more (size, mean, standard error, "
+         "repetitions, then times of processes); is it cut?"),
+        ("count= 1 4 nan 0.1 16", "mean is 'nan', expected a number of 0 or more"),
+        ("count= 1 4 1.5 -0.1 16", "standard error is '-0.1', expected a number of 0 or more"),
+        ("count= 1 4 1.5 0.1 16 inf", "time of a process is 'inf', expected a number of 0 or more"),
+        ("count= 1 -4 1.5 0.1 16", "size is '-4', expected a whole number from 0 to 2^62"),
+        ("procs= x 4 1.5 0.1 16", "procs is 'x', expected a whole number from 0 to 2^62"),
+        ("procs= 2 4 1.5 0.1 16 1 2 3", "times of 3 processes where procs= 2, expected no more than that"),
+    ],
+)  # fmt: skip
+def test_a_damaged_row_is_refused(row: str, message: str) -> None:
+    assert printed.read_refusal(skampi, f'# begin result "MPI_Scan-length"\n{row}') == f"f:2: {message}"
+
+
+@pytest.mark.parametrize("after", ["", '# begin result "MPI_Scan-length"\n# end result "MPI_Scan-length"\n'])
+def test_a_result_without_an_end_is_refused(after: str) -> None:
+    text = HEAD + '# begin result "MPI_Bcast-length"\ncount= 1 4 1.5 0.1 16\n' + after
+    assert printed.read_refusal(skampi, text) == (
+        "f:5: the result that begins here has no end; is the file cut? If the run was ended, write "
+        '# end result "MPI_Bcast-length" after its rows'
+    )
+
+
+def test_every_benchmark_says_what_it_is() -> None:
+    for operation in skampi.OPERATIONS:
+        assert operation.foreign
+        assert "quarter" in operation.foreign.meaning.text
+    meanings = {operation.name: operation.foreign.meaning for operation in skampi.OPERATIONS if operation.foreign}
+    assert (meanings["skampi-pingpong_send_recv"].trip, meanings["skampi-pingpong_sendrecv"].trip) == ("round", "call")
+    assert (meanings["skampi-bcast"].over_calls, meanings["skampi-bcast"].start) == ("trimmed mean", "window")
+    counterparts = {
+        operation.name: operation.foreign.counterpart for operation in skampi.OPERATIONS if operation.foreign
+    }
+    assert counterparts["skampi-reduce_scatter"] == counterparts["skampi-gather_using_send_recv"] == ""
+    assert counterparts["skampi-scatterv"] == "scatterv"
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"), [(HEAD, True), ('# begin result "x"', True), ("# SKaMPI", False), ("", False)]
+)
+def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
+    assert skampi.recognises(printed.lines(text)) is whether
+
+
+@given(printed.draw_damage([path.read_text() for path in FILES if path.stat().st_size]))
+def test_whatever_comes_is_read_or_refused(text: str) -> None:
+    skampi.recognises(printed.lines(text))
+    printed.assert_read_or_refused(skampi, text)
