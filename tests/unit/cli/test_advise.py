@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 
-def truth(candidate: str, case: Case) -> Truth:
+def make_truth(candidate: str, case: Case) -> Truth:
     """Beta takes twice the time with small messages."""
     return Truth(noise=0, spread=0, factor=2 if candidate == "beta" and case.size_bytes < 1024 else 1)
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return make_campaign(tmp_path_factory.mktemp("results") / "two", truth, launches=6)
+    return make_campaign(tmp_path_factory.mktemp("results") / "two", make_truth, launches=6)
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +47,14 @@ def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.
     assert out.endswith("what ranks wait for each other is not in it.")
 
 
-def test_measured_calls_have_a_recommendation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_measured_call_has_a_recommendation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     advise(stored.folder, calls="allreduce 8: 1000, pingpong 64K: 2")
     out = " ".join(capsys.readouterr().out.split())
     assert "For these calls, alpha has the lowest total:" in out
     assert "extrapolated" not in out
 
 
-def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_of_a_profile_that_are_not_counted_are_listed(stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = tmp_path / "ipm.xml"
     profile.write_text(
         '<ipm_job_profile>\n<task mpi_rank="0">\n<hent call="MPI_Allreduce" bytes="8" count="10" >1</hent>\n'
@@ -78,13 +78,13 @@ def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, caps
         ),
     ],
 )
-def test_what_is_not_known_is_a_line(calls: str, says: str, stored: Store) -> None:
+def test_unknown_calls_are_refused_in_one_line(calls: str, says: str, stored: Store) -> None:
     with pytest.raises(RankbenchError) as error:
         advise(stored.folder, calls=calls)
     assert str(error.value) == says
 
 
-def test_calls_are_said_once(stored: Store, tmp_path: Path) -> None:
+def test_calls_and_profile_exclude_each_other(stored: Store, tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         advise(stored.folder, calls="allreduce 8: 1", profile=tmp_path)
     assert str(error.value) == "--calls and --profile both say what is called; name one of them"

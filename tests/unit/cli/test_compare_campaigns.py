@@ -1,4 +1,4 @@
-"""The command `compare` on two campaigns: who is matched with whom, what is reported, and what is warned of."""
+"""The command `compare` on two campaigns: matched candidates, reported ratios and warnings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUIET = (
 
 
 @pytest.fixture(autouse=True)
-def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_a_thousand_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 1000)
 
 
@@ -34,7 +34,7 @@ def read_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_another_version_of_a_library_is_held_against_the_older_one(
+def test_another_version_of_a_library_is_compared_with_the_older_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     night(tmp_path / "old", version="1.0", scatter=0.0)
@@ -64,7 +64,7 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
     ]
 
 
-def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> None:
+def test_a_report_shows_the_changes_since_an_older_campaign(tmp_path: Path) -> None:
     night(tmp_path / "old", version="1.0", scatter=0.0)
     night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
     report(tmp_path / "new")
@@ -80,7 +80,7 @@ def test_a_report_shows_what_changed_since_an_older_campaign(tmp_path: Path) -> 
     assert UNCONTROLLED.strip() in section
 
 
-def test_everything_that_may_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_difference_that_can_mislead_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", control=False, launches=2)
     night(
         tmp_path / "new",
@@ -134,7 +134,7 @@ def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys:
     assert not any(line.startswith("Slowed down") for line in lines)
 
 
-def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
+def test_a_slower_machine_does_not_explain_a_faster_case(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     night(tmp_path / "old")
@@ -143,7 +143,7 @@ def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
     assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in read_lines(capsys)
 
 
-def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_candidates_and_cases_without_a_counterpart_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
@@ -153,7 +153,7 @@ def test_what_has_no_counterpart_is_reported(tmp_path: Path, capsys: pytest.Capt
     assert lines[-2] == "0 of 2 figures are slower now, 0 faster; for 2, no change above 3 % can be shown."
 
 
-def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_user_can_match_candidates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", candidates=("alpha", "beta"))
     night(tmp_path / "new", candidates=("alpha", "gamma"))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
@@ -162,7 +162,7 @@ def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFi
     )
 
 
-def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_campaigns_without_common_cases_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", candidates=("alpha",))
     night(tmp_path / "new", candidates=("beta",))
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
@@ -171,7 +171,7 @@ def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert lines[-1] == "No case has values in both campaigns."
 
 
-def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old", launches=1)
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="json")
@@ -184,7 +184,7 @@ def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert [remark["kind"] for remark in document["remarks"]] == ["launches", "control", "uncontrolled"]
 
 
-def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_and_latex_have_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")
@@ -209,7 +209,7 @@ ONLY = (
          "(it has no campaign.json): " + ONLY),
     ],
 )  # fmt: skip
-def test_what_is_neither_two_campaigns_nor_two_candidates(
+def test_arguments_that_are_neither_two_campaigns_nor_two_candidates_are_refused(
     tmp_path: Path, arguments: tuple[str, str], text: str
 ) -> None:
     night(tmp_path / "old")
@@ -225,14 +225,14 @@ def test_what_is_neither_two_campaigns_nor_two_candidates(
         ("beta=gamma", "no candidate gamma in campaign old (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
     ],
 )
-def test_who_cannot_be_matched(tmp_path: Path, match: str, text: str) -> None:
+def test_unknown_matches_are_refused(tmp_path: Path, match: str, text: str) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), str(tmp_path / "old"), match=[match])
     assert str(error.value) == text
 
 
-def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
+def test_a_candidate_s_name_precedes_a_folder_of_that_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     night(tmp_path / "old", launches=2)
@@ -242,7 +242,7 @@ def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
     assert read_lines(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
-def test_a_campaign_and_its_candidates_by_folder_and_by_name(
+def test_campaigns_and_candidates_are_named_by_folder_and_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     night(tmp_path / "old", launches=2)
@@ -252,7 +252,7 @@ def test_a_campaign_and_its_candidates_by_folder_and_by_name(
         assert read_lines(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
-def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_candidates_can_be_compared_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     compare(str(tmp_path / "old"), "alpha", "beta", format_="csv")
     assert read_lines(capsys)[:2] == [
@@ -270,7 +270,7 @@ def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureF
     assert str(error.value) == ("--format xml: not a format of this command (allowed: table, json, csv, markdown)")
 
 
-def test_matches_are_for_two_campaigns(tmp_path: Path) -> None:
+def test_match_is_refused_for_candidates_of_one_campaign(tmp_path: Path) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
         compare(str(tmp_path / "old"), "alpha", "beta", match=["a=b"])

@@ -1,4 +1,4 @@
-"""What the terminal shows of options, datatypes, message rates, overlap, memory and pairs of ranks."""
+"""Terminal output for options, datatypes, message rates, overlap, memory and pairs of ranks."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return kinds.make(tmp_path_factory.mktemp("results") / "kinds")
 
 
-def golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Compare what was printed with what is kept, less the blanks that fill up the last column."""
+def compare_with_golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Compare the printed lines with the recorded ones, without trailing blanks."""
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert printed == (GOLDEN / name).read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_show_distinguishes_everything(
+def test_show_distinguishes_all_kinds_of_cases(
     stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(console, "width", width)
     show(folder=stored.folder)
-    golden(f"kinds-show-{width}.txt", capsys)
+    compare_with_golden(f"kinds-show-{width}.txt", capsys)
 
 
-def test_a_matrix_is_shown_for_each_candidate(
+def test_a_matrix_is_printed_for_each_candidate(
     stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 80)
     show(folder=stored.folder, matrix=True)
-    golden("kinds-matrix.txt", capsys)
+    compare_with_golden("kinds-matrix.txt", capsys)
 
 
-def test_without_pairs_there_is_no_matrix(stored: Store) -> None:
+def test_a_campaign_without_pairs_has_no_matrix(stored: Store) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, operation=["put"], matrix=True)
     assert str(error.value) == (
@@ -59,15 +59,15 @@ def test_without_pairs_there_is_no_matrix(stored: Store) -> None:
     )
 
 
-def test_memory_is_compared_apart(
+def test_memory_is_compared_separately(
     stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 100)
     compare(str(stored.folder))
-    golden("kinds-compare.txt", capsys)
+    compare_with_golden("kinds-compare.txt", capsys)
 
 
-def test_csv_distinguishes_everything(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_distinguishes_all_kinds_of_cases(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=stored.folder, format_="csv")
     rows = {(row["case"], row["candidate"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     assert len(rows) == 2 * len(kinds.CASES)

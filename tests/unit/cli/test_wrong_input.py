@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a user types or names: exit code 2, and one line on what, where and the fix."""
+"""Wrong input of a user: exit code 2, and one line with the fault, its place and the remedy."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a campaign and with what is wrong about campaigns, plans and files."""
+    """Return a folder with a campaign and with damaged campaigns, plans and files."""
     folder = tmp_path_factory.mktemp("place")
     cases = campaigns.cases_of(lines=(("pingpong", "blocking"), ("allreduce", "blocking")), sizes=(8, 1024))
     make_campaign(folder / "results/small", lambda *_: Truth(), 5, cases=cases, control=True, samples=10)
@@ -144,7 +144,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("words", "line"), LINES, ids=[words[:60] for words, _ in LINES])
-def test_wrong_input_is_one_line_and_writes_no_campaign(
+def test_wrong_input_is_reported_in_one_line_and_writes_no_campaign(
     place: Path, words: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
