@@ -184,7 +184,7 @@ def test_json_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [remark["kind"] for remark in document["remarks"]] == ["launches", "control", "uncontrolled"]
 
 
-def test_markdown_and_latex_have_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_has_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 2.0))
     compare(str(tmp_path / "old"), str(tmp_path / "new"), format_="markdown")

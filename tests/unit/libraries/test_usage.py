@@ -1,4 +1,4 @@
-"""What libraries report of what they use. The texts are parts of what they printed, in November 2026."""
+"""Reports of libraries on what they use. The texts are parts of their output in November 2026."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ FUNCTIONS = [
     *("mca_coll_basic_alltoallw_intra", "mca_coll_sm_barrier_intra", "ompi_coll_tuned_reduce_scatter_intra_dec_fixed"),
     *("ompi_coll_libnbc_iallgather", "ompi_coll_libnbc_ineighbor_alltoall", "ompi_coll_libnbc_allgather_init"),
     *("mca_coll_basic_neighbor_allgather", "mca_coll_base_reduce_local", "ompi_coll_base_agree_noft"),
-    # Of another table, behind this one in memory.
+    # From another table, which follows in memory.
     *("mca_coll_basic_allreduce_intra", "mca_coll_basic_scan_intra"),
 ]
 
 
-def test_the_component_of_each_call_is_in_the_table_of_functions() -> None:
+def test_the_component_of_each_call_is_read_from_the_table_of_functions() -> None:
     family = families.list_families()["openmpi"]
     assert family.read_functions(FUNCTIONS) == {
         "component of each call": "tuned: allgather, reduce_scatter; han: allreduce; basic: alltoallw, neighbourhood; "
@@ -70,7 +70,7 @@ def test_the_component_of_each_call_is_in_the_table_of_functions() -> None:
     assert families.list_families()["mpich"].read_functions(FUNCTIONS) == {}
 
 
-def test_calls_of_a_kind_are_named_where_components_share_them() -> None:
+def test_calls_are_named_singly_if_components_share_their_kind() -> None:
     functions = ["ompi_coll_libnbc_ibarrier", "ompi_coll_adapt_ibcast", "ompi_coll_libnbc_barrier_init"]
     family = families.list_families()["openmpi"]
     assert family.read_functions(functions) == {"component of each call": "libnbc: ibarrier, persistent; adapt: ibcast"}
@@ -103,7 +103,7 @@ def test_calls_of_a_kind_are_named_where_components_share_them() -> None:
         ),
     ],
 )
-def test_what_libraries_use(family: str, text: str, usage: dict[str, str]) -> None:
+def test_components_and_devices_of_libraries_are_read(family: str, text: str, usage: dict[str, str]) -> None:
     read = families.list_families()[family].read_usage
     assert read(text) == usage
     assert read("") == {}
@@ -126,7 +126,7 @@ def test_what_libraries_use(family: str, text: str, usage: dict[str, str]) -> No
         ),
     ],
 )
-def test_parameters_of_a_component_that_does_not_come_first(change: tuple[str, str], ignored: list[str]) -> None:
+def test_ignored_parameters_of_a_component_of_lower_priority_are_found(change: tuple[str, str], ignored: list[str]) -> None:
     """The component with the highest priority is named last."""
     family = families.list_families()["openmpi"]
     text = OPEN_MPI.replace(*change) if change[0] else OPEN_MPI
