@@ -130,7 +130,7 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
         ([10] * 4 + [30], "another block would not fit into the plan's 1:00"),
     ],
 )
-def test_the_reason_names_the_block_that_does_not_fit(block_s: list[float], reason: str) -> None:
+def test_the_reason_names_the_time_that_does_not_suffice(block_s: list[float], reason: str) -> None:
     assert render(decide(make_plan("time 1m"), refuse_view, block_s).reason) == reason
 
 

@@ -324,7 +324,7 @@ def test_labels_in_another_order_than_in_the_file_are_refused(tmp_path: Path) ->
     )
 
 
-def test_a_file_without_library_names_takes_labels(tmp_path: Path) -> None:
+def test_a_file_without_library_names_needs_labels(tmp_path: Path) -> None:
     path = write_file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
     assert read_refused(tmp_path, path) == (f"{path}:1: does not name the library; name them all: --labels A,B")
     assert [candidate.name for candidate in import_paths(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
@@ -343,7 +343,7 @@ def test_rounds_of_one_library_can_have_a_label(tmp_path: Path) -> None:
     assert list_values(campaign_store, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
 
 
-def test_a_library_with_another_output_has_rows_that_say_so(tmp_path: Path) -> None:
+def test_a_run_that_printed_only_an_error_is_a_crash(tmp_path: Path) -> None:
     text = imports.in_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
     campaign_store = import_paths(tmp_path, write_file(tmp_path, "a.out", text))
     assert list(list_rows(campaign_store, "osu-latency.blocking.8.")) == [

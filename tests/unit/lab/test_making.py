@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "lab"
 
 
-def test_a_plain_lab_has_nodes_without_rates_and_delays(folder: Path) -> None:
+def test_a_lab_has_nodes_hosts_and_programs(folder: Path) -> None:
     making.prepare(folder, Wanted(nodes=2))
     assert {path.name for path in folder.iterdir()} == {"bin", "hosts", "lab.sh", "nodes", "pids", "shared"}
     assert (folder / "nodes").read_text() == "n1 -\nn2 -\n"
@@ -49,7 +49,7 @@ def test_the_switch_delays_on_request_or_if_the_kernel_cannot(
     assert not (folder / "to_node").exists()
 
 
-def test_slurm_s_files_are_in_the_lab_s_folder(folder: Path) -> None:
+def test_slurm_keeps_its_files_in_the_lab_s_folder(folder: Path) -> None:
     making.prepare(folder, Wanted(nodes=2, slurm=Cores(2, 4)))
     text = (folder / "slurm.conf").read_text()
     assert "NodeName=n1,n2 CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=1024 State=UNKNOWN\n" in text

@@ -35,7 +35,7 @@ def test_a_launch_has_every_series_of_samples(text: str, series: int) -> None:
     assert footprint.rank_bytes == 41_600_000
 
 
-def test_a_campaign_has_the_launches_of_all_candidates_and_blocks() -> None:
+def test_stored_samples_are_those_of_all_candidates_and_blocks() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
     footprint = estimate_footprint('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"')
     assert footprint.stored_bytes == (5 * 3 * 6 * 5_000_000, 60 * 3 * 6 * 5_000_000)

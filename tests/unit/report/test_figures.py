@@ -26,13 +26,13 @@ BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 
 
 def draw(folder: Path, view: CampaignView, formats: list[str]) -> list[Path]:
-    """Return every chart that is written, without the index."""
+    """Return every written chart, without the index."""
     *paths, index = write_figures(folder, view, formats, ["all"])
     assert index == folder / "index.html"
     return paths
 
 
-def test_the_answer_and_what_it_rests_on_are_drawn_unless_other_kinds_are_named(tmp_path: Path) -> None:
+def test_main_plots_are_drawn_by_default_and_other_kinds_on_request(tmp_path: Path) -> None:
     counts: list[int] = []
     paths = write_figures(tmp_path / "usual", evaluations.evaluation(), ["svg"], watch=counts.append)
     kinds = {path.name.split("-")[0] for path in paths[:-1]}
@@ -49,13 +49,13 @@ def test_the_answer_and_what_it_rests_on_are_drawn_unless_other_kinds_are_named(
 
 @pytest.mark.thorough
 def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All charts in one format; of each plot one in the others, which take long and are given the same charts."""
+    """All charts in one format; one chart of each plot in the others, which are slower and get the same charts."""
     view = evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True)
     files = draw(tmp_path / "figures", view, ["svg"])
     first = {file.name.split("-")[0]: file.stem for file in reversed(files)}
     every_chart = plots.charts
 
-    def of_each_plot(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
+    def list_first_charts(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
         return (
             (plot, key, chart)
             for plot, key, chart in every_chart(*arguments, **less)
@@ -63,7 +63,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
         )
 
     with monkeypatch.context() as patch:
-        patch.setattr(plots, "charts", of_each_plot)
+        patch.setattr(plots, "charts", list_first_charts)
         files += draw(tmp_path / "figures", view, ["png", "pdf"])
     assert sorted(files) == sorted(set((tmp_path / "figures").iterdir()) - {tmp_path / "figures" / "index.html"})
     for file in files:
@@ -78,7 +78,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 
 
-def test_single_cases_are_drawn_where_they_are_evidence(tmp_path: Path) -> None:
+def test_single_cases_are_drawn_if_they_are_evidence(tmp_path: Path) -> None:
     files = draw(tmp_path, evaluations.evaluation(), ["svg"])
     drawn = {file.stem for file in files if file.stem.startswith("distribution-")}
     assert drawn == {
@@ -89,7 +89,7 @@ def test_single_cases_are_drawn_where_they_are_evidence(tmp_path: Path) -> None:
     }
 
 
-def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
+def test_pairs_of_ranks_are_drawn_as_a_matrix_only(tmp_path: Path) -> None:
     files = draw(tmp_path, evaluations.evaluation(pairs=True), ["svg"])
     matrix = "pingpong.blocking.8.byte.socket.none"
     drawn = {file.name for file in files}
@@ -98,14 +98,14 @@ def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
     assert "curves-pingpong.blocking.byte.socket.none.from_1.to_0.svg" not in drawn
 
 
-def test_an_unknown_format_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_an_unknown_format_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         write_figures(tmp_path, evaluations.evaluation(), ["pgn"])
     assert str(error.value) == "no figure format 'pgn'; did you mean png? (allowed: png, svg, pdf)"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(tmp_path: Path) -> None:
+def test_of_very_many_lines_only_those_with_findings_are_drawn(tmp_path: Path) -> None:
     evidence = large.Large(lines=45, sizes=2, blocks=1, samples=2)
     assert evidence.lines * len(evidence.placements) > figures.MOST_LINES
     evaluation = evidence.evaluation()

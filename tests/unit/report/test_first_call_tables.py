@@ -1,4 +1,4 @@
-"""The table of first calls in terminal, page, Markdown and CSV; the sentence where they are far slower."""
+"""The table of first calls in terminal, page, Markdown and CSV, and the sentence about much slower first calls."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
 
 FIRST_NS = {"bcast": 1000.0, "reduce": 60000.0}
-"""Of alpha; beta takes a tenth."""
+"""First calls of alpha; those of beta take a tenth."""
 SAYS = "alpha at socket: the first call takes more than 50 times as long as the second one in reduce (60.0×, 60.0 µs)."
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Return two operations at several sizes, in another order in each block; the second call takes 1 µs."""
+    """Return two operations at several sizes, in a different order in each block; the second call takes 1 µs."""
     wanted = campaigns.cases_of(lines=[("bcast", "blocking"), ("reduce", "blocking")])
     folder = tmp_path_factory.mktemp("results") / "first"
     plain = campaigns.make_campaign(folder / "plain", launches=3, samples=20, control=False, cases=wanted)
@@ -60,13 +60,13 @@ def view(stored: Store) -> CampaignView:
     return evaluate(stored)
 
 
-def table(view: CampaignView) -> Table:
+def find_table(view: CampaignView) -> Table:
     (only,) = first_call_tables(view)
     return only
 
 
 def test_each_operation_and_candidate_has_both_calls_and_their_ratio(view: CampaignView) -> None:
-    shown = table(view)
+    shown = find_table(view)
     assert shown.caption == "First calls: socket"
     assert shown.columns[:7] == [
         *("operation", "candidate", "first call", "second call", "first / second", "least", "largest"),
@@ -81,7 +81,7 @@ def test_each_operation_and_candidate_has_both_calls_and_their_ratio(view: Campa
     assert {row[7] for row in rows} == {"3"}
 
 
-def test_a_sentence_names_far_slower_first_calls_only(view: CampaignView) -> None:
+def test_a_sentence_names_only_much_slower_first_calls(view: CampaignView) -> None:
     assert first_call_sentences(view) == [SAYS]
 
 
@@ -96,7 +96,7 @@ def test_page_and_markdown_have_table_and_sentence(view: CampaignView, tmp_path:
     assert SAYS in text
 
 
-def test_the_terminal_shows_them(
+def test_the_terminal_shows_first_calls(
     stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console, "width", 200)
@@ -113,14 +113,14 @@ def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pyte
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}
 
 
-def test_an_export_has_them_beside_the_figures_of_the_first_case_only(view: CampaignView) -> None:
+def test_an_export_has_first_calls_of_the_first_case_of_an_operation_only(view: CampaignView) -> None:
     launches = tidy.make_tables(view)["launches"]
     frame = launches.filter(pl.col("first_ns").is_not_null())
     assert len(frame) == 3 * 2 * 2 < len(launches)
     assert frame.select("launch", "operation").n_unique() == len(frame)
 
 
-def test_without_them_it_is_said_who_has_them(tmp_path: Path) -> None:
+def test_without_first_calls_the_table_is_refused(tmp_path: Path) -> None:
     old = campaigns.make_campaign(tmp_path / "made", launches=1)
     with pytest.raises(RankbenchError, match="--first-calls: not known of these cases"):
         show(folder=old.folder, first_calls=True)

@@ -1,4 +1,4 @@
-"""The method section says how this campaign was measured, and what its outcomes mean."""
+"""The method section describes how this campaign was measured, and what its outcomes mean."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def describe(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
         ((1,), "Each launch ran alone"),
     ],
 )
-def test_whether_launches_ran_together_is_that_of_the_campaign(together: tuple[int, ...], words: str) -> None:
+def test_concurrent_launches_are_described(together: tuple[int, ...], words: str) -> None:
     assert words in describe(together)["Launches"]
 
 
-def test_a_sample_is_the_mean_of_as_many_calls_as_were_timed() -> None:
+def test_a_sample_of_several_calls_is_described_as_their_mean() -> None:
     assert describe((3,))["Samples"].startswith("Every sample is one timed call. ")
     assert "the mean of several: of up to 40 here" in describe((3,), 40)["Samples"]
 
 
-def test_the_stop_rule_and_the_builds_are_those_of_the_campaign() -> None:
+def test_stop_rule_and_builds_are_those_of_the_campaign() -> None:
     texts, campaign = describe((3,)), evaluations.evaluation().campaign
     stop = campaign.plan.stop
     assert f'until "{stop.until}"' in texts["Stop rule"]

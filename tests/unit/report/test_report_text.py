@@ -21,7 +21,7 @@ TABLE = Table(
 )
 
 
-def test_a_table_as_markdown() -> None:
+def test_a_table_is_rendered_as_markdown() -> None:
     assert markdown_table(TABLE) == (
         "**allreduce: time, 95 % or more**\n"
         "\n"
@@ -32,7 +32,7 @@ def test_a_table_as_markdown() -> None:
     )
 
 
-def test_a_table_as_latex() -> None:
+def test_a_table_is_rendered_as_latex() -> None:
     assert latex_table(TABLE) == (
         "\\begin{table}\n"
         "\\centering\n"
@@ -66,7 +66,7 @@ def test_latex_has_a_table_per_line_of_the_campaign() -> None:
     assert latex(evaluations.evaluation()).count(r"\toprule") == len(campaigns.LINES)
 
 
-def test_what_starts_do_is_reported_in_markdown() -> None:
+def test_effects_of_starts_are_reported_in_markdown() -> None:
     text = markdown(evaluations.evaluation(starts=("none",)))
     assert (
         "With none times are 0.40× those of window (median of 4 figures, 0.40× to 0.40×; 4 differ significantly)."

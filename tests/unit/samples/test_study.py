@@ -1,4 +1,4 @@
-"""The study of the clocks is read as the core writes it, whole or broken off."""
+"""The study of the clocks is read as the core writes it, complete or interrupted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _read(tmp_path: Path, text: str) -> study.Study:
     return study.read(path)
 
 
-def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
+def test_a_complete_study_is_read_as_written(tmp_path: Path) -> None:
     content = _read(tmp_path, fake.text(fake.lines(ranks=2, runs=3, truth_ns=1e9)))
     assert content.stream.complete
     assert content.stream.facts
@@ -37,7 +37,7 @@ def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
     assert content.synchronisations[0].most_messages == 200
 
 
-def test_what_is_not_known_has_no_error(tmp_path: Path) -> None:
+def test_an_unknown_offset_has_no_error(tmp_path: Path) -> None:
     content = _read(tmp_path, fake.text(fake.lines(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
     assert {(offset.error_ns, offset.excess_ns) for offset in content.offsets} == {(None, 0.0)}
 
@@ -47,7 +47,7 @@ def test_an_error_beyond_its_bound_exceeds_it(tmp_path: Path) -> None:
     assert [offset.excess_ns for offset in content.offsets] == [0.0, 10.0] * 3
 
 
-def test_a_study_cut_at_any_byte_gives_its_whole_lines(tmp_path: Path) -> None:
+def test_a_study_truncated_at_any_byte_gives_its_complete_lines(tmp_path: Path) -> None:
     text = fake.text(fake.lines(ranks=2, runs=1))
     for length in range(0, len(text) + 1, 7):
         content = _read(tmp_path, text[:length])
