@@ -55,7 +55,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     first = {file.name.split("-")[0]: file.stem for file in reversed(files)}
     every_chart = plots.charts
 
-    def list_first_charts(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
+    def choose_first_charts(*arguments: Any, **less: Any) -> Iterable[tuple[str, str, Chart]]:
         return (
             (plot, key, chart)
             for plot, key, chart in every_chart(*arguments, **less)
@@ -63,7 +63,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
         )
 
     with monkeypatch.context() as patch:
-        patch.setattr(plots, "charts", list_first_charts)
+        patch.setattr(plots, "charts", choose_first_charts)
         files += draw(tmp_path / "figures", view, ["png", "pdf"])
     assert sorted(files) == sorted(set((tmp_path / "figures").iterdir()) - {tmp_path / "figures" / "index.html"})
     for file in files:

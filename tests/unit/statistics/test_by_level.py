@@ -22,15 +22,15 @@ PAIR = [("a", "b")]
 HALF = np.array([0.0, 1.0] * 6)
 
 
-def two(near: float, far: float, share: np.ndarray, cases: int = 12) -> list[Comparison]:
-    """Compare two candidates, of which b takes so much as long at each level, in the first case only."""
+def compare_two(near: float, far: float, share: np.ndarray, cases: int = 12) -> list[Comparison]:
+    """Compare two candidates, of which b has these relative times near and far, in the first case only."""
     logs = np.zeros((2, 2, cases))
     logs[:, 1, 0] = np.log([near, far])
     return compare(fake.figures(logs[0], logs[1], share), PAIR, 0.03, levels=fake.levels(cases))
 
 
 def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
-    """Candidates react to far cores by a standard deviation of 0.3; a quarter of the blocks is far, in one stay."""
+    """Candidates react to far cores with a standard deviation of 0.3; a quarter of the blocks is far, consecutively."""
     random, cases = np.random.default_rng(3), 24
     inside: dict[str, list[bool]] = {"near": [], "far": [], "": []}
     wrong = total = 0
@@ -50,7 +50,7 @@ def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
     assert wrong <= 2
 
 
-def test_one_level_changes_nothing() -> None:
+def test_a_single_level_changes_nothing() -> None:
     logs = np.random.default_rng(2).normal(0, 0.1, (3, 12))
     figures = fake.figures(logs, logs, np.zeros(8))
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
@@ -61,8 +61,8 @@ def test_one_level_changes_nothing() -> None:
     assert all(not comparison.levels for comparison in plain)
 
 
-def test_a_case_that_reverses_is_different_at_each_level_and_not_in_all() -> None:
-    comparison, *others = two(1.2, 0.85, HALF)
+def test_a_case_that_reverses_is_different_at_each_level_and_not_overall() -> None:
+    comparison, *others = compare_two(1.2, 0.85, HALF)
     assert [(level.name, level.blocks, level.share, level.different) for level in comparison.levels] == [
         ("near", 6, 0.5, True),
         ("far", 6, 0.5, True),
@@ -73,21 +73,21 @@ def test_a_case_that_reverses_is_different_at_each_level_and_not_in_all() -> Non
     assert not any(other.different or other.reverses for other in others)
 
 
-def test_what_holds_at_both_levels_holds() -> None:
-    comparison = two(1.3, 1.2, HALF)[0]
+def test_a_difference_at_both_levels_holds_overall() -> None:
+    comparison = compare_two(1.3, 1.2, HALF)[0]
     assert (comparison.different, comparison.alike, comparison.reverses) == (True, False, False)
     assert comparison.p_adjusted == max(level.p_adjusted for level in comparison.levels)
     assert comparison.low < math.sqrt(1.3 * 1.2) < comparison.high
 
 
 @pytest.mark.parametrize(("near", "far"), [(1.3, 1.0), (1.0, 1.3)])
-def test_what_holds_at_one_level_only_is_not_known_in_all(near: float, far: float) -> None:
-    comparison = two(near, far, HALF)[0]
+def test_a_difference_at_one_level_only_is_undecided_overall(near: float, far: float) -> None:
+    comparison = compare_two(near, far, HALF)[0]
     assert (comparison.different, comparison.alike, comparison.reverses) == (False, False, False)
 
 
-def test_a_level_of_few_blocks_leaves_the_case_to_the_other() -> None:
-    comparison, *others = two(1.2, 0.5, np.array([1.0, 1.0] + [0.0] * 10))
+def test_a_level_with_few_blocks_leaves_the_decision_to_the_other() -> None:
+    comparison, *others = compare_two(1.2, 0.5, np.array([1.0, 1.0] + [0.0] * 10))
     assert [(level.name, level.blocks, level.enough) for level in comparison.levels] == [
         ("near", 10, True),
         ("far", 2, False),
@@ -96,18 +96,18 @@ def test_a_level_of_few_blocks_leaves_the_case_to_the_other() -> None:
     assert comparison.different
     assert comparison.ratio == pytest.approx(1.2, rel=0.03)
     assert comparison.blocks == 12
-    # Two hopeless rows a case would double the correction of the others.
-    alone = two(1.2, 0.5, np.zeros(10))
+    # Two rows without a chance would double the correction of the others.
+    alone = compare_two(1.2, 0.5, np.zeros(10))
     assert max(other.p_adjusted for other in others) <= max(other.p_adjusted for other in alone) + 0.2
 
 
-def test_too_few_blocks_at_either_level_say_nothing() -> None:
-    comparison = two(1.5, 1.5, np.array([0.0, 1.0, 0.0, 1.0]))[0]
+def test_too_few_blocks_at_either_level_decide_nothing() -> None:
+    comparison = compare_two(1.5, 1.5, np.array([0.0, 1.0, 0.0, 1.0]))[0]
     assert (comparison.different, comparison.alike, comparison.blocks) == (False, False, 4)
 
 
 def test_blocks_with_visits_at_both_levels_count_for_both() -> None:
-    comparison = two(1.2, 0.85, np.full(8, 0.5))[0]
+    comparison = compare_two(1.2, 0.85, np.full(8, 0.5))[0]
     assert [(level.blocks, level.different) for level in comparison.levels] == [(8, True), (8, True)]
 
 
@@ -124,8 +124,8 @@ def test_visits_of_an_unknown_level_belong_to_neither() -> None:
     assert all(comparison.blocks == 12 and not comparison.different for comparison in comparisons)
 
 
-def test_a_comparison_at_a_level_and_turned() -> None:
-    comparison = two(1.2, 0.85, HALF)[0]
+def test_a_comparison_at_a_level_can_be_inverted() -> None:
+    comparison = compare_two(1.2, 0.85, HALF)[0]
     near = comparison.at("near")
     assert near
     assert (near.ratio, near.different, near.levels) == (comparison.levels[0].ratio, True, [comparison.levels[0]])
@@ -138,7 +138,7 @@ def test_a_comparison_at_a_level_and_turned() -> None:
 
 @pytest.mark.parametrize("stay", [0.0, 0.8])
 @pytest.mark.parametrize("share", [0.1, 0.33, 0.5])
-def test_the_price_of_looks_by_all_blocks_holds_at_a_level_that_some_of_them_meet(share: float, stay: float) -> None:
+def test_the_correction_for_looks_holds_at_a_level_of_few_blocks(share: float, stay: float) -> None:
     """A level's share of the information at a look is not that of the blocks; false alarms must still be 5 %."""
     random, looks, campaigns = np.random.default_rng(1), [5, 7, 10, 15, 22, 33, 49, 60], 4000
     values = random.random((campaigns, looks[-1])) < share

@@ -1,4 +1,4 @@
-"""The effects of position and predecessor on launches that measure in turn."""
+"""Effects of position and predecessor on launches that measure in turns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ CASES, VISITS, BLOCKS = 6, 5, 12
 BESIDE = {3 * block + place: NAMES for block in range(BLOCKS) for place in range(len(NAMES))}
 
 
-def figures(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
-    """Return figures of launches in turn whose logs have these effects, beside those of launch, round and noise."""
+def draw_figures(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
+    """Return figures of launches in turns with these effects on their logs, besides those of launch, round and
+    noise.
+    """
     draw = np.random.default_rng(5)
     rows = []
     for block in range(BLOCKS):
@@ -44,10 +46,10 @@ def figures(positions: dict[int, float], after: dict[str, float], lost: float = 
 
 
 @pytest.mark.parametrize("lost", [0.0, 0.1])
-def test_effects_are_found_for_what_they_are(lost: float) -> None:
+def test_planted_effects_are_estimated(lost: float) -> None:
     effects = {
         turn_effect.level: turn_effect
-        for turn_effect in estimate_effects(figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)
+        for turn_effect in estimate_effects(draw_figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)
     }
     truth = {"1": 0.04, "2": -0.02, "3": -0.02, "a": -0.03, "b": 0.06, "c": -0.03}
     assert effects.keys() == truth.keys()
@@ -55,14 +57,14 @@ def test_effects_are_found_for_what_they_are(lost: float) -> None:
     assert {level for level, effect in effects.items() if effect.exceeds(0.03)} == {"1", "b"}
 
 
-def test_where_there_are_none_none_exceeds_a_threshold() -> None:
-    effects = estimate_effects(figures({}, {}), BESIDE)
+def test_without_effects_none_exceeds_the_threshold() -> None:
+    effects = estimate_effects(draw_figures({}, {}), BESIDE)
     assert len(effects) == 6
     assert not any(effect.exceeds(0.0) for effect in effects)
     assert all(effect.half < 0.02 for effect in effects)
 
 
-def test_what_is_not_known_has_no_effect() -> None:
-    assert estimate_effects(figures({}, {}), {}) == []
-    assert estimate_effects(figures({}, {}).drop("visit_after"), BESIDE) == []
-    assert estimate_effects(figures({}, {}).filter(pl.col("block") < 4), BESIDE) == []
+def test_unknown_positions_have_no_effect() -> None:
+    assert estimate_effects(draw_figures({}, {}), {}) == []
+    assert estimate_effects(draw_figures({}, {}).drop("visit_after"), BESIDE) == []
+    assert estimate_effects(draw_figures({}, {}).filter(pl.col("block") < 4), BESIDE) == []

@@ -1,4 +1,4 @@
-"""MPBench: two columns without any heading, whose meaning stands in the file's name."""
+"""MPBench: two columns without headings, whose meaning is in the file's name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_values_are_those_of_the_file(name: str, benchmark: str, size: int, figu
     assert table.scale == scale
 
 
-def test_a_figure_of_every_file_is_looked_at() -> None:
+def test_a_value_of_every_file_is_tested() -> None:
     assert sorted(name for name, *_ in TAKEN) == sorted(
         str(path.relative_to(printed.SAMPLES / "mpbench")) for path in FILES
     )
@@ -59,7 +59,7 @@ def test_every_row_of_every_file_is_read(path: Path) -> None:
     )
 
 
-def test_a_size_that_comes_again_is_in_another_table() -> None:
+def test_a_repeated_size_is_in_another_table() -> None:
     first, second, third = printed.sample(mpbench, printed.SAMPLES / "mpbench" / "default" / "latency.default.txt")
     assert [row.numbers[0] for row in second.rows] == [0.691441, 0.687749]
     assert [(row.line, row.size_bytes, row.numbers) for row in third.rows] == [(3, 4, (0.695113,))]
@@ -80,14 +80,14 @@ def test_a_size_that_comes_again_is_in_another_table() -> None:
         ("small_reduce.txt", "reduce"),
     ],
 )
-def test_the_files_name_shows_the_benchmark(file: str, benchmark: str) -> None:
+def test_the_file_name_is_the_benchmark(file: str, benchmark: str) -> None:
     assert mpbench.find_kind(file) == benchmark
 
 
 @pytest.mark.parametrize(
     "file", ["out.txt", "latency_bandwidth.txt", "reduce_scatter.txt", "allgather.txt", "latency/out.txt", "mylatency2"]
 )
-def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
+def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
     with pytest.raises(RankbenchError) as caught:
         mpbench.find_kind(file)
     assert str(caught.value) == f"{file}: {NAME_IT}"
@@ -121,7 +121,7 @@ def test_tables_have_their_meaning() -> None:
         ("1".rjust(30, "1") + " 1.0", False),
     ],
 )
-def test_only_two_columns_with_rising_sizes_are_taken_for_it(text: str, whether: bool) -> None:
+def test_only_two_columns_with_increasing_sizes_are_recognised(text: str, whether: bool) -> None:
     assert mpbench.recognises(printed.lines(text)) is whether
 
 
@@ -147,11 +147,11 @@ def test_a_warning_of_a_library_is_kept() -> None:
     assert [row.size_bytes for row in table.rows] == [4, 8]
 
 
-def test_every_benchmark_is_a_row() -> None:
+def test_every_benchmark_is_a_documented_row() -> None:
     assert [operation.name for operation in mpbench.OPERATIONS] == [f"mpbench-{name}" for name in mpbench.KINDS]
 
 
 @given(printed.draw_damage([path.read_text() for path in FILES]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
     mpbench.recognises(printed.lines(text))
     printed.assert_read_or_refused(mpbench, text, "reduce.txt")

@@ -1,4 +1,4 @@
-"""MPIPerf: its report by collectives, point-to-point calls and nonblocking ones, and that of each process."""
+"""MPIPerf: reports of collectives, point-to-point calls and nonblocking calls, and reports of each process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OF_EACH = """# Characteristics of measurements:
 """  # noqa: W291
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
@@ -71,14 +71,14 @@ def test_values_are_those_of_the_file(
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_row_of_every_file_is_read_and_its_benchmark_known(path: Path) -> None:
+def test_every_row_of_every_file_is_read_with_a_known_benchmark(path: Path) -> None:
     tables = printed.sample(mpiperf, path)
     assert printed.count_rows(tables) == len(re.findall(r"^\s*\d", path.read_text(), re.MULTILINE))
     assert {table.operation.name for table in tables} <= {operation.name for operation in mpiperf.OPERATIONS}
     assert {table.form for table in tables} == {"nonblocking" if path.name.startswith("I") else "blocking"}
 
 
-def test_a_report_says_what_its_columns_are() -> None:
+def test_columns_of_a_report_have_roles() -> None:
     (table,) = printed.sample(mpiperf, FOLDER / "Allreduce.txt")
     assert (table.datatype, table.line) == ("double", 1)
     assert {role: table.columns[index] for role, index in table.roles.items()} == {
@@ -87,7 +87,7 @@ def test_a_report_says_what_its_columns_are() -> None:
     assert table.facts["command"] == "/opt/bench/mpiperf -x1 -X64KiB -S2 Allreduce"
     assert table.facts["hosts"] == "vm, vm"
     assert table.facts["timer"] == "MPI_Wtime"
-    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+    assert (_find_meaning(table).over_calls, _find_meaning(table).over_ranks, _find_meaning(table).start) == (
         "trimmed mean", "maximum", "window",
     )  # fmt: skip
 
@@ -113,8 +113,8 @@ def test_a_benchmark_without_sizes_has_a_table_for_each_count() -> None:
 def test_untrimmed_values_are_another_benchmark() -> None:
     text = HEAD.replace("(removing outliers): on", "(removing outliers): off") + ROW + REST + END
     (table,) = printed.tables(mpiperf, text)
-    assert (table.operation.name, _meaning(table).over_calls) == ("mpiperf-allreduce-untrimmed", "mean")
-    assert "nothing is dropped" in _meaning(table).text
+    assert (table.operation.name, _find_meaning(table).over_calls) == ("mpiperf-allreduce-untrimmed", "mean")
+    assert "nothing is dropped" in _find_meaning(table).text
 
 
 def test_runs_without_synchronisation_are_another_benchmark() -> None:
@@ -122,7 +122,7 @@ def test_runs_without_synchronisation_are_another_benchmark() -> None:
     text = head + "# Benchmark: Allreduce\n# Pipelined measurements\n# [Procs] [Count]     [TRuns] [Mean]\n#\n"
     (table,) = printed.tables(mpiperf, text + "  2       4           100     0.52\n" + END)
     assert table.operation.name == "mpiperf-allreduce-pipelined"
-    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+    assert (_find_meaning(table).over_calls, _find_meaning(table).over_ranks, _find_meaning(table).start) == (
         "mean",
         "maximum",
         "none",
@@ -133,7 +133,7 @@ def test_runs_without_synchronisation_are_another_benchmark() -> None:
 
 
 @pytest.mark.parametrize(("mean", "scale"), [("0.000001", 1e9), ("1.25", 1e3)])
-def test_the_report_of_each_process_has_a_table_for_each(mean: str, scale: float) -> None:
+def test_a_report_of_each_process_has_a_table_for_each(mean: str, scale: float) -> None:
     assert mpiperf.recognises(printed.lines(OF_EACH))
     rows = "".join(f"  2  16  {rank}  30  {mean}  0.01  0  0  0  0  0\n" for rank in range(2))
     tables = printed.tables(mpiperf, (OF_EACH + rows) * 2)
@@ -141,26 +141,26 @@ def test_the_report_of_each_process_has_a_table_for_each(mean: str, scale: float
     assert [(table.scale, table.operation.name, table.datatype) for table in tables] == [
         (scale, "mpiperf-bcast-process", "byte")
     ] * 4
-    assert (_meaning(tables[0]).over_ranks, _meaning(tables[0]).over_calls) == ("one", "mean")
+    assert (_find_meaning(tables[0]).over_ranks, _find_meaning(tables[0]).over_calls) == ("one", "mean")
 
 
-def test_the_report_of_each_process_of_a_nonblocking_call_shows_of_the_computation() -> None:
+def test_reports_of_each_process_of_a_nonblocking_call_have_the_computation() -> None:
     head = (FOLDER / "Ibcast.overlap.txt").read_text()
     head = head[head.index("# Characteristics") : head.index("  2       1 ")].replace("[Count]     ", "[Count] [Rank] ")
     tables = printed.tables(mpiperf, head + "  2  1  1  1.9  0.0  40  31  0.0  0.3  1.6  0.0  1.9  0.1\n")
     assert tables[0].options == {"compute": "0", "rank": "1"}
     assert tables[0].operation.name == "mpiperf-ibcast-overlap-process"
-    assert "BlockingTime" in _meaning(tables[0]).text
+    assert "BlockingTime" in _find_meaning(tables[0]).text
 
 
-def test_where_no_run_was_valid_there_is_no_figure() -> None:
+def test_without_valid_runs_there_is_no_value() -> None:
     text = HEAD + "  2  1  100  0  0  0.00  0.00  0.00  nan  -nan  0.00  0.00  0.00  0.00\n" + END
     (table,) = printed.tables(mpiperf, text)
     assert table.rows[0].numbers[:3] == (100.0, 0.0, 0.0)
     assert all(math.isnan(figure) for figure in table.rows[0].numbers[3:])
 
 
-def test_seconds_are_reported_by_the_head() -> None:
+def test_the_unit_is_that_of_the_head() -> None:
     text = HEAD.replace("microseconds", "seconds") + ROW + REST + END
     assert printed.tables(mpiperf, text)[0].scale == 1e9
 
@@ -171,7 +171,7 @@ def test_a_cold_cache_is_an_option() -> None:
 
 
 @pytest.mark.parametrize(("iterations", "compute"), [("1", "2"), ("4", "0"), ("0", "0"), ("x", "0")])
-def test_computations_are_those_that_the_head_shows(iterations: str, compute: str) -> None:
+def test_computations_are_those_of_the_head(iterations: str, compute: str) -> None:
     text = (FOLDER / "Ibarrier.overlap.txt").read_text().replace("iterations: 10", f"iterations: {iterations}")
     assert printed.tables(mpiperf, text)[0].options == {"compute": compute}
 
@@ -181,7 +181,7 @@ def test_an_unknown_benchmark_is_read_by_its_headings() -> None:
     assert (table.operation.name, table.datatype, table.rows[0].size_bytes) == ("mpiperf-usertest", "", 1)
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
-    assert "unknown to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _find_meaning(table).text
 
 
 def test_several_reports_may_follow_each_other() -> None:
@@ -207,7 +207,7 @@ def test_a_damaged_row_is_refused(row: str, message: str) -> None:
     assert printed.read_refusal(mpiperf, HEAD + row) == f"f:{len(HEAD.splitlines()) + 1}: {message}"
 
 
-def test_columns_that_hold_no_time_are_refused() -> None:
+def test_columns_without_a_time_are_refused() -> None:
     assert printed.read_refusal(mpiperf, "# mpiperf 9 report\n# [Procs] [Count] [Speed]\n2 1 3\n") == (
         "f:3: columns [Procs] [Count] [Speed], expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]"
     )
@@ -229,7 +229,7 @@ def test_unrecognised_lines_are_kept() -> None:
     assert [line.text for line in table.noise] == ["a warning"]
 
 
-def test_counterparts_are_set_where_the_call_and_its_size_are_the_same() -> None:
+def test_counterparts_are_set_if_call_and_size_are_equal() -> None:
     counterparts = {
         operation.name: operation.foreign.counterpart for operation in mpiperf.OPERATIONS if operation.foreign
     }
@@ -242,11 +242,11 @@ def test_counterparts_are_set_where_the_call_and_its_size_are_the_same() -> None
 
 
 @pytest.mark.parametrize(("text", "whether"), [(HEAD, True), ("# mpiperf report", False), ("", False)])
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
+def test_mpiperf_is_recognised_by_its_head(text: str, whether: bool) -> None:
     assert mpiperf.recognises(printed.lines(text)) is whether
 
 
 @given(printed.draw_damage([path.read_text() for path in FILES]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
     mpiperf.recognises(printed.lines(text))
     printed.assert_read_or_refused(mpiperf, text)

@@ -1,4 +1,4 @@
-"""NCCL tests: calls out of place and in place side by side, of several versions."""
+"""NCCL tests: out-of-place and in-place calls side by side, of several versions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ NAME_IT = (
 )
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
@@ -107,7 +107,7 @@ def test_values_are_those_of_the_text(
     assert table.columns[table.roles["value"]] == "time"
 
 
-def test_the_head_and_the_foot_are_facts() -> None:
+def test_head_and_foot_are_facts() -> None:
     first, second = printed.tables(nccl_tests, ALL_REDUCE)
     assert (first.version, first.ranks, first.line, first.datatype) == ("2.17.6", 2, 1, "float")
     assert (first.options, second.options) == ({"reduction": "sum"}, {"buffers": "in-place", "reduction": "sum"})
@@ -119,7 +119,7 @@ def test_the_head_and_the_foot_are_facts() -> None:
 def test_wrong_values_and_unchecked_data_are_reported() -> None:
     assert [row.wrong for row in printed.tables(nccl_tests, ALL_REDUCE)[1].rows] == ["", "3 wrong values"]
     checked, unchecked = printed.tables(nccl_tests, ALL_GATHER, "all_gather")
-    assert (_meaning(checked).data, _meaning(unchecked).data) == ("checked", "not checked")
+    assert (_find_meaning(checked).data, _find_meaning(unchecked).data) == ("checked", "not checked")
     assert math.isnan(unchecked.rows[0].numbers[-1])
     assert unchecked.rows[0].wrong == ""
 
@@ -132,13 +132,13 @@ def test_a_root_a_graph_and_aggregated_calls_are_options() -> None:
         "value": "time", "minimum": "i_min", "maximum": "i_max", "p99": "i_p99",
     }  # fmt: skip
     assert (table.datatype, table.ranks) == ("oddtype", 0)
-    assert "unknown to rankbench" in _meaning(table).text
+    assert "unknown to rankbench" in _find_meaning(table).text
 
 
-def test_the_time_of_the_processor_is_another_benchmark() -> None:
+def test_cpu_time_is_another_benchmark() -> None:
     table = printed.tables(nccl_tests, ALL_REDUCE.replace("    time ", " cputime "))[0]
     assert table.operation.name == "nccl_tests-all_reduce-cputime"
-    assert "not until it is done" in _meaning(table).text
+    assert "not until it is done" in _find_meaning(table).text
 
 
 def test_groups_have_their_own_communicators() -> None:
@@ -146,7 +146,7 @@ def test_groups_have_their_own_communicators() -> None:
     assert (table.ranks, table.options) == (1, {"groups": "2", "reduction": "sum"})
 
 
-def test_tests_may_follow_each_other() -> None:
+def test_several_tests_may_follow_each_other() -> None:
     tables = printed.tables(nccl_tests, ALL_REDUCE + ALL_GATHER, "all_gather.log")
     assert [table.operation.name for table in tables] == [
         *["nccl_tests-all_reduce"] * 2, "nccl_tests-all_gather", "nccl_tests-all_gather-unchecked",
@@ -155,7 +155,7 @@ def test_tests_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("file", ["out.txt", "all_reduce_broadcast.txt"])
-def test_a_name_that_shows_nothing_is_refused(file: str) -> None:
+def test_a_file_name_without_a_benchmark_is_refused(file: str) -> None:
     assert printed.read_refusal(nccl_tests, ALL_GATHER, file) == f"{file}:10: {NAME_IT}"
 
 
@@ -188,7 +188,7 @@ def test_a_damaged_row_is_refused(row: str, message: str) -> None:
     assert printed.read_refusal(nccl_tests, head + row) == f"f:{len(head.splitlines()) + 1}: {message}"
 
 
-def test_headings_of_unequal_halves_are_refused() -> None:
+def test_headings_with_unequal_halves_are_refused() -> None:
     assert printed.read_refusal(nccl_tests, "# size count type time algbw busbw time algbw\n") == (
         "f:1: columns size count type time algbw busbw time algbw, expected size, count and type, then the same "
         "figures twice"
@@ -216,11 +216,11 @@ def test_no_call_has_a_counterpart_in_mpi() -> None:
 
 
 @pytest.mark.parametrize(("text", "whether"), [(SETTINGS, True), (HEADINGS, True), ("# nThreads", False), ("", False)])
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
+def test_nccl_tests_are_recognised_by_their_head(text: str, whether: bool) -> None:
     assert nccl_tests.recognises(printed.lines(text)) is whether
 
 
 @given(printed.draw_damage(TEXTS))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
     nccl_tests.recognises(printed.lines(text))
     printed.assert_read_or_refused(nccl_tests, text, "all_gather.txt")

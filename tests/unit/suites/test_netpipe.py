@@ -55,7 +55,7 @@ TAKEN = [
 ]
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
@@ -72,13 +72,13 @@ def test_values_are_those_of_the_text(
     assert (table.version, table.ranks) == (version, 2)
 
 
-def test_the_two_versions_take_another_figure_of_their_trials() -> None:
+def test_the_two_versions_print_different_statistics_of_their_trials() -> None:
     (third,), (fifth,) = printed.tables(netpipe, FILE_3), printed.tables(netpipe, FILE_5)
     assert (third.operation.name, fifth.operation.name) == ("netpipe-pingpong", "netpipe-pingpong-mean")
-    assert (_meaning(third).over_calls, _meaning(fifth).over_calls) == ("minimum", "mean")
-    assert (_meaning(third).trip, _meaning(fifth).trip) == ("half", "half")
-    assert (_meaning(third).data, _meaning(fifth).data) == ("not checked", "checked")
-    assert ("2^20" in _meaning(third).text, "10^9" in _meaning(fifth).text) == (True, True)
+    assert (_find_meaning(third).over_calls, _find_meaning(fifth).over_calls) == ("minimum", "mean")
+    assert (_find_meaning(third).trip, _find_meaning(fifth).trip) == ("half", "half")
+    assert (_find_meaning(third).data, _find_meaning(fifth).data) == ("not checked", "checked")
+    assert ("2^20" in _find_meaning(third).text, "10^9" in _find_meaning(fifth).text) == (True, True)
 
 
 def test_lines_before_the_sizes_are_options() -> None:
@@ -98,12 +98,12 @@ def test_lines_before_the_sizes_are_options() -> None:
 def test_other_patterns_are_other_benchmarks(text: str, name: str, counted: float, scale: float) -> None:
     (table,) = printed.tables(netpipe, f"{text}\n{TERMINAL_3}")
     assert (table.operation.name, table.operation.metric) == (name, "bandwidth")
-    assert (_meaning(table).counted, _meaning(table).megabyte, table.scale) == (counted, 1 << 20, scale)
+    assert (_find_meaning(table).counted, _find_meaning(table).megabyte, table.scale) == (counted, 1 << 20, scale)
     assert table.columns[table.roles["value"]] == "Mbps"
     assert table.operation.foreign
     assert table.operation.foreign.counterpart == ""
     (fifth,) = printed.tables(netpipe, f"Bidirectional mode using 1 pairs of processes.\n{TERMINAL_5}")
-    assert (fifth.operation.name, _meaning(fifth).megabyte) == ("netpipe-bidirectional-mean", 10**6)
+    assert (fifth.operation.name, _find_meaning(fifth).megabyte) == ("netpipe-bidirectional-mean", 10**6)
     assert (fifth.scale, fifth.ranks) == (125000, 0)
 
 
@@ -124,11 +124,11 @@ def test_successive_runs_are_separate_tables() -> None:
         ("0     9.999     6.001     6.999    2.40", 0),
     ],
 )
-def test_the_bandwidths_of_pairs_are_added_by_version_5(row: str, ranks: int) -> None:
+def test_version_5_adds_the_bandwidths_of_pairs(row: str, ranks: int) -> None:
     assert printed.tables(netpipe, row)[0].ranks == ranks
 
 
-def test_the_work_done_meanwhile_is_left_out() -> None:
+def test_the_column_of_concurrent_work_is_ignored() -> None:
     (table,) = printed.tables(netpipe, "     1024     3.413     3.001     3.724    2.40     1.50 GFlops\n")
     assert table.rows[0].numbers == (3.413, 3.001, 3.724, 2.40)
 
@@ -186,12 +186,12 @@ def test_other_texts_are_not_recognised(text: str) -> None:
     assert not netpipe.recognises(printed.lines(text))
 
 
-def test_every_benchmark_is_named_once() -> None:
+def test_names_of_benchmarks_are_unique() -> None:
     names = [operation.name for operation in netpipe.OPERATIONS]
     assert len(set(names)) == len(names) == 6
 
 
 @given(printed.draw_damage(TEXTS))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
     netpipe.recognises(printed.lines(text))
     printed.assert_read_or_refused(netpipe, text)

@@ -1,4 +1,4 @@
-"""ReproMPI: single calls, summaries and times of each process, begun in several ways."""
+"""ReproMPI: single calls, summaries and times of each process, with several synchronisations."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ END = "# Benchmark started at Mon Jan  5 10:00:00 2026\n# Execution time: 0s\n"
 RAW = SETTINGS + "   test       nrep        count    runtime_sec \n"
 
 
-def _meaning(table: Table) -> Meaning:
+def _find_meaning(table: Table) -> Meaning:
     assert table.operation.foreign
     return table.operation.foreign.meaning
 
@@ -75,7 +75,7 @@ def test_every_row_of_every_file_is_read(path: Path) -> None:
     assert all(table.raw == path.name.endswith(".raw.txt") for table in tables)
 
 
-def test_a_summary_says_what_its_columns_are() -> None:
+def test_columns_of_a_summary_have_roles() -> None:
     (table,) = printed.sample(reprompi, FOLDER / "MPI_Allreduce.summary.txt")
     assert {role: table.columns[index] for role, index in table.roles.items()} == {
         "value": "median_sec", "median": "median_sec", "mean": "mean_sec", "minimum": "min_sec", "maximum": "max_sec",
@@ -84,7 +84,7 @@ def test_a_summary_says_what_its_columns_are() -> None:
     assert (table.line, table.version, table.options) == (1, "", {"reduction": "bor"})
     assert table.facts["command"].startswith("/opt/bench/mpibenchmark --calls-list=MPI_Allreduce ")
     assert (table.facts["clocksync"], table.facts["started"]) == ("HCA3O", "Fri Nov 20 11:19:42 2026")
-    assert (_meaning(table).over_calls, _meaning(table).over_ranks, _meaning(table).start) == (
+    assert (_find_meaning(table).over_calls, _find_meaning(table).over_ranks, _find_meaning(table).start) == (
         "median", "maximum", "library-barrier",
     )  # fmt: skip
 
@@ -99,9 +99,9 @@ def test_a_summary_says_what_its_columns_are() -> None:
         ("sync_HCA_MPI_Barrier_local.txt", "maximum", "library-barrier"),
     ],
 )
-def test_how_processes_begin_and_whose_clock_counts_is_reported(name: str, over_ranks: str, start: str) -> None:
+def test_synchronisation_and_clock_are_reported(name: str, over_ranks: str, start: str) -> None:
     (table,) = printed.sample(reprompi, FOLDER / name)
-    assert (_meaning(table).over_ranks, _meaning(table).start, table.operation.start) == (over_ranks, start, start)
+    assert (_find_meaning(table).over_ranks, _find_meaning(table).start, table.operation.start) == (over_ranks, start, start)
 
 
 def test_a_benchmark_without_sizes_is_one_of_all_its_counts() -> None:
@@ -110,14 +110,14 @@ def test_a_benchmark_without_sizes_is_one_of_all_its_counts() -> None:
     assert [len(table.rows) for table in printed.sample(reprompi, FOLDER / "MPI_Barrier.summary.txt")] == [1] * 15
 
 
-def test_where_no_call_counts_a_summary_has_no_figure() -> None:
+def test_a_summary_without_valid_calls_has_no_value() -> None:
     (table,) = printed.sample(reprompi, FOLDER / "sync_HCA3_window_global.txt")
     numbers = table.rows[0].numbers
     assert numbers[:2] == (50.0, 0.0)
     assert all(math.isnan(figure) for figure in numbers[2:])
 
 
-def test_counts_are_of_elements() -> None:
+def test_counts_are_numbers_of_elements() -> None:
     (table,) = printed.tables(reprompi, RAW + "MPI_Reduce 0 16 0.0001\n" + END)
     assert (table.rows[0].size_bytes, table.datatype, table.ranks) == (128, "double", 4)
     assert table.options == {"reduction": "sum"}
@@ -125,7 +125,7 @@ def test_counts_are_of_elements() -> None:
     assert printed.tables(reprompi, sized + "MPI_Reduce 0 16 0.0001\n" + END)[0].rows[0].size_bytes == 16
 
 
-def test_calls_that_do_not_count_are_left_out() -> None:
+def test_failed_calls_are_left_out() -> None:
     head = SETTINGS.replace("MPI_Barrier", "window") + "test nrep count errorcode runtime_sec\n"
     rows = "".join(
         f"MPI_Bcast {nrep} {count} {error} 0.00{nrep}1\n"
@@ -149,7 +149,7 @@ def test_each_process_has_a_table_and_its_time() -> None:
     assert tables[0].columns == ("nrep", "loc_tstart_sec", "loc_tend_sec", "runtime_sec")
     assert [table.rows[0].numbers[table.roles["value"]] for table in tables] == [1.2e-06, 1.4e-06]
     assert {table.operation.name for table in tables} == {"reprompi-bcast-process"}
-    assert (_meaning(tables[0]).over_ranks, tables[0].raw) == ("one", True)
+    assert (_find_meaning(tables[0]).over_ranks, tables[0].raw) == ("one", True)
     assert printed.read_refusal(reprompi, head + "0 MPI_Bcast 0 1 10.0 9.0\n") == (
         "f:9: loc_tend_sec is before loc_tstart_sec, expected the end of the call after its start"
     )
@@ -159,13 +159,13 @@ def test_each_process_has_a_table_and_its_time() -> None:
     ("columns", "value", "name"),
     [("mean_sec min_sec", "mean_sec", "reprompi-scan-mean"), ("max_sec min_sec", "min_sec", "reprompi-scan-min")],
 )
-def test_the_figure_is_the_best_that_is_printed(columns: str, value: str, name: str) -> None:
+def test_the_value_is_the_best_printed_statistic(columns: str, value: str, name: str) -> None:
     head = SETTINGS + f"test count total_nrep valid_nrep {columns}\n"
     (table,) = printed.tables(reprompi, head + "MPI_Scan 1 5 5 0.5 0.25\n" + END)
     assert (table.columns[table.roles["value"]], table.operation.name) == (value, name)
 
 
-def test_calls_of_one_run_may_be_shuffled() -> None:
+def test_calls_of_a_run_may_be_in_any_order() -> None:
     rows = "".join(f"{call} 0 {count} 0.1\n" for count in (1, 2) for call in ("MPI_Scan", "MPI_Bcast"))
     tables = printed.tables(reprompi, RAW + rows + END)
     assert [(table.operation.name, len(table.rows)) for table in tables] == [
@@ -174,7 +174,7 @@ def test_calls_of_one_run_may_be_shuffled() -> None:
     ]
 
 
-def test_runs_may_follow_each_other() -> None:
+def test_several_runs_may_follow_each_other() -> None:
     tables = printed.tables(reprompi, (RAW + "MPI_Scan 0 1 0.1\n" + END) * 2)
     assert [table.line for table in tables] == [1, 12]
 
@@ -182,10 +182,10 @@ def test_runs_may_follow_each_other() -> None:
 @pytest.mark.parametrize(
     ("synchronisation", "start"), [("None", "none"), ("Double_MPI_Barrier", "library-barrier"), ("new", "not reported")]
 )
-def test_other_ways_to_begin_are_other_benchmarks(synchronisation: str, start: str) -> None:
+def test_each_synchronisation_is_another_benchmark(synchronisation: str, start: str) -> None:
     text = RAW.replace("procsync=MPI_Barrier", f"procsync={synchronisation}") + "MPI_Scan 0 1 0.1\n" + END
     (table,) = printed.tables(reprompi, text)
-    assert (table.operation.name, _meaning(table).start) == (f"reprompi-scan-{synchronisation.lower()}", start)
+    assert (table.operation.name, _find_meaning(table).start) == (f"reprompi-scan-{synchronisation.lower()}", start)
 
 
 def test_another_root_is_an_option_and_an_unknown_call_is_read() -> None:
@@ -194,7 +194,7 @@ def test_another_root_is_an_option_and_an_unknown_call_is_read() -> None:
     assert table.operation.help == "MPI_New, unknown to rankbench"
 
 
-def test_a_ping_pong_is_a_round_trip_and_an_exchange_is_none() -> None:
+def test_a_ping_pong_is_a_round_trip_and_an_exchange_is_not() -> None:
     operations = {operation.name: operation for operation in reprompi.OPERATIONS}
     trips = {name: operation.foreign.meaning.trip for name, operation in operations.items() if operation.foreign}
     assert (trips["reprompi-send_recv"], trips["reprompi-send_recv-median"]) == ("round", "round")
@@ -222,13 +222,13 @@ def test_a_damaged_row_is_refused(row: str, message: str) -> None:
     assert printed.read_refusal(reprompi, RAW + row) == f"f:9: {message}"
 
 
-def test_another_kind_of_time_is_refused() -> None:
+def test_an_unknown_kind_of_time_is_refused() -> None:
     assert printed.read_refusal(reprompi, RAW.replace("local", "lunar") + "MPI_Scan 0 1 0.1\n") == (
         "f:9: the setting #@runtime_type above is 'lunar', expected local or global"
     )
 
 
-def test_a_setting_that_is_missing_is_reported() -> None:
+def test_a_missing_setting_is_reported() -> None:
     rows = "MPI_Scan 0 1 0.1\n" + END
     assert printed.tables(reprompi, RAW.replace("#@nprocs=4\n", "") + rows)[0].ranks == 0
     assert printed.read_refusal(reprompi, RAW.replace("#@datatype_extent_bytes=8\n", "") + rows) == (
@@ -266,11 +266,11 @@ def test_unrecognised_lines_are_kept() -> None:
     ("text", "whether"),
     [(SETTINGS, True), ("#Command-Line Arguments: x", True), ("#Command-line arguments:  x", True), ("# x", False)],
 )
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
+def test_reprompi_is_recognised_by_its_head(text: str, whether: bool) -> None:
     assert reprompi.recognises(printed.lines(text)) is whether
 
 
 @given(printed.draw_damage([path.read_text() for path in FILES if "sync_" not in path.name or "HCA3" in path.name]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
     reprompi.recognises(printed.lines(text))
     printed.assert_read_or_refused(reprompi, text)

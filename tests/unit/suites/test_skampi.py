@@ -1,4 +1,4 @@
-"""SKaMPI: results by name, rows that begin with loop variables."""
+"""SKaMPI: named results, whose rows begin with loop variables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_values_are_those_of_the_file(
     assert table.roles == {"value": 0, "error": 1, "repetitions": 2}
 
 
-def test_a_figure_of_every_file_that_has_any_is_looked_at() -> None:
+def test_a_value_of_every_file_with_results_is_tested() -> None:
     empty = {"io.txt", "skampi_onesided.txt", "procnames.txt"}
     assert {name for name, *_ in TAKEN} | empty == {str(path.relative_to(FOLDER)) for path in FILES}
 
@@ -65,19 +65,19 @@ def test_every_row_of_every_file_is_read(path: Path) -> None:
     )
 
 
-def test_no_result_of_the_recorded_ones_is_unknown() -> None:
+def test_every_recorded_result_is_known() -> None:
     names = {table.operation.name for path in FILES for table in printed.sample(skampi, path)}
     assert names <= {operation.name for operation in skampi.OPERATIONS}
 
 
-def test_the_head_shows_the_version_and_the_date() -> None:
+def test_the_head_has_version_and_date() -> None:
     table = printed.sample(skampi, FOLDER / "skampi_coll.txt")[0]
     assert table.version == "6.0.0 rev. 5fb775a0443f7721ebef4af50cb197d3c03b91cc"
     assert table.facts == {"started": "Fri Nov 20 11:24:49 2026", "measurement": "MPI_Bcast-procs-short"}
     assert table.line == 6
 
 
-def test_what_loops_say_is_distinguished() -> None:
+def test_loop_variables_distinguish_tables() -> None:
     tables = printed.tables(
         skampi,
         HEAD
@@ -116,7 +116,7 @@ def test_sixteen_times_may_be_those_of_more_processes() -> None:
     assert table.ranks == 0
 
 
-def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
+def test_results_of_an_older_version_without_loops_are_read() -> None:
     (table,) = printed.tables(
         skampi,
         '   begin result "Mine"\n       4       6.0       0.0      160       5.7       5.7\n   end result "Mine"\n',
@@ -129,7 +129,7 @@ def test_a_result_of_an_older_version_without_loop_or_hashes_is_read() -> None:
     assert table.operation.foreign.meaning.start == "not reported"
 
 
-def test_a_measurement_that_is_repeated_for_a_size_is_another_table() -> None:
+def test_a_repeated_measurement_of_a_size_is_another_table() -> None:
     result = (
         '# begin result "MPI_Scan-length"\ncount= 1 4 1.5 0.1 16\ncount= 1 4 2.5 0.1 16\n# end result "MPI_Scan-length"'
     )
@@ -172,7 +172,7 @@ def test_a_result_without_an_end_is_refused(after: str) -> None:
     )
 
 
-def test_every_benchmark_says_what_it_is() -> None:
+def test_every_benchmark_is_described() -> None:
     for operation in skampi.OPERATIONS:
         assert operation.foreign
         assert "quarter" in operation.foreign.meaning.text
@@ -189,11 +189,11 @@ def test_every_benchmark_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "whether"), [(HEAD, True), ('# begin result "x"', True), ("# SKaMPI", False), ("", False)]
 )
-def test_it_is_known_by_its_head(text: str, whether: bool) -> None:
+def test_skampi_is_recognised_by_its_head(text: str, whether: bool) -> None:
     assert skampi.recognises(printed.lines(text)) is whether
 
 
 @given(printed.draw_damage([path.read_text() for path in FILES if path.stat().st_size]))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_damaged_texts_are_read_or_refused(text: str) -> None:
     skampi.recognises(printed.lines(text))
     printed.assert_read_or_refused(skampi, text)

@@ -1,4 +1,4 @@
-"""From rows of a table to results: nanoseconds, what was moved, and all that stood beside the value."""
+"""Results from rows of a table: nanoseconds, amounts of data, and the other columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_table(text: str, tool: ModuleType = osu) -> Table:
 
 
 def make_result(table: Table, size_bytes: int) -> CaseResult:
-    """Return the result of all rows of a size."""
+    """Return the result of all rows with a size."""
     rows = [row for row in table.rows if row.size_bytes == size_bytes]
     operation = table.operation
     case = Case(operation=operation.name, form=table.form, size_bytes=size_bytes, datatype="byte", placement="1x2",
@@ -44,13 +44,13 @@ def make_result(table: Table, size_bytes: int) -> CaseResult:
 
 
 def read_times(case_result: CaseResult) -> list[float]:
-    """Return the samples, which are of all ranks together."""
+    """Return the samples, which belong to all ranks together."""
     assert case_result.own_series
     assert case_result.own_series.rank == ALL_RANKS
     return case_result.own_series.time_ns
 
 
-def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> None:
+def test_a_row_is_a_sample_in_nanoseconds_with_its_other_columns() -> None:
     case_result = make_result(read_table(imports.latencies((8, 1.5), (16, 2.25))), 16)
     assert case_result == CaseResult(
         case=case_result.case,
@@ -63,7 +63,7 @@ def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> No
     )
 
 
-def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
+def test_a_bandwidth_is_converted_to_the_time_of_a_message() -> None:
     """10^6 bytes per second in messages of 1000 bytes are 1000 messages per second."""
     case_result = make_result(read_table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
     assert read_times(case_result) == pytest.approx([1e6])
@@ -74,7 +74,7 @@ def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
     )
 
 
-def test_a_rate_is_the_time_of_a_message() -> None:
+def test_a_rate_is_converted_to_the_time_of_a_message() -> None:
     by_rate = read_table(RATES)
     rated = by_rate._replace(
         operation=next(operation for operation in osu.OPERATIONS if operation.metric == "rate"),
@@ -87,18 +87,18 @@ def test_a_rate_is_the_time_of_a_message() -> None:
     assert case_result.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
 
 
-def test_a_bandwidth_with_the_messages_beside_it_is_reported_by_its_bytes() -> None:
+def test_a_bandwidth_precedes_a_rate_in_the_same_row() -> None:
     assert read_times(make_result(read_table(RATES), 8)) == pytest.approx([8e9 / 15.8e6])
 
 
-def test_communication_and_computation_alone_are_nanoseconds_too() -> None:
+def test_pure_communication_and_computation_are_nanoseconds() -> None:
     case_result = make_result(read_table(OVERLAP), 8)
     assert read_times(case_result) == pytest.approx([3270.0])
     assert (case_result.pure_ns, case_result.compute_ns) == pytest.approx((1360.0, 1750.0))
     assert case_result.printed == {"Overall(us)": 3.27, "Compute(us)": 1.75, "Pure Comm.(us)": 1.36, "Overlap(%)": 6.52}
 
 
-def test_of_three_times_the_value_is_the_mean_and_all_are_kept() -> None:
+def test_the_mean_of_three_times_is_the_value_and_all_are_stored() -> None:
     text = printed.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
     table = next(table for table in printed.sample(imb, text) if table.operation.name.endswith("bcast"))
     row = table.rows[3]
@@ -150,7 +150,7 @@ def test_wrong_data_are_reported_and_have_no_samples() -> None:
     assert (case_result.sample_count, case_result.valid, case_result.series) == (1, 0, [])
 
 
-def test_what_a_tool_gave_up_has_failed() -> None:
+def test_a_size_given_up_by_a_tool_has_failed() -> None:
     table = read_table(imports.latencies((8, 1.5)))
     given_up = table._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in table.rows])
     case_result = make_result(given_up, 8)
@@ -174,7 +174,7 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e12"])
-def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None:
+def test_an_impossible_time_is_an_error_with_its_line(value: str) -> None:
     table = read_table(imports.LATENCY + f"8  1.50\n16  {value}\n")
     with pytest.raises(RankbenchError) as caught:
         figures.refuse_impossible_values(table, "out.txt")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import verdicts
-from unit.statistics.test_turns import BESIDE, figures
+from unit.statistics.test_turns import BESIDE, draw_figures
 
 from rankbench.language import render
 from rankbench.verdict.findings import turns
@@ -23,7 +23,7 @@ def test_a_candidate_that_slows_the_one_after_it_is_reported(after: float, expec
     launches = [
         msgspec.structs.replace(view.launches[0], number=number, beside=names) for number, names in BESIDE.items()
     ]
-    counted = figures({}, {"b": after}).with_columns(uncertain=False, few=False)
+    counted = draw_figures({}, {"b": after}).with_columns(uncertain=False, few=False)
     findings = list(turns.find(dataclasses.replace(view, launches=launches, figures=counted)))
     assert len(findings) == expected
     for finding in findings:
