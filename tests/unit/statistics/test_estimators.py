@@ -166,7 +166,7 @@ def test_a_launch_of_few_valid_rounds_is_reported(rounds: int, discarded: int, f
     assert figures["few"].to_list() == [few]
 
 
-def test_a_visit_of_few_samples_has_no_high_percentile() -> None:
+def test_visits_of_few_samples_are_dropped_and_high_percentiles_have_no_visits() -> None:
     samples = make_launch([1.0] * 20 + [2.0] * 20 + [9.0] * 3).with_columns(
         visit=pl.Series([0] * 20 + [1] * 20 + [2] * 3, dtype=pl.Int16)
     )

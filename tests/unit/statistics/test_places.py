@@ -41,7 +41,7 @@ def place_ranks(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
     return find_places([make_launch(*seats, cpus=cpus)], make_machine(cpus))
 
 
-def test_indistinguishable_ranks_are_one_level() -> None:
+def test_pairs_that_share_the_same_are_one_level() -> None:
     result = place_ranks(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
     assert [render(level.name) for level in result.levels] == [
         "across sockets",

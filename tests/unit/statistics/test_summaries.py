@@ -124,7 +124,7 @@ def test_with_uncertain_starts_only_figures_are_reported_and_not_judged() -> Non
     assert result.warnings == []
 
 
-def test_a_time_of_zero_has_no_shares() -> None:
+def test_a_time_of_zero_is_uncertain_without_a_share() -> None:
     result = make_summary(make_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
     assert render(result.doubt) == (
         "start uncertain by more than its time: clocks likely agree within 40.0 ns, certainly within 60.0 ns; a call "

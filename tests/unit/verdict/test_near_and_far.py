@@ -1,4 +1,4 @@
-"""The whole way from figures with two levels of the reference to verdict, table, gate and note of modes."""
+"""Figures with two levels of the reference, evaluated up to verdict, table, gate and note of modes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
     """Evaluate a campaign in which beta takes 1.2 times as long near and 0.8 times far, in the smallest case."""
     launch_figures = statistics.launch_figures
 
-    def with_visits(*arguments: object) -> pl.DataFrame:
+    def add_visits(*arguments: object) -> pl.DataFrame:
         slow = pl.when(pl.col("case") == KEYS[0], pl.col("candidate") == "beta")
         return launch_figures(*arguments).with_columns(  # type: ignore[arg-type]
             visit=pl.lit([0, 1, 2, 3]),
@@ -40,11 +40,11 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
             visit_ns=slow.then(pl.lit([120.0, 320.0] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
         )
 
-    monkeypatch.setattr(statistics, "launch_figures", with_visits)
+    monkeypatch.setattr(statistics, "launch_figures", add_visits)
     return verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=NAMES, cases=verdicts.LINE)
 
 
-def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> None:
+def test_verdict_and_table_name_both_levels(evaluated: CampaignView) -> None:
     first, *others = evaluated.verdict.cases
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
     assert {other.outcome for other in others} == {"equivalent"}
@@ -60,7 +60,7 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> 
     ) == 2
 
 
-def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:
+def test_a_gate_does_not_fail_a_case_that_depends_on_the_level(evaluated: CampaignView) -> None:
     check, *others = gate.check_candidate(evaluated, "beta", "alpha")
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
@@ -76,7 +76,7 @@ def test_exported_comparisons_have_columns_of_both_levels(evaluated: CampaignVie
 
 
 @pytest.mark.parametrize(("slow_ns", "follows"), [(400.0, True), (100.0, False)])
-def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
+def test_a_mode_that_occurs_while_cores_are_far_is_the_machine_s(
     evaluated: CampaignView, slow_ns: float, follows: bool
 ) -> None:
     pattern = Pattern("bursts", 14)

@@ -1,5 +1,6 @@
-"""What is reported where a tool names another candidate than the core does: planted times, found by their
-comparisons."""
+"""The finding on a tool that names another fastest candidate than the core does: planted times and their
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ AGREE = {"alpha": 1.0, "beta": 1.4}
 
 
 def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
-    """Return a campaign in which alpha is the faster one but in the cases that are reported."""
+    """Return a campaign in which alpha is faster except in these cases."""
 
     def time_ns(candidate: str, case: Case) -> float:
         return 1000 * times.get((case.operation, case.size_bytes), AGREE)[candidate]
@@ -41,7 +42,7 @@ def make_view(times: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignV
     return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
 
 
-def test_a_tool_that_names_the_other_one_is_reported() -> None:
+def test_a_tool_that_names_the_other_candidate_is_reported() -> None:
     times = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
     assert [render_texts(finding) for finding in list(tools_disagree.find(make_view(times)))] == [
         Finding(
@@ -81,11 +82,11 @@ def test_a_tool_that_names_the_other_one_is_reported() -> None:
     ],
     ids=["as the core", "equal", "more so"],
 )
-def test_one_that_names_the_same_or_none_is_not(times: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
+def test_a_tool_that_names_the_same_or_no_candidate_is_not_reported(times: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
     assert list(tools_disagree.find(make_view(times))) == []
 
 
-def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
+def test_other_datatypes_of_a_contradicting_tool_are_named() -> None:
     cases = [of(CORE["allreduce"]), of(OSU["osu-allreduce"], datatype="char")]
 
     def time_ns(candidate: str, case: Case) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0.09, 1), (0.01, 0)])
-def test_a_candidate_that_slows_the_one_after_it_is_reported(after: float, expected: int, tmp_path: Path) -> None:
+def test_a_candidate_that_slows_its_successor_is_reported(after: float, expected: int, tmp_path: Path) -> None:
     view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=5, cases=verdicts.LINE)
     launches = [
         msgspec.structs.replace(view.launches[0], number=number, beside=names) for number, names in BESIDE.items()
