@@ -1,8 +1,6 @@
-"""A campaign of 100 operations x 24 sizes x 4 libraries x 3 placements: its page is small, and quick to open.
-
-Times are reported and held against that of an empty page in the same browser: machines are shared. What makes a page
-slow
-is counted: elements, charts drawn before anybody looks.
+"""A campaign of 100 operations x 24 sizes x 4 libraries x 3 placements: its page is small and opens quickly.
+/ Times are printed and compared with those of an empty page in the same browser, since machines are shared. Causes of
+slowness are counted: elements, and charts drawn before they are in view.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def opening_ms(browser: Chrome, path: Path) -> float:
-    """Return after how long a page had drawn verdict and map."""
+def measure_opening_ms(browser: Chrome, path: Path) -> float:
+    """Return the time until a page has drawn verdict and map."""
     browser.get("about:blank")
     browser.get(path.as_uri())
     until(browser, lambda: browser.execute_script("return document.documentElement.dataset.opened === 'true'"))
@@ -51,10 +49,10 @@ def test_the_file_is_below_ten_megabytes(written: Path) -> None:
     assert written.stat().st_size < 10_000_000
 
 
-def test_it_opens_with_its_first_map_and_no_chart(browser: Chrome, written: Path, tmp_path: Path) -> None:
+def test_the_page_opens_with_its_first_map_and_no_chart(browser: Chrome, written: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.html").write_text(EMPTY)
-    empty_ms = min(opening_ms(browser, tmp_path / "empty.html") for _ in range(3))
-    own_ms = min(opening_ms(browser, written) for _ in range(3))
+    empty_ms = min(measure_opening_ms(browser, tmp_path / "empty.html") for _ in range(3))
+    own_ms = min(measure_opening_ms(browser, written) for _ in range(3))
     print(f"opened after {own_ms:.0f} ms, an empty page after {empty_ms:.0f} ms, {written.stat().st_size / 1e6:.1f} MB")
     assert own_ms < 100 * empty_ms
     assert len(browser.find_elements(By.CSS_SELECTOR, "#map td[data-case]")) == CASES / 3
@@ -62,7 +60,7 @@ def test_it_opens_with_its_first_map_and_no_chart(browser: Chrome, written: Path
     assert browser.execute_script("return document.querySelectorAll('*').length") < 2 * CASES
 
 
-def test_what_is_asked_for_is_there_at_once_and_nothing_else(browser: Chrome, written: Path) -> None:
+def test_only_requested_charts_are_drawn(browser: Chrome, written: Path) -> None:
     key = "allgather.blocking.1048576.byte.nodes.window"
     page = open_page(browser, f"{written.as_uri()}#case={key}&placement=nodes&text=allgather")
     assert page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: allgather 1 MiB at nodes"

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 THIS = Path(__file__).relative_to(ROOT).as_posix()
 PLACES = ("src", "core", "tests", "tools", "docs", "*.md", "Makefile")
 NO_TEXT = ("tests/recorded/", "tests/golden/")
-"""Output of other programs, and of this one, which is tested elsewhere."""
+"""Output of other programs, and recorded output of this one."""
 
 NAMES = {
     *("told", "said", "found", "made", "one", "mine", "own", "whole", "asked", "held", "some", "those", "these"),
@@ -52,7 +52,7 @@ def is_checked(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def list_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and name of what is defined in a file and must be named otherwise."""
+    """Yield line and name of definitions in a file with a banned name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             name = node.name.lstrip("_")
@@ -66,7 +66,7 @@ def list_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def list_c_names(text: str) -> Iterator[tuple[int, str]]:
-    """Yield line and name of the variables, parameters and functions of C that must be named otherwise."""
+    """Yield line and name of variables, parameters and functions of C with a banned name."""
     names = "|".join(NAMES)
     code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     for match in re.finditer(rf"(?<![.\w>])(?:(?!return\b|else\b)\w+[ *]+|, *\**)({names})\b(?= *[;,=()\[])", code):
@@ -74,7 +74,7 @@ def list_c_names(text: str) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("folder", ["src", "core", "tests", "tools"])
-def test_names_say_what_they_are(folder: str) -> None:
+def test_names_are_nouns_or_verbs(folder: str) -> None:
     wrong = []
     for path in list_files(".py", ".c", ".h", ""):
         text = (ROOT / path).read_text(encoding="utf-8") if path.startswith(f"{folder}/") else ""
@@ -90,7 +90,7 @@ def test_texts_use_plain_words(folder: str) -> None:
     for path in list_files(".py", ".c", ".h", ".md", ".html", ".js", ".sh", ".toml", ""):
         if path.startswith(folder) and (folder or "/" not in path) and not path.startswith(NO_TEXT):
             lines = (ROOT / path).read_text(encoding="utf-8", errors="replace").splitlines()
-            # In names words are divided by underscores, which belong to words.
+            # In names words are separated by underscores, which are part of words in regular expressions.
             wrong += [
                 f"{path}:{number} {match[0]}"
                 for number, line in enumerate(lines, 1)
