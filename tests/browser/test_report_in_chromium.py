@@ -94,9 +94,9 @@ def test_the_page_opens_without_errors_and_requests(page: Chrome) -> None:
 def test_every_chart_is_drawn_and_has_a_label_for_screen_readers(page: Chrome) -> None:
     draw_everything(page)
     figures = [
-        find_element
-        for find_element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]")
-        if find_element.is_displayed()
+        element
+        for element in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]")
+        if element.is_displayed()
     ]
     assert len(figures) == 1 + 5 + 5 + 2
     for each in figures:

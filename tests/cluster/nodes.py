@@ -1,4 +1,4 @@
-"""What the tests need of a lab besides what it offers: links by the switch alone, launches, clocks of single ranks."""
+"""Additions to a lab for tests: links by the switch alone, launches, clocks of single ranks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["Delay", "Done", "Lab", "cluster", "in_use", "launch", "one_way_ns", "preload"]
+__all__ = ["Delay", "Done", "Lab", "cluster", "list_users", "run_launch", "measure_one_way_ns", "compile_preload"]
 
 REPOSITORY = Path(__file__).parents[2]
 FAKES = REPOSITORY / "tests" / "fakes"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""Inside a user namespace everybody is root."""
+"""Inside a user namespace every user is root."""
 OWN_CLOCK = """
 rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}
 exec "$0" "$(echo "$1" | cut -d, -f$((rank + 1)))" "${@:2}"
 """
-"""Runs a rank's program ahead by its entry of a list."""
+"""Runs a rank's program with a clock ahead by its entry of a list."""
 
 ECHO = """
 import socket, time
@@ -59,7 +59,7 @@ for number in range(1000):
 for _ in range(3):
     link.sendto(b"end", ("n2", 7))
 """
-"""Prints how long each datagram was on its way there and back, on nodes whose clocks are one. Some may be lost."""
+"""Prints the time of each datagram in each direction, on nodes with a common clock. Some may be lost."""
 
 
 def cluster(
@@ -70,18 +70,17 @@ def cluster(
     shared: Sequence[Path] = (),
     limit_s: float = lab.HUNG_S,
 ) -> AbstractContextManager[Lab]:
-    """Bring up a node for each clock offset. Delays are the switch's, whatever the kernel has."""
+    """Start a node for each clock offset. Delays are the switch's, whatever the kernel supports."""
     ahead_ns, folders = tuple(offsets_ns), (REPOSITORY, *shared)
     wanted = Wanted(nodes=len(ahead_ns), delay=delay, netem=False, offsets_ns=ahead_ns, shared=folders)
     return lab.up(wanted, folder, limit_s=limit_s)
 
 
-def launch(
+def run_launch(
     nodes: Lab, library: Library, ranks: int, program: Sequence[str | Path], *, clocks_ns: Sequence[int] = ()
 ) -> Done:
-    """Launch ranks, as many on each node, those of a node one after the other.
-
-    With `clocks_ns` each rank has a clock of its own, that much ahead of the machine's, whatever its node's is.
+    """Launch ranks, the same number on each node, those of a node successively.
+    / With `clocks_ns` each rank has its own clock, ahead of the machine's, whatever its node's clock is.
     """
     placement = Placement(
         name="lab",
@@ -97,7 +96,7 @@ def launch(
     return nodes.run(line.arguments, {**line.environment, **ROOT})
 
 
-def preload(name: str, folder: Path) -> Path:
+def compile_preload(name: str, folder: Path) -> Path:
     """Return a library for LD_PRELOAD, compiled."""
     path = folder / f"{name}.so"
     options = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
@@ -105,8 +104,8 @@ def preload(name: str, folder: Path) -> Path:
     return path
 
 
-def one_way_ns(nodes: Lab) -> tuple[int, int]:
-    """Return the shortest ways from n1 to n2 and back."""
+def measure_one_way_ns(nodes: Lab) -> tuple[int, int]:
+    """Return the shortest times from n1 to n2 and back."""
     echo = nodes.start([sys.executable, "-c", ECHO], "n2")
     assert echo.stdout
     assert echo.stdout.readline() == "ready\n"
@@ -116,8 +115,8 @@ def one_way_ns(nodes: Lab) -> tuple[int, int]:
     return min(there for there, _ in ways), min(back for _, back in ways)
 
 
-def in_use(spaces: set[str], folder: Path) -> list[str]:
-    """Return the processes that are in one of these namespaces, or have the lab's folder in their command line."""
+def list_users(spaces: set[str], folder: Path) -> list[str]:
+    """Return the processes in one of these namespaces, or with the lab's folder in their command line."""
     texts = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""Real libraries for the tests of this folder: the three wheels, got once into a home that stays between runs."""
+"""Real libraries for the tests of this folder: the three wheels, installed once into a home that stays between runs."""
 
 from __future__ import annotations
 

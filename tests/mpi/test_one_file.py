@@ -1,4 +1,4 @@
-"""A new operation is one file: laid into the core's folder, it is described, listed, planned and run."""
+"""A new operation is one file: copied into the core's folder, it is described, listed, planned and run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 def test_a_new_operation_is_one_file(
     name: str, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Nothing here asks how fast the code is, and to optimise it takes most of the time of a build.
+    # Speed does not matter here, and optimising takes most of the time of a build.
     monkeypatch.setattr(build, "FLAGS", [flag.replace("-O2", "-O0") for flag in build.FLAGS])
     core = tmp_path / "core"
     shutil.copytree(REPOSITORY / "core", core)

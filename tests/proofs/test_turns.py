@@ -1,7 +1,6 @@
-"""Launches that measure in turn give the ratios that launches alone give, whoever comes before.
-
-Blocks in turns and blocks alone alternate, so that both meet the same machine; each block is a campaign of one block
-with a seed of its own. A machine at other work can widen intervals; it does not favour one of the two.
+"""Launches in turns give the ratios of launches alone, whatever launch precedes.
+/ Blocks in turns and blocks alone alternate, so that both have the same machine; each block is a campaign of one block
+with its own seed. Other work on the machine can widen intervals; it favours neither kind.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(4 * 3600)
 BUDGET_S = float(os.environ.get("BUDGET") or 1800)
 BLOCKS, FEWEST = 60, 6
-"""Of each kind, wanted and needed."""
+"""Blocks of each kind, wanted and needed."""
 WITHIN = 0.02
-"""What the quotient of ratios may differ from 1, of each case."""
+"""Allowed deviation of the quotient of ratios from 1, for each case."""
 CONFIDENCE = 0.95
 PLAN = """
 question = "Do turns favour anybody?"
@@ -55,7 +54,7 @@ library = "{name}"
 
 
 class Blocks(NamedTuple):
-    """What blocks of one kind came to."""
+    """The figures of blocks of one kind."""
 
     figures: pl.DataFrame
     beside: Mapping[int, list[str]]
@@ -65,7 +64,7 @@ class Blocks(NamedTuple):
         return self.figures["block"].n_unique()
 
 
-def block(home: Path, folder: Path, names: list[str], number: int, *, together: bool) -> Store:
+def run_block(home: Path, folder: Path, names: list[str], number: int, *, together: bool) -> Store:
     name = f"{'turns' if together else 'alone'}-{number}"
     plan = folder / f"{name}.toml"
     plan.write_text(
@@ -77,7 +76,7 @@ def block(home: Path, folder: Path, names: list[str], number: int, *, together: 
 
 
 def gather(stores: list[Store]) -> Blocks:
-    """Return the figures of single blocks as those of one campaign, each launch with a number of its own."""
+    """Return the figures of single blocks as those of one campaign, with unique numbers of launches."""
     frames: list[pl.DataFrame] = []
     beside: dict[int, list[str]] = {}
     first = 0
@@ -92,14 +91,14 @@ def gather(stores: list[Store]) -> Blocks:
 
 @pytest.fixture(scope="module")
 def both(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
-    """Return alternated blocks in turns and alone, as many as are wanted or the budget allows."""
+    """Return alternating blocks in turns and alone, as many as wanted or allowed by the budget."""
     folder, names = tmp_path_factory.mktemp("turns"), [library.name for library in reach if library.source == "pypi"]
     stores_by_kind: tuple[list[Store], list[Store]] = ([], [])
     began_s = time.monotonic()
     for number in range(1, BLOCKS + 1):
         kinds = [(stores_by_kind[0], True), (stores_by_kind[1], False)]
         for stores, together in kinds if number % 2 else reversed(kinds):
-            stores.append(block(home, folder, names, number, together=together))
+            stores.append(run_block(home, folder, names, number, together=together))
         if time.monotonic() - began_s > BUDGET_S:
             break
     if len(stores_by_kind[0]) < FEWEST:
@@ -121,8 +120,8 @@ class Quotient(NamedTuple):
         return f"{self.case} {self.other} / {self.base}: {math.exp(self.log):.3f} [{low:.3f} {high:.3f}]"
 
 
-def quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
-    """Return the quotient of every case and pair, with intervals that all hold at once (Bonferroni)."""
+def compute_quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
+    """Return the quotient of every case and pair, with simultaneous intervals (Bonferroni)."""
     names = turns.figures["candidate"].unique().sort().to_list()
     pairs = [pair for pair in itertools.combinations(names, 2) if "(again)" not in "".join(pair)]
     logs_by_pair = []
@@ -146,8 +145,8 @@ def trim(logs: np.ndarray, tail: float) -> tuple[float, float]:
     return float(scipy.stats.trim_mean(logs, cut / count)), float(scipy.stats.t.isf(tail, count - 2 * cut - 1)) * error
 
 
-def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
-    all_quotients, most = quotients(*both), math.log1p(WITHIN)
+def test_ratios_in_turns_are_those_of_launches_alone(both: tuple[Blocks, Blocks]) -> None:
+    all_quotients, most = compute_quotients(*both), math.log1p(WITHIN)
     print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *all_quotients, sep="\n")
     beyond = [quotient for quotient in all_quotients if abs(quotient.log) - quotient.half > most]
     assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
